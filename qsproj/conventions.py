@@ -1,0 +1,57 @@
+"""Conventions that every layer shares: indices, dtypes and the checks on them.
+
+Words are 1..n and 0 is the artificial root. A heads array has shape (n+1,), dtype int32, and
+``heads[0] == NO_HEAD``. Arc scores have shape (n+1, n+1), dtype float64, axes [head, dependent],
+natural-log scale; ``-inf`` is the only way to say "forbidden"; column 0 and the diagonal are ignored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+ROOT = 0
+NO_HEAD = -1
+
+Heads = NDArray[np.int32]
+Scores = NDArray[np.float64]
+
+
+def frozen_heads(heads: ArrayLike) -> Heads:
+    """Return ``heads`` as a read-only int32[n+1] array with ``heads[0] == NO_HEAD``.
+
+    Raises
+    ------
+    ValueError
+        When the array is not one-dimensional, is empty, gives the root a head, or names a head
+        outside ``NO_HEAD..n``.
+    """
+    array = np.array(heads, dtype=np.int32)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"heads have shape {array.shape}, expected (n+1,)")
+    if array[0] != NO_HEAD:
+        raise ValueError(f"heads[0] is {array[0]}, expected {NO_HEAD}: the root has no head")
+    if array.min() < NO_HEAD or array.max() >= array.size:
+        raise ValueError(f"a head is outside {NO_HEAD}..{array.size - 1}")
+    array.flags.writeable = False
+    return array
+
+
+def check_scores(scores: ArrayLike) -> Scores:
+    """Return ``scores`` as a C-contiguous float64[n+1, n+1] array (copied only where it must be).
+
+    Raises
+    ------
+    ValueError
+        When the array is not square, has no word, or holds NaN or +inf where a score is read.
+    """
+    array = np.ascontiguousarray(scores, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
+        raise ValueError(f"arc scores have shape {array.shape}, expected (n+1, n+1) with n >= 1")
+    if not np.all(array[:, 1:] < np.inf):
+        bad = np.argwhere(~(array[:, 1:] < np.inf))
+        bad = bad[bad[:, 0] != bad[:, 1] + 1]
+        if bad.size:
+            h, d = int(bad[0, 0]), int(bad[0, 1]) + 1
+            raise ValueError(f"the score of arc {h} -> {d} is {array[h, d]}, expected finite or -inf")
+    return array

@@ -1,0 +1,96 @@
+"""Sentence, Alignment and SentencePair: what every format is read into and written from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The original text of a sentence, kept so that what was not changed is written byte for byte.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Every line of the block in order, without line ends: comments, multiword-token ranges, words and
+        empty nodes.
+    word_lines : tuple of int
+        ``word_lines[i]`` is the index in ``lines`` of word ``i + 1``.
+    newline : str
+        The line end used inside the block.
+    end : str
+        What follows the last line: its line end and the blank line(s), or less at the end of a file.
+    """
+
+    lines: tuple[str, ...]
+    word_lines: tuple[int, ...]
+    newline: str = "\n"
+    end: str = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """A sentence with what is known of its syntax. Words are 1..n; tuples hold word i at index i - 1.
+
+    Attributes
+    ----------
+    sent_id : str or None
+        The value of the first ``# sent_id`` comment.
+    forms, lemmas, upos, xpos, feats, deprels : tuple of str
+        The columns of CoNLL-U, ``_`` where unspecified; each of length n.
+    heads : int32[n+1]
+        Head of each word, ``heads[0] == -1``, -1 where missing. Read-only.
+    layout : Layout or None
+        The original lines; None for a sentence that was made, not read.
+    """
+
+    sent_id: str | None
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    deprels: tuple[str, ...]
+    heads: Heads
+    layout: Layout | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of words, n."""
+        return len(self.forms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """Word alignment of one sentence pair. ROOT-ROOT is implicit; an unlinked word is aligned to NULL.
+
+    Attributes
+    ----------
+    n_source, n_target : int
+        Numbers of words.
+    links : int32[k, 2]
+        Sorted rows [source word, target word], both 1-based, no row twice. Read-only.
+    sure : bool[k]
+        False for a link that annotators only called possible. Read-only.
+    weights : float64[k] or None
+        Probability of each link where the aligner gave one. Read-only.
+    """
+
+    n_source: int
+    n_target: int
+    links: NDArray[np.int32]
+    sure: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentencePair:
+    """A source sentence, its translation, and the word alignment between them."""
+
+    source: Sentence
+    target: Sentence
+    alignment: Alignment

@@ -1,0 +1,1 @@
+"""Scores of trees and alignments, and tests of their differences."""

@@ -1,0 +1,1 @@
+"""Numeric kernels (numba): arrays in, arrays out; nothing of ours is imported here."""

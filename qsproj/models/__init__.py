@@ -1,0 +1,1 @@
+"""Trained things that can be stored, loaded and applied to sentences."""

@@ -1,0 +1,1 @@
+"""Objectives, optimisers and training loops over arrays."""

@@ -1,0 +1,1 @@
+"""Inference over dependency trees: one face, two modules (projective, nonprojective)."""
