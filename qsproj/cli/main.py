@@ -1,0 +1,92 @@
+"""The ``qsproj`` command: finds the command's file, runs it, and turns errors into exit codes.
+
+Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+
+from qsproj import __version__
+from qsproj.errors import QsprojError
+
+# command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("train", "train a dependency parser on treebanks"),
+    ("parse", "parse sentences with a trained model"),
+    ("tag", "train a part-of-speech tagger, or tag text"),
+    ("eval", "score a parsed file against gold trees, or compare two systems"),
+    ("align", "align the words of a bitext"),
+    ("project", "carry a treebank to another language through a bitext"),
+    ("demo", "run the main job on the sample in corpora/"),
+)
+
+EXIT_DONE, EXIT_BUG, EXIT_BAD_INPUT = 0, 1, 2
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and exit code 2."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """Build the parser; only ``command``'s own file is imported, so that ``--help`` stays fast."""
+    parser = _OneLineParser(
+        prog="qsproj",
+        description="Carry dependency syntax across languages and annotation styles.",
+        epilog="Each command explains itself: qsproj COMMAND --help. Start with: qsproj demo",
+    )
+    parser.add_argument("--version", action="version", version=f"qsproj {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS:
+        if name != command:
+            commands.add_parser(name, help=summary, add_help=False)
+            continue
+        module = import_module(f"qsproj.cli.{name}")
+        subparser = commands.add_parser(
+            name,
+            help=summary,
+            description=module.__doc__,
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    known = {name for name, _ in COMMANDS}
+    command = next((word for word in words if not word.startswith("-")), None)
+    options = build_parser(command if command in known else None).parse_args(words)
+    try:
+        options.run(options)
+    except QsprojError as error:
+        print(f"qsproj {command}: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except BrokenPipeError:
+        # The reader of our output went away (head, less): not an error. Keep the exit flush quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print(f"qsproj {command}: interrupted", file=sys.stderr)
+        return 130
+    return EXIT_DONE
+
+
+def run() -> None:
+    """Entry point of the console script."""
+    # One thread per process: parallelism here is over sentences, and BLAS threads would compete with it.
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()
