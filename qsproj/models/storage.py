@@ -1,0 +1,131 @@
+"""Model files: one zip archive of a JSON header and arrays. Versioned, without pickle, written atomically.
+
+The same model gives the same bytes: entries have a fixed order and no time stamp.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.files import open_binary_output
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, unknown_name
+
+FORMAT = "qsproj-model"
+VERSION = 1
+HEADER_NAME = "header.json"
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+Arrays = Mapping[str, NDArray[Any]]
+
+# kind in the header -> module and class with ``from_archive(header, arrays)``
+KINDS: dict[str, tuple[str, str]] = {
+    "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
+    "tagger": ("qsproj.models.tagger", "Tagger"),
+}
+
+
+class Model(Protocol):
+    """What every stored model offers."""
+
+    def parse(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with what the model predicts filled in."""
+        ...
+
+
+def save_model(path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a model file; an older file of that name is replaced only once the new one is complete.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written; what was there is left as it was.
+    """
+    text = json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, "model": header}, indent=1)
+    with open_binary_output(path) as handle, zipfile.ZipFile(handle, "w") as archive:
+        archive.writestr(_entry(HEADER_NAME), text)
+        for name in sorted(arrays):
+            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a model file into (kind, header, arrays).
+
+    Raises
+    ------
+    DataError
+        When the file is missing, is no model of ours, is damaged, or has a version we do not know.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read(HEADER_NAME))
+            _check_header(str(path), header)
+            arrays = {
+                name.removesuffix(".npy"): _read_array(archive.open(name))
+                for name in archive.namelist()
+                if name.endswith(".npy")
+            }
+    except OSError as error:
+        raise DataError(
+            str(path), None, found=error.strerror or str(error), expected="a model file"
+        ) from error
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, zlib.error) as error:
+        raise DataError(
+            str(path),
+            None,
+            found=f"a damaged or foreign file ({error})",
+            expected="a model written by qsproj",
+            remedy="train it again, or copy it again",
+        ) from error
+    return header["kind"], header["model"], arrays
+
+
+def _read_array(entry: IO[bytes]) -> NDArray[Any]:
+    with entry:
+        array: NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
+    return array
+
+
+def _check_header(path: str, header: Any) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DataError(path, None, found="another kind of archive", expected="a model written by qsproj")
+    if header.get("version") != VERSION:
+        raise DataError(
+            path,
+            None,
+            found=f"model version {header.get('version')!r}",
+            expected=f"version {VERSION}",
+            remedy="train the model again with this version of qsproj, or install the version that wrote it",
+        )
+
+
+def load_model(path: str | Path) -> Model:
+    """Load any model; what it is stands in its header.
+
+    Raises
+    ------
+    DataError
+        As :func:`load_archive`.
+    """
+    kind, header, arrays = load_archive(path)
+    if kind not in KINDS:
+        raise unknown_name("kind of model", kind, sorted(KINDS))
+    module, name = KINDS[kind]
+    model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+    return model
