@@ -1,0 +1,143 @@
+"""Plain text, one sentence a line, to words and sentences.
+
+Words are cut by sacremoses (the Moses tokeniser) without its escapes. Lines that some earlier tool has
+already tokenised, as half of any real bitext has been, come out as their text would: Moses escapes are
+undone first, and English clitics that stand apart are put back before they are cut again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.corpus.sentence import Layout, Sentence
+
+if TYPE_CHECKING:
+    from sacremoses import MosesTokenizer
+
+UNSPECIFIED = "_"
+
+# What the Moses tokeniser writes for characters that its decoder reserves; the ampersand comes last, so
+# that nothing is undone twice.
+_MOSES_ESCAPES = (
+    ("&apos;", "'"),
+    ("&quot;", '"'),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&#124;", "|"),
+    ("&#91;", "["),
+    ("&#93;", "]"),
+    ("&amp;", "&"),
+)
+_DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
+_NEGATION = re.compile(r"['’]t", re.IGNORECASE)
+_EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
+
+
+@lru_cache(maxsize=8)
+def _moses(language: str) -> MosesTokenizer:
+    from sacremoses import MosesTokenizer
+
+    return MosesTokenizer(language)
+
+
+def tokenize(line: str, language: str) -> list[str]:
+    """Return the words of one line of text.
+
+    Parameters
+    ----------
+    line : str
+        Raw or already tokenised text; a line end is ignored.
+    language : str
+        Two-letter code; it decides which abbreviations keep their full stop and how apostrophes are cut.
+
+    Returns
+    -------
+    list of str
+        Empty for a blank line. Without white space inside words, except that no-break spaces never occur
+        either. English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``.
+    """
+    words: list[str] = _moses(language).tokenize(normalise(line, language), escape=False)
+    return _negations_as_in_treebanks(words) if language == "en" else words
+
+
+def normalise(line: str, language: str) -> str:
+    """Return the text that :func:`tokenize` cuts: white space single, escapes and detached clitics undone."""
+    text = " ".join(line.split())
+    if "&" in text:
+        for escape, character in _MOSES_ESCAPES:
+            text = text.replace(escape, character)
+    return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text
+
+
+def _negations_as_in_treebanks(words: list[str]) -> list[str]:
+    """Move the n of a negated auxiliary: ``ca`` + ``n't``, as the Penn and UD treebanks have it."""
+    result = list(words)
+    for i in range(1, len(words)):
+        if _NEGATION.fullmatch(words[i]) and len(words[i - 1]) > 1 and words[i - 1][-1] in "nN":
+            result[i - 1] = words[i - 1][:-1]
+            result[i] = words[i - 1][-1] + words[i]
+    return result
+
+
+def read_text(lines: Iterable[str], language: str) -> Iterator[Sentence]:
+    """Yield one sentence for each line, so that line-aligned files stay aligned.
+
+    A blank line, which CoNLL-U cannot hold, becomes a sentence of the single word ``_``; ``sent_id`` is
+    the line number.
+    """
+    for number, line in enumerate(lines, start=1):
+        words = tokenize(line, language) or [UNSPECIFIED]
+        yield sentence_from_words(words, sent_id=str(number), text=normalise(line, language))
+
+
+def sentence_from_words(words: Iterable[str], *, sent_id: str | None = None, text: str = "") -> Sentence:
+    """Return an unannotated sentence of ``words``, with the layout that writes it as valid CoNLL-U.
+
+    ``text`` is what the words were cut from: it decides ``SpaceAfter=No``. Where the words cannot be found
+    in it one after the other, the text is taken to be the words with single spaces.
+    """
+    forms = tuple(words)
+    gaps = _space_after(forms, text)
+    if gaps is None:
+        text, gaps = " ".join(forms), [True] * len(forms)
+    comments = [f"# sent_id = {sent_id}"] if sent_id is not None else []
+    comments.append(f"# text = {text}")
+    rows = [
+        f"{number}\t{form}\t{_EMPTY_COLUMNS}\t{UNSPECIFIED if gap else 'SpaceAfter=No'}"
+        for number, (form, gap) in enumerate(zip(forms, gaps), start=1)
+    ]
+    blank = (UNSPECIFIED,) * len(forms)
+    return Sentence(
+        sent_id=sent_id,
+        forms=forms,
+        lemmas=blank,
+        upos=blank,
+        xpos=blank,
+        feats=blank,
+        deprels=blank,
+        heads=frozen_heads(np.full(len(forms) + 1, NO_HEAD)),
+        layout=Layout(
+            lines=(*comments, *rows),
+            word_lines=tuple(range(len(comments), len(comments) + len(forms))),
+        ),
+    )
+
+
+def _space_after(forms: tuple[str, ...], text: str) -> list[bool] | None:
+    """Return whether white space follows each word in ``text``; None where the words do not spell it."""
+    gaps = []
+    position = 0
+    for form in forms:
+        if not text.startswith(form, position):
+            return None
+        position += len(form)
+        gap = text.startswith(" ", position)
+        position += gap
+        gaps.append(gap or position == len(text))
+    return gaps if position == len(text) else None

@@ -1,0 +1,45 @@
+"""Plain text to words: raw and already tokenised lines must come out alike."""
+
+import pytest
+
+from qsproj.corpus.text import read_text, sentence_from_words, tokenize
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "words"),
+    [
+        ("Am Montag, z.B. im Haus.\n", "de", "Am Montag , z.B. im Haus ."),
+        ("Am Montag , z.B. im Haus .", "de", "Am Montag , z.B. im Haus ."),
+        ("¿Qué está?", "es", "¿ Qué está ?"),
+        ("We can't, I don't.", "en", "We ca n't , I do n't ."),
+        ("We can 't , I don &apos;t .", "en", "We ca n't , I do n't ."),
+        ("the house' s and the dog 's", "en", "the house 's and the dog 's"),
+        ("AT &amp; T &quot;x&quot;", "en", 'AT & T " x "'),
+        ("   \n", "en", ""),
+    ],
+)
+def test_tokenize(line, language, words):
+    assert tokenize(line, language) == words.split()
+
+
+def test_one_sentence_out_for_each_line():
+    sentences = list(read_text(["Ja.\n", "\n", "Nein"], "de"))
+    assert [s.forms for s in sentences] == [("Ja", "."), ("_",), ("Nein",)]
+    assert [s.sent_id for s in sentences] == ["1", "2", "3"]
+
+
+def test_layout_spells_the_text():
+    sentence = sentence_from_words(["Ja", ",", "gut", "."], sent_id="7", text="Ja, gut.")
+    assert sentence.layout.lines == (
+        "# sent_id = 7",
+        "# text = Ja, gut.",
+        "1\tJa\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "2\t,\t_\t_\t_\t_\t_\t_\t_\t_",
+        "3\tgut\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "4\t.\t_\t_\t_\t_\t_\t_\t_\t_",
+    )
+    assert sentence.layout.word_lines == (2, 3, 4, 5)
+
+
+def test_words_that_do_not_spell_the_text():
+    assert sentence_from_words(["a", "b"], text="a c").layout.lines[0] == "# text = a b"
