@@ -1,0 +1,255 @@
+r"""Opening files: plain, gzip or xz, ``-`` for the standard streams, output moved into place when whole.
+
+Text is UTF-8 and a line ends at ``\n`` only, so that what is read can be written again byte for byte.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any, BinaryIO, TextIO, cast
+
+from qsproj.errors import DataError, UsageError
+
+PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_DAMAGED_ARCHIVE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_CHUNK_BYTES = 1 << 16
+
+
+def name_of(path_or_file: PathOrFile | None) -> str:
+    """Return what messages call a path or an open file."""
+    if path_or_file is None or path_or_file == "-":
+        return "<standard stream>"
+    if isinstance(path_or_file, str | os.PathLike):
+        return os.fspath(path_or_file)
+    return str(getattr(path_or_file, "name", "<open file>"))
+
+
+@contextmanager
+def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
+    """Open a text for reading; gzip and xz are recognised by their first bytes, not by the name.
+
+    Parameters
+    ----------
+    path_or_file : path, ``"-"`` or open file
+        ``-`` is the standard input. A file that is already open, text or binary, is left open.
+
+    Yields
+    ------
+    TextIO
+        UTF-8 text whose line ends are untouched. A byte order mark is left in place.
+
+    Raises
+    ------
+    UsageError
+        When the file is missing, is a directory, or may not be read.
+    DataError
+        When the bytes, read inside the ``with`` block, are not UTF-8 or the archive is damaged or cut
+        off; it names the line that was reached.
+    """
+    stream: Any = path_or_file
+    if path_or_file == "-":
+        stream = getattr(sys.stdin, "buffer", sys.stdin)
+    elif isinstance(path_or_file, str | os.PathLike):
+        stream = _open_for_reading(path_or_file)
+    counter = None if _is_text(stream) else _LineCounter(stream)
+    try:
+        yield stream if counter is None else _text_reader(counter)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(name_of(path_or_file), counter, error) from error
+    except _DAMAGED_ARCHIVE as error:
+        raise DataError(
+            name_of(path_or_file),
+            counter.lines + 1 if counter else None,
+            found=f"a damaged or cut-off archive ({error})",
+            expected="a whole gzip or xz file",
+            remedy="fetch or compress it again",
+        ) from error
+    finally:
+        if counter is not None:
+            counter.release()
+        if isinstance(path_or_file, str | os.PathLike) and path_or_file != "-":
+            stream.close()
+
+
+@contextmanager
+def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
+    """Open a text for writing; a file appears, or replaces an older one, only when it is whole.
+
+    Parameters
+    ----------
+    path_or_file : path, ``"-"``, None or open file
+        None and ``-`` are the standard output. A name ending in ``.gz`` or ``.xz`` is compressed, the same
+        bytes for the same text. A file that is already open is left open.
+
+    Yields
+    ------
+    TextIO
+        UTF-8; line ends are written as given.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written: no such directory, no permission, disk full. The file that
+        was there before is then as it was.
+    """
+    if path_or_file is None or path_or_file == "-":
+        with _write_errors_reported("standard output"):
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+            yield sys.stdout
+            sys.stdout.flush()
+    elif isinstance(path_or_file, str | os.PathLike):
+        with (
+            open_binary_output(path_or_file) as raw,
+            _compressor(raw, Path(path_or_file).suffix) as binary,
+            _text_writer(binary) as handle,
+        ):
+            yield handle
+    elif _is_text(path_or_file):
+        yield cast(TextIO, path_or_file)
+    else:
+        with _text_writer(cast(BinaryIO, path_or_file)) as handle:
+            yield handle
+
+
+@contextmanager
+def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes; it appears, or replaces an older one, only when it is whole.
+
+    The bytes go to a hidden file in the same directory, which is synchronised to the disk and moved into
+    place when the block ends, and removed when it fails. Devices and pipes are written directly.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written: no such directory, no permission, disk full.
+    """
+    with _write_errors_reported(os.fspath(path)):
+        final = Path(path).resolve()
+        if final.is_dir():
+            raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
+        if final.exists() and not final.is_file():
+            with final.open("wb") as device:
+                yield device
+            return
+        partial = final.with_name(f".{final.name[:40]}.{os.getpid()}.partial")
+        try:
+            with partial.open("wb") as handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+            if final.exists():
+                shutil.copymode(final, partial)
+            partial.replace(final)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+class _LineCounter(io.BufferedIOBase):
+    """A reader that decompresses a binary stream and counts the lines it has passed on."""
+
+    def __init__(self, stream: Any) -> None:
+        self.lines = 0
+        self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
+        self._stream = _decompressed(self._borrowed or stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""
+        chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
+        self.lines += chunk.count(b"\n")
+        return chunk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return all that is left: what a text wrapper asks for when it is read as a whole."""
+        return b"".join(iter(self.read1, b""))
+
+    def release(self) -> None:
+        """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
+        if self._borrowed is not None:
+            self._borrowed.detach()
+
+
+def _is_text(stream: object) -> bool:
+    return hasattr(stream, "encoding")
+
+
+def _text_reader(counter: Any) -> TextIO:
+    return io.TextIOWrapper(counter, encoding="utf-8", newline="\n")
+
+
+def _decompressed(stream: Any) -> Any:
+    magic = stream.peek(len(_XZ_MAGIC))
+    if magic.startswith(_GZIP_MAGIC):
+        return gzip.GzipFile(fileobj=stream)
+    if magic.startswith(_XZ_MAGIC):
+        return lzma.LZMAFile(stream)
+    return stream
+
+
+def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
+
+
+def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError) -> DataError:
+    """Build the error for bytes that are not UTF-8, with the line and the byte's place in it."""
+    chunk, at = error.object, error.start
+    line = None
+    if counter is not None:
+        # The chunk that failed is counted already; its lines from the bad byte on were not reached.
+        line = counter.lines - chunk[at:].count(b"\n") + 1
+    return DataError(
+        name,
+        line,
+        found=f"byte 0x{chunk[at]:02x} that is not UTF-8",
+        expected="UTF-8 text",
+        remedy="convert the file, for instance with: iconv -f LATIN1 -t UTF-8",
+    )
+
+
+@contextmanager
+def _write_errors_reported(name: str) -> Iterator[None]:
+    """Turn a failed write into one line; a reader that went away and errors of other files pass."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None and Path(error.filename).parent != Path(name).resolve().parent:
+            raise
+        raise UsageError(f"{name}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _text_writer(binary: BinaryIO) -> Iterator[TextIO]:
+    handle = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+    try:
+        yield handle
+    finally:
+        handle.detach()
+
+
+def _compressor(raw: BinaryIO, suffix: str) -> AbstractContextManager[BinaryIO]:
+    if suffix == ".gz":
+        # No name and no time in the header: the same text gives the same bytes.
+        zipped = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
+        return cast(AbstractContextManager[BinaryIO], zipped)
+    if suffix == ".xz":
+        return cast(AbstractContextManager[BinaryIO], lzma.LZMAFile(raw, "wb"))
+    return nullcontext(raw)
