@@ -25,12 +25,15 @@ class Layout:
         The line end used inside the block.
     end : str
         What follows the last line: its line end and the blank line(s), or less at the end of a file.
+    start : str
+        What precedes the first line of a file: a byte order mark, blank lines; else empty.
     """
 
     lines: tuple[str, ...]
     word_lines: tuple[int, ...]
     newline: str = "\n"
     end: str = "\n\n"
+    start: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,272 @@
+"""CoNLL-U, read and written without losing a byte.
+
+What :class:`Sentence` does not hold, from comments to empty nodes and line ends, stays in its layout; what
+was changed since reading is put into the original rows. Format: universaldependencies.org/format.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from sys import intern
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import (
+    COLUMN_COUNT,
+    COLUMN_NAMES,
+    DEPREL,
+    FEATS,
+    FORM,
+    HEAD,
+    LEMMA,
+    UNSPECIFIED,
+    UPOS,
+    XPOS,
+    cells_of,
+    column_values,
+    comment_in,
+    layout_of,
+    rows_from,
+)
+from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
+from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
+from qsproj.corpus.sentence import Layout, Sentence
+from qsproj.errors import DataError
+
+_BYTE_ORDER_MARK = "\ufeff"
+_COMMON_LENGTH = 1000
+_IDS = [str(word) for word in range(1, _COMMON_LENGTH)]
+_HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LENGTH)}
+
+
+def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file, one at a time.
+
+    Parameters
+    ----------
+    path_or_file : path, ``"-"`` or open file
+        Plain, gzip or xz; ``-`` is the standard input.
+
+    Yields
+    ------
+    Sentence
+        With its layout, from which :func:`write_conllu` restores every byte. Missing heads and several
+        roots are legal.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be opened.
+    DataError
+        At the first row that is not CoNLL-U: columns, IDs, ranges, heads that are no tree; when there is
+        no sentence at all; when the bytes are no UTF-8 or the archive is cut off.
+    """
+    name = name_of(path_or_file)
+    block = None
+    with open_text(path_or_file) as handle:
+        for block in _blocks(handle):
+            yield _sentence(block, name)
+    if block is None:
+        raise DataError(
+            name, 1, found="no sentence", expected="CoNLL-U", remedy="check that it is the right file"
+        )
+
+
+def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
+    """Write sentences as CoNLL-U; those unchanged since they were read come out byte for byte.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        Consumed one at a time. A sentence without layout gets ``sent_id`` and ``text`` comments.
+    path_or_file : path, ``"-"``, None or open file
+        A name ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file
+        appears when the last sentence is written, so a file may be rewritten while it is read.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written.
+    ValueError
+        When a changed column does not have one cell for each word, or a cell is empty or holds a tab or a
+        line end.
+    """
+    with open_output(path_or_file) as handle:
+        layout: Layout | None = None
+        for sentence in sentences:
+            if layout is None:
+                start = layout_of(sentence).start
+            else:
+                # Only the last sentence of a file may lack its blank line, only the first follow a mark.
+                start = "" if layout.end.count("\n") > 1 else layout.newline * (2 - layout.end.count("\n"))
+            layout = layout_of(sentence)
+            text = layout.newline.join(_current_lines(sentence, layout))
+            handle.write(f"{start}{text}{layout.end}")
+
+
+class _Block(NamedTuple):
+    """The lines of one sentence as they stand in the file, line ends included."""
+
+    number: int
+    start: str
+    lines: list[str]
+    blank_lines: str
+
+
+def _blocks(handle: TextIO) -> Iterator[_Block]:
+    """Cut a text at its blank lines. O(longest sentence) memory."""
+    start, lines, blank_lines = "", list[str](), ""
+    number = 1
+    first_line = handle.readline()
+    if first_line.startswith(_BYTE_ORDER_MARK):
+        start, first_line = _BYTE_ORDER_MARK, first_line[1:]
+    for line in chain([first_line], handle):
+        # A row of tabs is white space too, but it is a faulty row and not the end of a sentence.
+        if (line.isspace() and "\t" not in line) or not line:
+            if lines:
+                blank_lines += line
+            else:
+                start += line
+                number += 1
+            continue
+        if blank_lines:
+            yield _Block(number, start, lines, blank_lines)
+            number += len(lines) + blank_lines.count("\n")
+            start, lines, blank_lines = "", [], ""
+        lines.append(line)
+    if lines:
+        yield _Block(number, start, lines, blank_lines)
+
+
+def _sentence(block: _Block, name: str) -> Sentence:
+    """Parse one block; ``name`` is the file's, for errors."""
+    lines, newline, end = _without_line_ends(block)
+    rows = [line for line in lines if line[0] != "#"]
+    word_rows = _word_rows(rows)
+    if isinstance(word_rows, Fault):
+        raise _error(word_rows, name, block, rows)
+    cells = cells_of(word_rows)
+    heads = _head_numbers(cells[HEAD::COLUMN_COUNT])
+    fault = head_fault(cells[HEAD::COLUMN_COUNT], heads)
+    if fault is not None:
+        raise _error(fault, name, block, word_rows)
+    head_array = np.array(heads, dtype=np.int32)
+    head_array.flags.writeable = False
+    sent_id = comment_in(lines, "sent_id")
+    return Sentence(
+        sent_id=None if sent_id is None else sent_id[1],
+        forms=_column(cells, FORM),
+        lemmas=_column(cells, LEMMA),
+        upos=_column(cells, UPOS),
+        xpos=_column(cells, XPOS),
+        feats=_column(cells, FEATS),
+        deprels=_column(cells, DEPREL),
+        heads=head_array,
+        layout=Layout(tuple(lines), _word_lines(lines, word_rows), newline, end, block.start),
+    )
+
+
+def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
+    r"""Return the lines, their common line end, and what follows the last of them.
+
+    Where line ends are mixed the common one is taken to be ``\n``, and ``\r`` stays part of its line.
+    """
+    text = "".join(block.lines)
+    all_crlf = "\r" in text and text.count("\r\n") == text.count("\n") > 0
+    newline = "\r\n" if all_crlf else "\n"
+    lines = text.split(newline)
+    if lines[-1]:
+        return lines, newline, block.blank_lines
+    lines.pop()
+    return lines, newline, newline + block.blank_lines
+
+
+def _word_rows(rows: list[str]) -> list[str] | Fault:
+    """Return the rows of words, without ranges and empty nodes, or what is wrong with columns or IDs."""
+    text = "\t".join(rows)
+    if [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) < len(rows) or "\t\t" in f"{text}\t":
+        fault = column_fault(rows)
+        if fault is not None:
+            return fault
+    ids = text.split("\t")[::COLUMN_COUNT]
+    if rows and ids == _IDS[: len(rows)]:
+        return rows
+    return id_fault(ids) or [row for row, number in zip(rows, ids) if number.isdecimal()]
+
+
+def _word_lines(lines: list[str], word_rows: list[str]) -> tuple[int, ...]:
+    """Return where the words are among the lines."""
+    comments = len(lines) - len(word_rows)
+    if lines[comments:] == word_rows:
+        return tuple(range(comments, len(lines)))
+    return tuple(i for i, line in enumerate(lines) if line.partition("\t")[0].isdecimal())
+
+
+def _column(cells: list[str], column: int) -> tuple[str, ...]:
+    # Interning: a treebank repeats few strings often, and a hundred thousand copies are slow to collect.
+    return tuple(map(intern, cells[column::COLUMN_COUNT]))
+
+
+def _head_numbers(texts: list[str]) -> list[int]:
+    """Return n + 1 heads: ``NO_HEAD`` for the root and for ``_``, ``NOT_A_HEAD`` for what is no number."""
+    try:
+        return [NO_HEAD, *map(_HEADS.__getitem__, texts)]
+    except KeyError:
+        return [NO_HEAD, *map(_head_number, texts)]
+
+
+def _head_number(text: str) -> int:
+    if text in _HEADS:
+        return _HEADS[text]
+    is_number = text.isascii() and text.isdecimal() and not text.startswith("0")
+    return int(text) if is_number else NOT_A_HEAD
+
+
+def _error(fault: Fault, name: str, block: _Block, rows: list[str]) -> DataError:
+    """Place a fault, whose row is one of ``rows``, in the file."""
+    lines, _, _ = _without_line_ends(block)
+    offset = lines.index(rows[fault.row]) if rows else 0
+    return DataError(
+        name, block.number + offset, found=fault.found, expected=fault.expected, remedy=fault.remedy
+    )
+
+
+def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
+    """Return the layout's lines with what differs in the sentence put into its rows."""
+    lines = _lines_with_sent_id(sentence.sent_id, layout.lines)
+    inserted = len(lines) - len(layout.lines)
+    cells = cells_of([layout.lines[i] for i in layout.word_lines])
+    changed = False
+    for column, values in column_values(sentence):
+        if tuple(cells[column::COLUMN_COUNT]) != values:
+            _check_cells(values, column, len(layout.word_lines))
+            cells[column::COLUMN_COUNT] = values
+            changed = True
+    if not changed:
+        return lines
+    result = list(lines)
+    for i, row in zip(layout.word_lines, rows_from(cells)):
+        result[i + inserted] = row
+    return result
+
+
+def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[str, ...]:
+    found = comment_in(lines, "sent_id")
+    if sent_id == (None if found is None else found[1]) or sent_id is None:
+        return lines
+    comment = f"# sent_id = {sent_id}"
+    if found is None:
+        return (comment, *lines)
+    return (*lines[: found[0]], comment, *lines[found[0] + 1 :])
+
+
+def _check_cells(values: tuple[str, ...], column: int, words: int) -> None:
+    name = COLUMN_NAMES[column]
+    if len(values) != words:
+        raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
+    for word, value in enumerate(values, start=1):
+        if not value or "\t" in value or "\n" in value:
+            raise ValueError(f"{name} of word {word} is {value!r}, expected text without tabs and line ends")

@@ -1,0 +1,122 @@
+"""What can be wrong with a sentence in CoNLL-U: each check returns the first fault, or None."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qsproj.corpus.columns import COLUMN_COUNT, COLUMN_NAMES
+
+NOT_A_HEAD = -2
+_RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
+_SHOWN_CHARACTERS, _SHOWN_CYCLE = 40, 12
+
+
+class Fault(NamedTuple):
+    """What is wrong in row ``row`` (0-based) of those that were checked."""
+
+    row: int
+    found: str
+    expected: str
+    remedy: str
+
+
+def column_fault(rows: Sequence[str]) -> Fault | None:
+    """Check that each row has ten cells and none is empty."""
+    for index, row in enumerate(rows):
+        cells = row.split("\t")
+        if len(cells) == COLUMN_COUNT and "" not in cells:
+            continue
+        if len(cells) == COLUMN_COUNT:
+            empty = COLUMN_NAMES[cells.index("")]
+            return Fault(index, f"nothing in column {empty}", "a value", "write _ where there is none")
+        if len(cells) > 1:
+            found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
+            return Fault(index, found, f"{COLUMN_COUNT} separated by tabs", "write _ for what is unknown")
+        if row.split()[0].isdecimal() and len(row.split()) >= COLUMN_COUNT - 2:
+            remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"
+            return Fault(index, "columns separated by spaces", "tabs", remedy)
+        remedy = "comments start with #; to read plain text, tag it first"
+        return Fault(index, f"the text {_shown(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
+    return None
+
+
+def id_fault(ids: Sequence[str]) -> Fault | None:
+    """Check that words count 1, 2, ..., with ranges before their first word and empty nodes in order."""
+    following, last_of_range, range_row, empty_nodes = 1, 0, 0, 0
+    for row, text in enumerate(ids):
+        if text == str(following):
+            following, empty_nodes = following + 1, 0
+        elif match := _RANGE.fullmatch(text):
+            first, last = int(match[1]), int(match[2])
+            if first != following or last < first or first <= last_of_range:
+                expected = f"one that starts at word {following}, and after the last range"
+                return Fault(row, f"range {text}", expected, "put a range before its first word")
+            last_of_range, range_row = last, row
+        elif (match := _EMPTY_NODE.fullmatch(text)) and int(match[1]) == following - 1:
+            empty_nodes += 1
+            if int(match[2]) != empty_nodes:
+                expected = f"{following - 1}.{empty_nodes}"
+                return Fault(row, f"empty node {text}", expected, "number empty nodes 1, 2, ...")
+        else:
+            remedy = "number the words 1, 2, ... and put a blank line between sentences"
+            return Fault(row, f"ID {_shown(text)}", f"{following}", remedy)
+    if following == 1:
+        return Fault(0, "a sentence without words", "at least one", "remove it")
+    if last_of_range >= following:
+        expected = f"an end of at most {following - 1}, the last word"
+        return Fault(range_row, f"range {ids[range_row]}", expected, "shorten it")
+    return None
+
+
+def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
+    """Check the HEAD column of words 1..n: numbers in range that form no cycle.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The n cells.
+    heads : sequence of int
+        The same as n + 1 numbers, with ``NO_HEAD`` for ``_`` and at index 0, ``NOT_A_HEAD`` where the cell
+        is no number. A missing head is no fault, nor are several roots.
+    """
+    if min(heads) <= NOT_A_HEAD:
+        row = heads.index(NOT_A_HEAD) - 1
+        expected = "a number without leading zeros, or _ where the head is unknown"
+        return Fault(row, f"HEAD {_shown(texts[row])}", expected, "correct the head")
+    if max(heads) > len(texts):
+        row = next(row for row, head in enumerate(heads) if head > len(texts)) - 1
+        expected = f"0 to {len(texts)}, the last word"
+        return Fault(row, f"HEAD {heads[row + 1]}", expected, "correct the head")
+    cycle = _cycle(heads)
+    if cycle is None:
+        return None
+    if len(cycle) == 1:
+        return Fault(cycle[0] - 1, f"word {cycle[0]} as its own HEAD", "a tree", "correct the head")
+    shown = " <- ".join(map(str, [*cycle[:_SHOWN_CYCLE], "..." if len(cycle) > _SHOWN_CYCLE else cycle[0]]))
+    remedy = "give one of these words a head outside the cycle"
+    return Fault(cycle[0] - 1, f"the cycle of heads {shown}", "a tree", remedy)
+
+
+def _cycle(heads: Sequence[int]) -> list[int] | None:
+    """Return the words of the first cycle, each followed by its head; None in a forest. O(n)."""
+    # visited[word] is the word whose walk towards the root came through here first.
+    visited = [0] * len(heads)
+    for start in range(1, len(heads)):
+        word = start
+        while word > 0 and not visited[word]:
+            visited[word] = start
+            word = heads[word]
+        if word > 0 and visited[word] == start:
+            cycle = [word]
+            while (head := heads[cycle[-1]]) != word:
+                cycle.append(head)
+            return cycle
+    return None
+
+
+def _shown(text: str) -> str:
+    shortened = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return repr(shortened)
