@@ -32,9 +32,28 @@ from qsproj.corpus.columns import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
+from qsproj.corpus.editing import (
+    comment_value,
+    misc_values,
+    sentence_from_words,
+    with_columns,
+    with_heads,
+    with_misc,
+)
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError
+
+__all__ = [
+    "comment_value",
+    "misc_values",
+    "read_conllu",
+    "sentence_from_words",
+    "with_columns",
+    "with_heads",
+    "with_misc",
+    "write_conllu",
+]
 
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000
@@ -145,27 +164,30 @@ def _sentence(block: _Block, name: str) -> Sentence:
     """Parse one block; ``name`` is the file's, for errors."""
     lines, newline, end = _without_line_ends(block)
     rows = [line for line in lines if line[0] != "#"]
-    word_rows = _word_rows(rows)
-    if isinstance(word_rows, Fault):
-        raise _error(word_rows, name, block, rows)
-    cells = cells_of(word_rows)
-    heads = _head_numbers(cells[HEAD::COLUMN_COUNT])
-    fault = head_fault(cells[HEAD::COLUMN_COUNT], heads)
+    cells = _word_cells(rows)
+    if isinstance(cells, Fault):
+        row_lines = [i for i, line in enumerate(lines) if line[0] != "#"] or [0]
+        raise _error(cells, name, block.number + row_lines[cells.row])
+    word_lines = _word_lines(lines, len(cells) // COLUMN_COUNT)
+    head_cells = cells[HEAD::COLUMN_COUNT]
+    heads = _head_numbers(head_cells)
+    fault = head_fault(head_cells, heads)
     if fault is not None:
-        raise _error(fault, name, block, word_rows)
+        raise _error(fault, name, block.number + word_lines[fault.row])
     head_array = np.array(heads, dtype=np.int32)
     head_array.flags.writeable = False
     sent_id = comment_in(lines, "sent_id")
     return Sentence(
         sent_id=None if sent_id is None else sent_id[1],
-        forms=_column(cells, FORM),
-        lemmas=_column(cells, LEMMA),
-        upos=_column(cells, UPOS),
-        xpos=_column(cells, XPOS),
-        feats=_column(cells, FEATS),
-        deprels=_column(cells, DEPREL),
+        forms=tuple(cells[FORM::COLUMN_COUNT]),
+        lemmas=tuple(cells[LEMMA::COLUMN_COUNT]),
+        # Interning: few tags and labels stand in many words; a copy for each would fill the memory.
+        upos=tuple(map(intern, cells[UPOS::COLUMN_COUNT])),
+        xpos=tuple(map(intern, cells[XPOS::COLUMN_COUNT])),
+        feats=tuple(map(intern, cells[FEATS::COLUMN_COUNT])),
+        deprels=tuple(map(intern, cells[DEPREL::COLUMN_COUNT])),
         heads=head_array,
-        layout=Layout(tuple(lines), _word_lines(lines, word_rows), newline, end, block.start),
+        layout=Layout(tuple(lines), word_lines, newline, end, block.start),
     )
 
 
@@ -184,30 +206,29 @@ def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
     return lines, newline, newline + block.blank_lines
 
 
-def _word_rows(rows: list[str]) -> list[str] | Fault:
-    """Return the rows of words, without ranges and empty nodes, or what is wrong with columns or IDs."""
+def _word_cells(rows: list[str]) -> list[str] | Fault:
+    """Return the cells of the words' rows in one list, or what is wrong with columns or IDs.
+
+    The rows of ranges and empty nodes are checked and left out.
+    """
     text = "\t".join(rows)
     if [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) < len(rows) or "\t\t" in f"{text}\t":
         fault = column_fault(rows)
         if fault is not None:
             return fault
-    ids = text.split("\t")[::COLUMN_COUNT]
+    cells = text.split("\t")
+    ids = cells[::COLUMN_COUNT]
     if rows and ids == _IDS[: len(rows)]:
-        return rows
-    return id_fault(ids) or [row for row, number in zip(rows, ids) if number.isdecimal()]
+        return cells
+    return id_fault(ids) or cells_of([row for row, number in zip(rows, ids) if number.isdecimal()])
 
 
-def _word_lines(lines: list[str], word_rows: list[str]) -> tuple[int, ...]:
+def _word_lines(lines: list[str], words: int) -> tuple[int, ...]:
     """Return where the words are among the lines."""
-    comments = len(lines) - len(word_rows)
-    if lines[comments:] == word_rows:
+    comments = len(lines) - words
+    if lines[comments].startswith("1\t"):
         return tuple(range(comments, len(lines)))
     return tuple(i for i, line in enumerate(lines) if line.partition("\t")[0].isdecimal())
-
-
-def _column(cells: list[str], column: int) -> tuple[str, ...]:
-    # Interning: a treebank repeats few strings often, and a hundred thousand copies are slow to collect.
-    return tuple(map(intern, cells[column::COLUMN_COUNT]))
 
 
 def _head_numbers(texts: list[str]) -> list[int]:
@@ -225,13 +246,8 @@ def _head_number(text: str) -> int:
     return int(text) if is_number else NOT_A_HEAD
 
 
-def _error(fault: Fault, name: str, block: _Block, rows: list[str]) -> DataError:
-    """Place a fault, whose row is one of ``rows``, in the file."""
-    lines, _, _ = _without_line_ends(block)
-    offset = lines.index(rows[fault.row]) if rows else 0
-    return DataError(
-        name, block.number + offset, found=fault.found, expected=fault.expected, remedy=fault.remedy
-    )
+def _error(fault: Fault, name: str, line: int) -> DataError:
+    return DataError(name, line, found=fault.found, expected=fault.expected, remedy=fault.remedy)
 
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:

@@ -1,0 +1,184 @@
+"""Sentences made from words, and changed copies of sentences; nothing here changes its argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in, layout_of
+from qsproj.corpus.sentence import Sentence
+
+
+def sentence_from_words(
+    forms: Iterable[str],
+    *,
+    sent_id: str | None = None,
+    lemmas: Iterable[str] | None = None,
+    upos: Iterable[str] | None = None,
+    xpos: Iterable[str] | None = None,
+    feats: Iterable[str] | None = None,
+    heads: ArrayLike | None = None,
+    deprels: Iterable[str] | None = None,
+) -> Sentence:
+    """Return a sentence without layout; it is written with ``sent_id`` and ``text`` comments.
+
+    Parameters
+    ----------
+    forms : iterable of str
+        The n words.
+    sent_id : str or None
+        Its name.
+    lemmas, upos, xpos, feats, deprels : iterable of str or None
+        n cells each; None leaves the column unspecified.
+    heads : int[n+1] or None
+        ``heads[0] == -1``, -1 where missing; None leaves all heads missing.
+
+    Raises
+    ------
+    ValueError
+        When there is no word, a column does not have n cells, or ``heads`` are out of range.
+    """
+    words = tuple(forms)
+    if not words:
+        raise ValueError("a sentence has no words, expected at least one")
+    unspecified = (UNSPECIFIED,) * len(words)
+    sentence = Sentence(
+        sent_id=sent_id,
+        forms=words,
+        lemmas=unspecified,
+        upos=unspecified,
+        xpos=unspecified,
+        feats=unspecified,
+        deprels=unspecified,
+        heads=frozen_heads(np.full(len(words) + 1, NO_HEAD)),
+    )
+    sentence = with_columns(sentence, lemmas=lemmas, upos=upos, xpos=xpos, feats=feats, deprels=deprels)
+    return sentence if heads is None else with_heads(sentence, heads)
+
+
+def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
+    """Return the sentence with other heads and, unless None, other relations.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        Of n words.
+    heads : int[n+1]
+        ``heads[0] == -1``, -1 where missing. Copied. Whether they form a tree is not checked.
+    deprels : iterable of str or None
+        n relations.
+
+    Raises
+    ------
+    ValueError
+        When a length does not fit or a head is out of range.
+    """
+    array = frozen_heads(heads)
+    if array.size != len(sentence) + 1:
+        raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
+    return with_columns(replace(sentence, heads=array), deprels=deprels)
+
+
+def with_columns(
+    sentence: Sentence,
+    *,
+    lemmas: Iterable[str] | None = None,
+    upos: Iterable[str] | None = None,
+    xpos: Iterable[str] | None = None,
+    feats: Iterable[str] | None = None,
+    deprels: Iterable[str] | None = None,
+) -> Sentence:
+    """Return the sentence with other cells in the columns that are not None, n cells in each.
+
+    Raises
+    ------
+    ValueError
+        When a column does not have one cell for each word.
+    """
+    return replace(
+        sentence,
+        lemmas=_column("lemmas", lemmas, sentence.lemmas),
+        upos=_column("upos", upos, sentence.upos),
+        xpos=_column("xpos", xpos, sentence.xpos),
+        feats=_column("feats", feats, sentence.feats),
+        deprels=_column("deprels", deprels, sentence.deprels),
+    )
+
+
+def comment_value(sentence: Sentence, key: str) -> str | None:
+    """Return the value of the first comment ``# key = value``: None without one, empty for ``# key``."""
+    if sentence.layout is None:
+        return sentence.sent_id if key == "sent_id" else None
+    found = comment_in(sentence.layout.lines, key)
+    return None if found is None else found[1]
+
+
+def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
+    """Return the value of ``key=value`` in MISC for each of the n words; None where the key is not there."""
+    if sentence.layout is None:
+        return (None,) * len(sentence)
+    rows = [sentence.layout.lines[i] for i in sentence.layout.word_lines]
+    return tuple(_misc_value(cell.rstrip("\r"), key) for cell in cells_of(rows)[MISC::COLUMN_COUNT])
+
+
+def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
+    """Return the sentence with ``key=value`` in the MISC column of its words.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        Of n words. One without layout gets the layout that it would be written with.
+    key : str
+        For instance ``ArcProb``.
+    values : sequence of str or None
+        n values. A value replaces an earlier one of the same key where it stands, or comes last; other
+        keys and their order are kept. None leaves the word's MISC alone.
+
+    Raises
+    ------
+    ValueError
+        When there are not n values, or a value holds a tab, a line end or the separator ``|``.
+    """
+    if len(values) != len(sentence):
+        raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    for at, value in zip(layout.word_lines, values):
+        if value is not None:
+            if any(character in value for character in "\t\r\n|"):
+                raise ValueError(f"{key}={value!r} cannot stand in MISC: it holds a tab, a line end or |")
+            row, _, misc = lines[at].rpartition("\t")
+            # In a file of mixed line ends a carriage return may be part of the line: it stays last.
+            cell = misc.rstrip("\r")
+            lines[at] = f"{row}\t{_misc_with(cell, key, value)}{misc[len(cell) :]}"
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+
+
+def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ``values``, or the current column where they are None; both have one cell for each word."""
+    cells = current if values is None else tuple(values)
+    if len(cells) != len(current):
+        raise ValueError(f"{name} have {len(cells)} cells, expected {len(current)}, one for each word")
+    return cells
+
+
+def _misc_value(cell: str, key: str) -> str | None:
+    for item in cell.split("|"):
+        name, separator, value = item.partition("=")
+        if separator and name == key:
+            return value
+    return None
+
+
+def _misc_with(cell: str, key: str, value: str) -> str:
+    items = [] if cell == UNSPECIFIED else cell.split("|")
+    keys = [item.partition("=")[0] for item in items]
+    if key in keys:
+        items[keys.index(key)] = f"{key}={value}"
+    else:
+        items.append(f"{key}={value}")
+    return "|".join(items)
