@@ -1,0 +1,40 @@
+"""Log-marginals from the derivatives of log Z: accurate where the marginal is too small for a float."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy")
+def log_marginals(scores, shifts, derivatives):
+    """Return log(derivative) + score - shift for every arc, and whether an allowed arc came out as zero.
+
+    Parameters
+    ----------
+    scores : float64[n+1, n+1]
+        Natural-log arc scores [head, dependent]; column 0 and the diagonal are not read.
+    shifts : float64[n+1]
+        What was subtracted from each column before exponentials were taken, natural log.
+    derivatives : float64[n+1, n+1]
+        d log Z / d weight, the weight being exp(score - shift).
+
+    Returns
+    -------
+    logs : float64[n+1, n+1]
+        Natural log; -inf in column 0, on the diagonal and where the derivative or the weight is zero.
+    lost : bool
+        True when the derivative of an arc with a finite score is zero: either no tree has the arc, or its
+        probability has underflowed.
+    """
+    size = scores.shape[0]
+    logs = np.full((size, size), -np.inf)
+    lost = False
+    for h in range(size):
+        for d in range(1, size):
+            if h != d and scores[h, d] > -np.inf:
+                if derivatives[h, d] > 0.0:
+                    logs[h, d] = np.log(derivatives[h, d]) + scores[h, d] - shifts[d]
+                else:
+                    lost = True
+    return logs, lost

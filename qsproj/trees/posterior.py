@@ -1,0 +1,64 @@
+"""What the projective and the non-projective side share: the posterior, the error, the checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores
+from qsproj.errors import QsprojError
+
+
+class NoTreeError(QsprojError):
+    """The scores allow no tree: too many of them are -inf."""
+
+    def __init__(self, n: int, *, single_root: bool) -> None:
+        root = "with exactly one root child " if single_root else ""
+        super().__init__(
+            f"found no tree {root}over {n} words whose arcs all have a finite score, expected at least one; "
+            "allow more arcs (every word must be reachable from the root)"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreePosterior:
+    """A distribution over trees, p(tree) proportional to exp(sum of the scores of its arcs).
+
+    Attributes
+    ----------
+    log_z : float
+        Natural log of the normaliser, the sum over trees.
+    marginals : float64[n+1, n+1]
+        Probability of each arc [head, dependent]; columns 1..n sum to 1; column 0 and the diagonal are 0.
+        Read-only.
+    log_marginals : float64[n+1, n+1]
+        Their natural logs, -inf only where no tree has the arc: accurate also where the probability is too
+        small for a float. Read-only.
+    """
+
+    log_z: float
+    marginals: NDArray[np.float64]
+    log_marginals: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.marginals.flags.writeable = False
+        self.log_marginals.flags.writeable = False
+
+
+def posterior_in_logs(log_z: float, log_marginals: NDArray[np.float64]) -> TreePosterior:
+    """Build a posterior from log-marginals alone."""
+    return TreePosterior(float(log_z), np.exp(log_marginals), log_marginals)
+
+
+def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:
+    """Return float64[n+1], the score of the arc into each word of a tree; 0 for the root."""
+    shifts = np.zeros(heads.size)
+    shifts[1:] = scores[heads[1:], np.arange(1, heads.size)]
+    return shifts
+
+
+def allowed_arcs(scores: Scores) -> Scores:
+    """Return scores that are 0 where an arc is allowed and -inf elsewhere."""
+    return np.where(scores > -np.inf, 0.0, -np.inf)
