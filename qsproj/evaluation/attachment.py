@@ -1,0 +1,302 @@
+"""Attachment scores: how many words a parser hung on the right head, with the right relation.
+
+Which words are scored. Every word of the gold trees, punctuation included (the CoNLL 2018 convention), or
+all but those whose *gold* UPOS is PUNCT (``punctuation=False``). A word whose gold head is missing is not
+scored but counted (``without_gold_head``): partial trees can be scored on what they hold. A head that the
+*system* leaves out is wrong. Words of a multiword token are scored; the token itself and empty nodes are not.
+
+Relations are compared as strings. ``las`` compares them whole (``nsubj:pass``); ``las_no_subtypes`` compares
+what stands before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, unknown_name
+from qsproj.evaluation.grouping import GROUPINGS, Grouping
+
+PUNCTUATION_TAG = "PUNCT"
+
+_GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
+_FIELDS = (*_GROUP_FIELDS, "gold_roots", "system_roots", "shared_roots", "without_gold_head")
+
+#: One record per sentence: numbers of scored words, of those with the right head, with the right head and
+#: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
+#: tree, in the system's, and in both; of words that are not scored because their gold head is missing.
+COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores:
+    """Scores of the words of one group, for instance of one gold relation.
+
+    Attributes
+    ----------
+    tokens, unlabelled, labelled, labelled_no_subtypes : int
+        As in `COUNTS`, of the scored words that the gold tree puts into the group.
+    predicted : int
+        Number of scored words that the *system's* tree puts into the group; equals ``tokens`` in groupings
+        that do not depend on the tree (length, tag).
+    """
+
+    tokens: int
+    unlabelled: int
+    labelled: int
+    labelled_no_subtypes: int
+    predicted: int
+
+    @property
+    def uas(self) -> float:
+        """Percentage of the group's words with the right head."""
+        return _percentage(self.unlabelled, self.tokens)
+
+    @property
+    def las(self) -> float:
+        """Percentage of the group's words with the right head and the right relation, subtype included."""
+        return _percentage(self.labelled, self.tokens)
+
+    @property
+    def las_no_subtypes(self) -> float:
+        """Percentage of the group's words with the right head and the right relation up to subtypes."""
+        return _percentage(self.labelled_no_subtypes, self.tokens)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttachmentScores:
+    """Scores of one system against gold trees; every score is a percentage, NaN where nothing is scored.
+
+    Attributes
+    ----------
+    counts : COUNTS[number of sentences]
+        The counts of each sentence, in order; what `qsproj.evaluation.significance` tests on. Read-only.
+    groups : mapping of str to GroupScores
+        The scores of each group, in the order to show them; empty where no grouping was asked for.
+    """
+
+    counts: NDArray[np.void]
+    groups: Mapping[str, GroupScores] = field(default_factory=dict)
+
+    def total(self, name: str) -> int:
+        """Return the sum over sentences of the field ``name`` of `COUNTS`."""
+        return int(self.counts[name].sum(dtype=np.int64))
+
+    def complete(self, name: str) -> NDArray[np.bool_]:
+        """Return bool[number of sentences]: some word is scored, and all are right by the field ``name``."""
+        return np.asarray((self.counts[name] == self.counts["tokens"]) & (self.counts["tokens"] > 0))
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences read, with scored words or without."""
+        return len(self.counts)
+
+    @property
+    def tokens(self) -> int:
+        """Number of scored words."""
+        return self.total("tokens")
+
+    @property
+    def uas(self) -> float:
+        """Percentage of scored words with the right head."""
+        return _percentage(self.total("unlabelled"), self.tokens)
+
+    @property
+    def las(self) -> float:
+        """Percentage of scored words with the right head and the right relation, subtype included."""
+        return _percentage(self.total("labelled"), self.tokens)
+
+    @property
+    def las_no_subtypes(self) -> float:
+        """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
+        return _percentage(self.total("labelled_no_subtypes"), self.tokens)
+
+    @property
+    def uem(self) -> float:
+        """Percentage of sentences with every scored head right, of those with any scored word."""
+        return _percentage(self.complete("unlabelled").sum(), self.complete("tokens").sum())
+
+    @property
+    def lem(self) -> float:
+        """Percentage of sentences with every scored head and relation right, of those with any."""
+        return _percentage(self.complete("labelled").sum(), self.complete("tokens").sum())
+
+    @property
+    def root_f1(self) -> float:
+        """F1, in percent, of the words attached to the root; the gold and the system may have several."""
+        return _percentage(
+            2 * self.total("shared_roots"), self.total("gold_roots") + self.total("system_roots")
+        )
+
+
+def attachment_scores(
+    gold: Iterable[Sentence],
+    systems: Sequence[Iterable[Sentence]],
+    *,
+    punctuation: bool = True,
+    by: str | None = None,
+    names: Sequence[str] | None = None,
+) -> tuple[AttachmentScores, ...]:
+    """Score systems against gold trees, reading all of them side by side and once.
+
+    Time is linear in the number of words; memory is 32 bytes a sentence and system.
+
+    Parameters
+    ----------
+    gold : iterable of Sentence
+        Trees to score against; a missing head takes its word out of the scoring.
+    systems : sequence of iterables of Sentence
+        The trees of each system, of the same words in the same order.
+    punctuation : bool
+        Whether words whose gold UPOS is PUNCT are scored.
+    by : str, optional
+        Name of one of `GROUPINGS`; the scores are then broken down by its groups.
+    names : sequence of str, optional
+        What error messages call the gold file and then each system's file.
+
+    Returns
+    -------
+    tuple of AttachmentScores
+        One for each system.
+
+    Raises
+    ------
+    DataError
+        Where a system's words or number of sentences are not the gold ones; names the first difference.
+    UsageError
+        For an unknown ``by``.
+    """
+    if by is not None and by not in GROUPINGS:
+        raise unknown_name("grouping", by, list(GROUPINGS))
+    grouping = None if by is None else GROUPINGS[by]
+    names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
+    records = [array("i") for _ in systems]
+    groups: list[_GroupCounts] = [defaultdict(lambda: [0] * (len(_GROUP_FIELDS) + 1)) for _ in systems]
+    for gold_sentence, system_sentences in _side_by_side(gold, systems, names):
+        for system, system_sentence in enumerate(system_sentences):
+            marks = _marks(gold_sentence, system_sentence, punctuation=punctuation)
+            records[system].extend(int(np.count_nonzero(marks[name])) for name in _FIELDS)
+            if grouping is not None:
+                _add_to_groups(groups[system], grouping, gold_sentence, system_sentence, marks)
+    return tuple(
+        AttachmentScores(np.frombuffer(record.tobytes(), dtype=COUNTS), _ordered(counts, grouping))
+        for record, counts in zip(records, groups)
+    )
+
+
+# Name of a group -> its counts of _GROUP_FIELDS and, last, of the words that the system puts there.
+_GroupCounts = defaultdict[str, list[int]]
+_Marks = Mapping[str, NDArray[np.bool_]]
+
+
+def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
+    """Return bool[n] for each field of `COUNTS`: which words it counts."""
+    n = len(gold)
+    gold_heads, system_heads = gold.heads[1:], system.heads[1:]
+    wanted = np.ones(n, dtype=np.bool_)
+    if not punctuation:
+        wanted = np.fromiter((tag != PUNCTUATION_TAG for tag in gold.upos), dtype=np.bool_, count=n)
+    scored = wanted & (gold_heads != NO_HEAD)
+    right = scored & (gold_heads == system_heads)
+    gold_roots, system_roots = scored & (gold_heads == ROOT), scored & (system_heads == ROOT)
+    return {
+        "tokens": scored,
+        "unlabelled": right,
+        "labelled": right & _equal(gold.deprels, system.deprels, n),
+        "labelled_no_subtypes": right & _equal(_universal(gold), _universal(system), n),
+        "gold_roots": gold_roots,
+        "system_roots": system_roots,
+        "shared_roots": gold_roots & system_roots,
+        "without_gold_head": wanted & (gold_heads == NO_HEAD),
+    }
+
+
+def _universal(sentence: Sentence) -> Iterator[str]:
+    """Yield the relations without their subtypes."""
+    return (relation.split(":", 1)[0] for relation in sentence.deprels)
+
+
+def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bool_]:
+    return np.fromiter((one == other for one, other in zip(first, second)), dtype=np.bool_, count=n)
+
+
+def _add_to_groups(
+    groups: _GroupCounts, grouping: Grouping, gold: Sentence, system: Sentence, marks: _Marks
+) -> None:
+    """Add the counts of one sentence to ``groups`` (mutated)."""
+    gold_names = grouping.names(gold)
+    system_names = grouping.names(system) if grouping.of_tree else gold_names
+    columns = [marks[name].tolist() for name in _GROUP_FIELDS]
+    for gold_name, system_name, scored, *right in zip(gold_names, system_names, *columns):
+        if not scored:
+            continue
+        if gold_name is not None:
+            counts = groups[gold_name]
+            for index, mark in enumerate((scored, *right)):
+                counts[index] += mark
+        if system_name is not None:
+            groups[system_name][-1] += 1
+
+
+def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, GroupScores]:
+    if grouping is None:
+        return {}
+    order = [name for name in grouping.order if name in groups]
+    if not grouping.order:
+        order = sorted(groups, key=lambda name: (-groups[name][0], name))
+    return {name: GroupScores(*groups[name]) for name in order}
+
+
+def _side_by_side(
+    gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
+) -> Iterator[tuple[Sentence, list[Sentence]]]:
+    """Yield each gold sentence with the systems' sentences of the same words."""
+    for number, row in enumerate(zip_longest(gold, *systems), start=1):
+        if row[0] is None:
+            first = next(index for index, sentence in enumerate(row) if sentence is not None)
+            raise _lengths_differ(names[0], names[first], number)
+        for name, sentence in zip(names[1:], row[1:]):
+            if sentence is None:
+                raise _lengths_differ(name, names[0], number)
+            if sentence.forms != row[0].forms:
+                raise _words_differ(row[0], sentence, number, names[0], name)
+        yield row[0], list(row[1:])
+
+
+def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
+    return DataError(
+        shorter,
+        None,
+        found=f"no sentence {number}",
+        expected=f"one as in {longer}",
+        remedy="score files of the same sentences",
+    )
+
+
+def _words_differ(gold: Sentence, system: Sentence, number: int, gold_name: str, name: str) -> DataError:
+    pairs = enumerate(zip_longest(gold.forms, system.forms), start=1)
+    word, (expected, found) = next((word, pair) for word, pair in pairs if pair[0] != pair[1])
+    sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
+    return DataError(
+        name,
+        None,
+        found=f"{_quoted(found)} as word {word} of {sentence}",
+        expected=f"{_quoted(expected)} as in {gold_name}",
+        remedy="score files of the same words",
+    )
+
+
+def _quoted(form: str | None) -> str:
+    return "nothing" if form is None else repr(form)
+
+
+def _percentage(part: float, whole: float) -> float:
+    return 100.0 * float(part) / float(whole) if whole else float("nan")
