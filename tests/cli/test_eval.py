@@ -1,0 +1,152 @@
+"""``qsproj eval``: what it prints, as a table and as JSON, and what it says of files that do not fit."""
+
+import json
+
+import pytest
+
+GOLD = """\
+# sent_id = one
+1\tHe\the\tPRON\t_\t_\t2\tnsubj:pass\t_\t_
+2\tfell\tfall\tVERB\t_\t_\t0\troot\t_\t_
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+# sent_id = two
+1-2\tzum\t_\t_\t_\t_\t_\t_\t_\t_
+1\tzu\tzu\tADP\t_\t_\t3\tcase\t_\t_
+2\tdem\tder\tDET\t_\t_\t3\tdet\t_\t_
+3\tHaus\tHaus\tNOUN\t_\t_\t0\troot\t_\t_
+
+"""
+SYSTEM = GOLD.replace("2\tnsubj:pass", "2\tnsubj").replace("2\tpunct", "1\tpunct")
+OTHER = SYSTEM.replace("3\tcase", "2\tcase")
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = {}
+    for name, text in (("gold", GOLD), ("system", SYSTEM), ("other", OTHER)):
+        paths[name] = tmp_path / f"{name}.conllu"
+        paths[name].write_text(text, encoding="utf-8")
+    return paths
+
+
+def test_json(run_cli, files):
+    outcome = run_cli("eval", files["gold"], files["system"], "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert json.loads(outcome.out) == pytest.approx(
+        {
+            "uas": 100 * 5 / 6,
+            "las": 100 * 4 / 6,
+            "las_no_subtypes": 100 * 5 / 6,
+            "uem": 50.0,
+            "lem": 50.0,
+            "root_f1": 100.0,
+            "tokens": 6,
+            "sentences": 2,
+            "words_without_gold_head": 0,
+        }
+    )
+
+
+def test_no_punct(run_cli, files):
+    scores = json.loads(run_cli("eval", files["gold"], files["system"], "--json", "--no-punct").out)
+    assert (scores["tokens"], scores["uas"], scores["uem"]) == (5, 100.0, 100.0)
+
+
+def test_table(run_cli, files):
+    outcome = run_cli("eval", files["gold"], files["system"])
+    assert outcome.code == 0
+    assert outcome.out.splitlines() == [
+        f"{files['system']} against {files['gold']}",
+        "2 sentences, 6 words scored, punctuation included",
+        "",
+        "UAS                83.33  5 words with the right head",
+        "LAS                66.67  4 words with the right head and relation",
+        "LAS, no subtypes   83.33  5 words the same up to subtypes",
+        "UEM                50.00  1 sentence with every head right",
+        "LEM                50.00  1 sentence with every head and relation right",
+        "root F1           100.00  2 gold roots, 2 found, 2 right",
+    ]
+
+
+def test_groups_line_up(run_cli, files):
+    lines = run_cli("eval", files["gold"], files["system"], "--by", "relation").out.splitlines()[10:]
+    assert lines == [
+        "             words   found     UAS     LAS  no subtypes",
+        "root             2       2  100.00  100.00       100.00",
+        "case             1       1  100.00  100.00       100.00",
+        "det              1       1  100.00  100.00       100.00",
+        "nsubj:pass       1       0  100.00    0.00       100.00",
+        "punct            1       1    0.00    0.00         0.00",
+        "nsubj            0       1       -       -            -",
+    ]
+
+
+def test_groups_as_json(run_cli, files):
+    groups = json.loads(run_cli("eval", files["gold"], files["system"], "--by", "distance", "--json").out)[
+        "groups"
+    ]
+    assert list(groups) == ["root", "left 1", "left 2", "right 1", "right 2"]
+    assert groups["right 2"] == {
+        "uas": None,
+        "las": None,
+        "las_no_subtypes": None,
+        "tokens": 0,
+        "predicted": 1,
+    }
+
+
+def test_versus(run_cli, files):
+    outcome = run_cli("eval", files["gold"], files["system"], "--versus", files["other"])
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[3:5] == [f"SYSTEM  {files['system']}", f"OTHER   {files['other']}"]
+    assert lines[6].split() == ["SYSTEM", "OTHER", "change", "p"]
+    assert lines[7].split() == ["UAS", "83.33", "66.67", "-16.67", "1.0000"]
+
+
+def test_versus_as_json(run_cli, files):
+    files["gold"].write_text(GOLD * 6, encoding="utf-8")
+    files["system"].write_text(SYSTEM * 6, encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["gold"], "--versus", files["system"], "--json")
+    result = json.loads(outcome.out)
+    assert result["uas"] == 100.0
+    assert result["versus"]["uas"] == pytest.approx(100 * 5 / 6)
+    # Worse in six sentences of six: only swapping all or none sets the systems as far apart.
+    p_values = {"uas": 2 / 64, "las": 2 / 64, "las_no_subtypes": 2 / 64, "uem": 2 / 64, "lem": 2 / 64}
+    assert result["versus"]["p_values"] == pytest.approx(p_values)
+
+
+def test_words_without_a_gold_head_are_told(run_cli, files):
+    files["gold"].write_text(GOLD.replace("3\tcase", "_\t_"), encoding="utf-8")
+    assert "1 word without a gold head: not scored" in run_cli("eval", files["gold"], files["system"]).out
+
+
+def test_standard_input_is_read_once(run_cli, files):
+    assert run_cli("eval", files["gold"], "-", stdin=SYSTEM).code == 0
+    outcome = run_cli("eval", "-", "-", stdin=SYSTEM)
+    assert outcome.code == 2
+    assert "only one of GOLD, SYSTEM and OTHER" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "message"),
+    [
+        (
+            GOLD,
+            GOLD.replace("fell", "fall"),
+            "found 'fall' as word 2 of sentence 1 (one), expected 'fell' as in",
+        ),
+        (GOLD, GOLD.split("\n\n")[0] + "\n\n", "system.conllu: found no sentence 2, expected one as in"),
+        ("", GOLD, "gold.conllu:1: found no sentence"),
+        (GOLD, GOLD.replace("\t0\t", "\tzero\t"), "system.conllu:3: found"),
+        ("1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "1\tx\t_\t_\t_\t_\t0\t_\t_\t_\n\n", "found no word to score"),
+    ],
+)
+def test_files_that_do_not_fit(run_cli, files, gold, system, message):
+    files["gold"].write_text(gold, encoding="utf-8")
+    files["system"].write_text(system, encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"])
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1

@@ -1,0 +1,80 @@
+"""The command itself: exit codes and one-line errors."""
+
+import pytest
+
+from qsproj import __version__
+from qsproj.cli import main as command_line
+from qsproj.errors import DataError, UsageError
+
+
+def command_that(action):
+    """Return a stand-in for a command's file whose run does ``action``."""
+
+    class Module:
+        """A command."""
+
+        EXAMPLES = "examples:\n  qsproj eval"
+        add_arguments = staticmethod(lambda parser: None)
+        run = staticmethod(action)
+
+    return Module
+
+
+def raising(error):
+    def action(options):
+        raise error
+
+    return action
+
+
+def test_version(run_cli):
+    outcome = run_cli("--version")
+    assert (outcome.code, outcome.out.strip()) == (0, f"qsproj {__version__}")
+
+
+def test_help_names_every_command(run_cli):
+    outcome = run_cli("--help")
+    assert outcome.code == 0
+    for command, summary in command_line.COMMANDS:
+        assert command in outcome.out
+        assert summary.split()[0] in outcome.out
+
+
+@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["--no-such-option"], ["eval", "--nonsense"]])
+def test_bad_usage_is_one_line_and_exit_2(run_cli, arguments):
+    outcome = run_cli(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("qsproj")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (UsageError("no such model"), "qsproj eval: no such model\n"),
+        (
+            DataError("a.conllu", 7, found="9 columns", expected="10"),
+            "qsproj eval: a.conllu:7: found 9 columns, expected 10\n",
+        ),
+    ],
+)
+def test_an_error_of_the_input_is_one_line_and_exit_2(run_cli, monkeypatch, error, line):
+    monkeypatch.setattr(command_line, "import_module", lambda name: command_that(raising(error)))
+    outcome = run_cli("eval")
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", line)
+
+
+def test_a_bug_of_ours_is_not_dressed_up(run_cli, monkeypatch):
+    monkeypatch.setattr(
+        command_line, "import_module", lambda name: command_that(raising(ZeroDivisionError()))
+    )
+    with pytest.raises(ZeroDivisionError):
+        run_cli("eval")
+
+
+def test_an_interrupt_is_one_line_and_exit_130(run_cli, monkeypatch):
+    monkeypatch.setattr(
+        command_line, "import_module", lambda name: command_that(raising(KeyboardInterrupt()))
+    )
+    assert run_cli("eval").code == 130

@@ -1,0 +1,51 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from qsproj.cli.main import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run_cli(capfd, monkeypatch):
+    """Run ``qsproj ARGUMENTS...`` in this process; ``stdin`` is what it reads from ``-``."""
+
+    def run(*arguments, stdin: str | bytes = b"") -> Outcome:
+        content = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline=""))
+        capfd.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exit_:
+            code = exit_.code
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Return the folder of real data; skip the test, saying so, where there is none."""
+    folder = os.environ.get("QSPROJ_DATA")
+    if not folder:
+        pytest.skip("real data: set QSPROJ_DATA to its folder to run this")
+    if not Path(folder).is_dir():
+        pytest.fail(f"QSPROJ_DATA={folder} is not a folder")
+    return Path(folder)
