@@ -1,0 +1,168 @@
+"""Rules of the house: what imports what, how fast the command starts, that help helps and examples run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import qsproj
+from qsproj.cli.main import COMMANDS, build_parser
+from tests.documentation import RUN_MARK, Example, examples, run_console, run_python
+
+PACKAGE = Path(qsproj.__file__).parent
+CHECKOUT = PACKAGE.parent
+DOCUMENTS = sorted(path for path in (CHECKOUT / "README.md", *CHECKOUT.glob("docs/**/*.md")) if path.exists())
+
+
+def imports_of(path):
+    """Yield the names of the modules that a file imports, at the top or within functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            yield node.module
+
+
+def command_files():
+    """Return the commands that have a file: those that say which arguments they take."""
+    files = sorted((PACKAGE / "cli").glob("*.py"))
+    return [path.stem for path in files if "\ndef add_arguments(" in path.read_text(encoding="utf-8")]
+
+
+def test_importing_qsproj_loads_no_numba():
+    """Compiling takes seconds; whoever asks for help or reads a file should not wait for it."""
+    code = "import sys, qsproj, qsproj.cli.main, qsproj.corpus.conllu; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_help_comes_at_once():
+    """Processor time, so that a busy machine does not matter; the best of three, of a generous bound."""
+    resource = pytest.importorskip("resource")
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(3):
+        before = spent()
+        subprocess.run([sys.executable, "-m", "qsproj", "--help"], stdout=subprocess.DEVNULL, check=True)
+        times.append(spent() - before)
+    assert min(times) < 0.3
+
+
+def test_kernels_import_nothing_of_ours():
+    for path in (PACKAGE / "kernels").glob("*.py"):
+        ours = [name for name in imports_of(path) if name.split(".")[0] == "qsproj"]
+        assert all(name.startswith("qsproj.kernels") for name in ours), f"{path}: {ours}"
+
+
+def test_every_package_has_its_layer():
+    """import-linter checks the layers that it knows and is silent about a package that it was not told of."""
+    settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    known = {name.strip() for layer in layers for name in re.split("[|:]", layer)}
+    packages = {f"qsproj.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
+    assert packages <= known
+
+
+def test_every_command_has_its_file_and_every_file_its_command():
+    assert command_files() == sorted(name for name, _ in COMMANDS)
+
+
+@pytest.mark.parametrize("command", command_files())
+def test_help_of_a_command_shows_an_example(run_cli, command):
+    outcome = run_cli(command, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert re.search(rf"^ +qsproj {command}\b", outcome.out, re.MULTILINE)
+    assert import_module(f"qsproj.cli.{command}").__doc__.strip().splitlines()[0] in outcome.out
+
+
+def example_commands(command):
+    """Return the ``qsproj`` commands in a command's examples, as lists of arguments."""
+    text = import_module(f"qsproj.cli.{command}").EXAMPLES.replace("\\\n", " ")
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("qsproj ")]
+    pieces = [piece for line in lines for piece in re.split(r"\s[|;]|&&", re.sub(r"\s[<>]\s*\S+", "", line))]
+    words = [shlex.split(piece, comments=True) for piece in pieces]
+    return [arguments[1:] for arguments in words if arguments[:1] == ["qsproj"]]
+
+
+@pytest.mark.parametrize("command", command_files())
+def test_examples_of_a_command_use_options_that_it_has(command):
+    written = set(command_files())
+    found = example_commands(command)
+    assert found
+    for arguments in found:
+        if arguments[0] in written:
+            assert build_parser(arguments[0]).parse_args(arguments).command == arguments[0]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(CHECKOUT)))
+def test_examples_in_the_documents_run(document, tmp_path, monkeypatch):
+    (tmp_path / "corpora").symlink_to(CHECKOUT / "corpora")
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for example in examples(document.read_text(encoding="utf-8")):
+        if example.language == "python":
+            run_python(example, names, document.name)
+        else:
+            run_console(example, tmp_path, document.name)
+
+
+SAMPLE = f"""
+```python
+value = 6
+```
+```console
+$ false
+```
+text
+```python
+>>> value * 7
+42
+```
+
+{RUN_MARK}
+```console
+$ echo one two \\
+    three
+one ... three
+$ echo nothing shown
+```
+"""
+
+
+def test_examples_are_found_with_their_lines():
+    found = examples(SAMPLE)
+    assert [(one.line, one.language) for one in found] == [(2, "python"), (9, "python"), (15, "console")]
+
+
+def test_right_examples_pass(tmp_path):
+    names = {}
+    for example in examples(SAMPLE):
+        if example.language == "python":
+            run_python(example, names, "sample")
+        else:
+            run_console(example, tmp_path, "sample")
+    assert names["value"] == 6
+
+
+@pytest.mark.parametrize("text", [">>> 6 * 7\n41\n", "assert 6 * 7 == 41\n", ">>> 1 / 0\n"])
+def test_wrong_python_examples_are_caught(text):
+    with pytest.raises(AssertionError):
+        run_python(Example(1, "python", text), {}, "sample")
+
+
+@pytest.mark.parametrize("text", ["$ echo one\ntwo\n", "$ false | true\n", "$ no-such-command\n"])
+def test_wrong_console_examples_are_caught(text, tmp_path):
+    with pytest.raises(AssertionError):
+        run_console(Example(1, "console", text), tmp_path, "sample")
