@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import Heads
 
@@ -88,6 +88,52 @@ class Alignment:
     links: NDArray[np.int32]
     sure: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None
+
+
+def make_alignment(
+    n_source: int,
+    n_target: int,
+    links: ArrayLike,
+    sure: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Alignment:
+    """Return an alignment with its links in range, sorted, and each only once.
+
+    Parameters
+    ----------
+    n_source, n_target : int
+        Numbers of words.
+    links : int[k, 2]
+        Rows [source word, target word], 1-based, in any order.
+    sure : bool[k] or None
+        None: all are sure. Of a link given twice, sure wins.
+    weights : float[k] or None
+        Probabilities. Of a link given twice, the larger wins.
+
+    Raises
+    ------
+    ValueError
+        When a shape does not fit, a word is out of range, or a weight is no probability.
+    """
+    rows = np.asarray(links, dtype=np.int32).reshape(-1, 2)
+    flags = np.ones(len(rows), dtype=np.bool_) if sure is None else np.asarray(sure, dtype=np.bool_)
+    values = np.zeros(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if flags.shape != (len(rows),) or values.shape != (len(rows),):
+        raise ValueError(f"{len(rows)} links have {flags.size} flags and {values.size} weights")
+    outside = (rows < 1) | (rows > (n_source, n_target))
+    if outside.any():
+        source, target = rows[outside.any(axis=1)][0]
+        raise ValueError(f"link {source}-{target} is outside 1..{n_source} by 1..{n_target}")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("a weight is outside 0..1, expected probabilities")
+    # The last key of lexsort is the first to sort by; within one link the sure and heavy come first.
+    order = np.lexsort((-values, ~flags, rows[:, 1], rows[:, 0]))
+    rows, flags, values = rows[order], flags[order], values[order]
+    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)][: len(rows)])
+    kept = (rows[first], flags[first], np.maximum.reduceat(values, first) if len(rows) else values)
+    for array in kept:
+        array.flags.writeable = False
+    return Alignment(n_source, n_target, kept[0], kept[1], None if weights is None else kept[2])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
