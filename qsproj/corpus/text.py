@@ -8,19 +8,18 @@ undone first, and English clitics that stand apart are put back before they are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import Layout, Sentence
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
-
-UNSPECIFIED = "_"
 
 # What the Moses tokeniser writes for characters that its decoder reserves; the ampersand comes last, so
 # that nothing is undone twice.
@@ -85,58 +84,59 @@ def _negations_as_in_treebanks(words: list[str]) -> list[str]:
     return result
 
 
-def read_text(lines: Iterable[str], language: str) -> Iterator[Sentence]:
+def read_text(
+    lines: Iterable[str], language: str, *, contractions: Contractions | None = None
+) -> Iterator[Sentence]:
     """Yield one sentence for each line, so that line-aligned files stay aligned.
 
     A blank line, which CoNLL-U cannot hold, becomes a sentence of the single word ``_``; ``sent_id`` is
-    the line number.
+    the line number. Tokens in ``contractions`` are split into words under a range row.
     """
     for number, line in enumerate(lines, start=1):
-        words = tokenize(line, language) or [UNSPECIFIED]
-        yield sentence_from_words(words, sent_id=str(number), text=normalise(line, language))
+        tokens = tokenize(line, language) or [UNSPECIFIED]
+        yield sentence_from_text(
+            tokens, normalise(line, language), sent_id=str(number), contractions=contractions or {}
+        )
 
 
-def sentence_from_words(words: Iterable[str], *, sent_id: str | None = None, text: str = "") -> Sentence:
-    """Return an unannotated sentence of ``words``, with the layout that writes it as valid CoNLL-U.
+def sentence_from_text(
+    tokens: Sequence[str], text: str, *, sent_id: str, contractions: Contractions
+) -> Sentence:
+    """Return an unannotated sentence with the layout that writes it as valid CoNLL-U.
 
-    ``text`` is what the words were cut from: it decides ``SpaceAfter=No``. Where the words cannot be found
-    in it one after the other, the text is taken to be the words with single spaces.
+    ``text`` is what the tokens were cut from: it decides ``SpaceAfter=No``. Where the tokens cannot be
+    found in it one after the other, the text is taken to be the tokens with single spaces.
     """
-    forms = tuple(words)
-    gaps = _space_after(forms, text)
+    gaps = _space_after(tokens, text)
     if gaps is None:
-        text, gaps = " ".join(forms), [True] * len(forms)
-    comments = [f"# sent_id = {sent_id}"] if sent_id is not None else []
-    comments.append(f"# text = {text}")
-    rows = [
-        f"{number}\t{form}\t{_EMPTY_COLUMNS}\t{UNSPECIFIED if gap else 'SpaceAfter=No'}"
-        for number, (form, gap) in enumerate(zip(forms, gaps), start=1)
-    ]
-    blank = (UNSPECIFIED,) * len(forms)
-    return Sentence(
-        sent_id=sent_id,
-        forms=forms,
-        lemmas=blank,
-        upos=blank,
-        xpos=blank,
-        feats=blank,
-        deprels=blank,
-        heads=frozen_heads(np.full(len(forms) + 1, NO_HEAD)),
-        layout=Layout(
-            lines=(*comments, *rows),
-            word_lines=tuple(range(len(comments), len(comments) + len(forms))),
-        ),
-    )
+        text, gaps = " ".join(tokens), [True] * len(tokens)
+    words, ranges = split_contractions(tokens, contractions)
+    lines = [f"# sent_id = {sent_id}", f"# text = {text}"]
+    word_lines = []
+    spans = {span.first: span for span in ranges}
+    number = 1
+    for token, gap in zip(tokens, gaps, strict=True):
+        misc = UNSPECIFIED if gap else "SpaceAfter=No"
+        span = spans.get(number)
+        if span is not None:
+            lines.append(f"{span.first}-{span.last}\t{token}\t{_EMPTY_COLUMNS}\t{misc}")
+            misc = UNSPECIFIED
+        for _ in range(1 if span is None else span.last - span.first + 1):
+            word_lines.append(len(lines))
+            lines.append(f"{number}\t{words[number - 1]}\t{_EMPTY_COLUMNS}\t{misc}")
+            number += 1
+    plain = sentence_from_words(words, sent_id=sent_id)
+    return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
 
 
-def _space_after(forms: tuple[str, ...], text: str) -> list[bool] | None:
-    """Return whether white space follows each word in ``text``; None where the words do not spell it."""
+def _space_after(tokens: Sequence[str], text: str) -> list[bool] | None:
+    """Return whether white space follows each token in ``text``; None where the tokens do not spell it."""
     gaps = []
     position = 0
-    for form in forms:
-        if not text.startswith(form, position):
+    for token in tokens:
+        if not text.startswith(token, position):
             return None
-        position += len(form)
+        position += len(token)
         gap = text.startswith(" ", position)
         position += gap
         gaps.append(gap or position == len(text))

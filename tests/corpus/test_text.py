@@ -2,7 +2,7 @@
 
 import pytest
 
-from qsproj.corpus.text import read_text, sentence_from_words, tokenize
+from qsproj.corpus.text import read_text, sentence_from_text, tokenize
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_one_sentence_out_for_each_line():
 
 
 def test_layout_spells_the_text():
-    sentence = sentence_from_words(["Ja", ",", "gut", "."], sent_id="7", text="Ja, gut.")
+    sentence = sentence_from_text(["Ja", ",", "gut", "."], "Ja, gut.", sent_id="7", contractions={})
     assert sentence.layout.lines == (
         "# sent_id = 7",
         "# text = Ja, gut.",
@@ -42,4 +42,17 @@ def test_layout_spells_the_text():
 
 
 def test_words_that_do_not_spell_the_text():
-    assert sentence_from_words(["a", "b"], text="a c").layout.lines[0] == "# text = a b"
+    sentence = sentence_from_text(["a", "b"], "a c", sent_id="1", contractions={})
+    assert sentence.layout.lines[1] == "# text = a b"
+
+
+def test_contractions_stand_under_a_range_row():
+    (sentence,) = read_text(["Zum Haus"], "de", contractions={"zum": ("zu", "dem")})
+    assert sentence.forms == ("Zu", "dem", "Haus")
+    assert [line.split("\t")[:2] for line in sentence.layout.lines[2:]] == [
+        ["1-2", "Zum"],
+        ["1", "Zu"],
+        ["2", "dem"],
+        ["3", "Haus"],
+    ]
+    assert sentence.layout.word_lines == (3, 4, 5)
