@@ -35,23 +35,18 @@ _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0
 _MAX_WORD = 2**31 - 2
 
 
-class _Link(NamedTuple):
-    """A link as it stands in a file, its words 1-based; ``text`` and ``line`` are for errors."""
-
-    line: int
-    text: str
-    source: int
-    target: int
-    sure: bool
-    weight: float | None
-
-
 class _Links(NamedTuple):
-    """What a file says of one sentence pair; ``sizes`` where the file holds the words, too."""
+    """What a file says of one sentence pair: k links, their words 1-based."""
 
-    line: int
-    links: list[_Link]
+    lines: list[int]
+    sources: list[int]
+    targets: list[int]
+    sure: list[bool]
+    weights: list[float] | None
     sizes: tuple[int, int] | None = None
+
+
+_NO_LINKS = _Links([], [], [], [], None)
 
 
 def read_alignments(
@@ -128,97 +123,87 @@ def _checked_alignments(
 ) -> Iterator[Alignment]:
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
-    line = count = 0
+    count = 0
     with open_text(path) as handle:
-        for count, sentence in enumerate(read(handle, name), start=1):
-            line = sentence.line
-            size = sentence.sizes
+        for count, links in enumerate(read(handle, name), start=1):
+            size = links.sizes
             if expected is not None:
                 size = next(expected, None)
                 if size is None:
-                    raise _count_error(name, line, f"pair {count}", f"{count - 1} pairs")
-            yield _alignment(sentence.links, size, name)
+                    raise _count_error(name, f"pair {count}", f"{count - 1} pairs")
+            yield _alignment(links, size, name)
+    for missing in expected or ():
         # NAACL files say nothing of a pair without links: those after the last are in ``sizes`` only.
-        missing = None if expected is None else next(expected, None)
-        if missing is not None and read not in (_READERS["naacl"], _READERS["naacl-zero"]):
-            raise _count_error(name, line, f"the end after {count} pairs", "more")
-        while missing is not None and expected is not None:
-            yield _alignment([], missing, name)
-            missing = next(expected, None)
+        if read not in (_READERS["naacl"], _READERS["naacl-zero"]):
+            raise _count_error(name, f"{count} pairs", "more")
+        yield _alignment(_NO_LINKS, missing, name)
 
 
-def _count_error(name: str, line: int, found: str, expected: str) -> DataError:
+def _count_error(name: str, found: str, expected: str) -> DataError:
     remedy = "check that the alignment is that of these sentences"
-    return DataError(name, line or 1, found=found, expected=f"{expected}, as in the sentences", remedy=remedy)
+    return DataError(name, None, found=found, expected=f"{expected}, as in the sentences", remedy=remedy)
 
 
-def _alignment(links: list[_Link], size: tuple[int, int] | None, name: str) -> Alignment:
-    sources = [link.source for link in links]
-    targets = [link.target for link in links]
-    n_source, n_target = size or (max(sources, default=0), max(targets, default=0))
-    if max(sources, default=0) > n_source or max(targets, default=0) > n_target:
-        bad = next(link for link in links if link.source > n_source or link.target > n_target)
+def _alignment(links: _Links, size: tuple[int, int] | None, name: str) -> Alignment:
+    last_source, last_target = max(links.sources, default=0), max(links.targets, default=0)
+    n_source, n_target = size or (last_source, last_target)
+    if last_source > n_source or last_target > n_target:
+        rows = zip(links.lines, links.sources, links.targets)
+        line, source, target = next(row for row in rows if row[1] > n_source or row[2] > n_target)
         raise DataError(
             name,
-            bad.line,
-            found=f"link {bad.text}",
+            line,
+            found=f"a link of word {source} with word {target}, counted from 1",
             expected=f"words of a pair of {n_source} by {n_target}",
-            remedy="check that source and target are in this order and words count from where they should",
+            remedy="check that source comes first and that words count from where the format says",
         )
-    weights = None
-    if any(link.weight is not None for link in links):
-        weights = [1.0 if link.weight is None else link.weight for link in links]
-    return make_alignment(
-        n_source,
-        n_target,
-        np.array([sources, targets], dtype=np.int32).T,
-        sure=[link.sure for link in links],
-        weights=weights,
+    pairs = np.array([links.sources, links.targets], dtype=np.int32).T
+    return make_alignment(n_source, n_target, pairs, links.sure, links.weights)
+
+
+def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> _Links:
+    tokens = text.split()
+    matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
+    if len(matches) < len(tokens):
+        bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
+        expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
+        raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy="check the format")
+    links = _Links(
+        [line] * len(tokens),
+        [int(match[1]) + 1 - first_word for match in matches],
+        [int(match[3]) + 1 - first_word for match in matches],
+        [match[2] == "-" for match in matches],
+        [_weight(match[4], line, name) for match in matches] if ":" in text else None,
     )
-
-
-def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> list[_Link]:
-    links = []
-    for token in text.split():
-        match = _PHARAOH_LINK.fullmatch(token)
-        if match is None:
-            expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
-            raise DataError(name, line, found=repr(token[:40]), expected=expected, remedy="check the format")
-        source, kind, target, weight = match.groups()
-        words = _words_from_1(source, target, token, line, name, first_word=first_word)
-        links.append(_Link(line, token, *words, kind == "-", _weight(weight, line, name)))
+    if tokens:
+        _check_first_and_last(links.sources + links.targets, line, name, first_word=first_word)
     return links
 
 
-def _words_from_1(
-    source: str, target: str, text: str, line: int, name: str, *, first_word: int
-) -> tuple[int, int]:
-    """Return both words, 1-based, of a link in a file whose first word is ``first_word``."""
-    words = (int(source) + 1 - first_word, int(target) + 1 - first_word)
+def _check_first_and_last(words: list[int], line: int, name: str, *, first_word: int) -> None:
+    """Check 1-based words for one that comes before the first, or is too large for an array."""
     if min(words) < 1 or max(words) > _MAX_WORD:
+        bad = (min(words) if min(words) < 1 else max(words)) - 1 + first_word
         expected = f"words that count from {first_word}"
         remedy = "where they count from 0, name the format pharaoh or naacl-zero"
-        raise DataError(name, line, found=f"link {text}", expected=expected, remedy=remedy)
-    return words
+        raise DataError(name, line, found=f"a link of word {bad}", expected=expected, remedy=remedy)
 
 
-def _weight(text: str | None, line: int, name: str) -> float | None:
-    if text is None:
-        return None
+def _weight(text: str | None, line: int, name: str) -> float:
+    """Return a probability; a link that has none next to others that have is certain."""
     try:
-        weight = float(text)
+        weight = 1.0 if text is None else float(text)
     except ValueError:
         weight = math.nan
     if not 0 <= weight <= 1:
-        raise DataError(
-            name, line, found=f"weight {text!r}", expected="a probability", remedy="bring it to 0..1"
-        )
+        remedy = "bring the weights to 0..1"
+        raise DataError(name, line, found=f"weight {text}", expected="a probability", remedy=remedy)
     return weight
 
 
 def _read_pharaoh(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Links]:
     for line, text in enumerate(handle, start=1):
-        yield _Links(line, _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, first_word=first_word))
+        yield _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, first_word=first_word)
 
 
 def _read_tsv(handle: TextIO, name: str) -> Iterator[_Links]:
@@ -229,43 +214,59 @@ def _read_tsv(handle: TextIO, name: str) -> Iterator[_Links]:
             expected = "source, target and links, separated by tabs"
             raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         sizes = (len(cells[0].split()), len(cells[1].split()))
-        yield _Links(line, _pharaoh_line(cells[2], line, name, first_word=0), sizes)
+        yield _pharaoh_line(cells[2], line, name, first_word=0)._replace(sizes=sizes)
 
 
 def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Links]:
     """Yield the links of sentences 1, 2, ...; a number that is skipped is a pair without links."""
     following = 1
-    rows = _naacl_links(handle, name, first_word=first_word)
-    for number, group in groupby(rows, key=lambda row: row[0]):
+    rows = _naacl_rows(handle, name, first_word=first_word)
+    for number, group in groupby(rows, key=lambda row: row.sentence):
         found = list(group)
-        line = found[0][1]
         if number < following:
             expected = f"{following} or later"
-            remedy = "sort the file by sentence"
+            remedy = "sort the file by sentence, counted from 1"
+            line = found[0].line
             raise DataError(name, line, found=f"sentence {number}", expected=expected, remedy=remedy)
         for _ in range(following, number):
-            yield _Links(line, [])
-        yield _Links(line, [link for _, _, link in found if link is not None])
+            yield _NO_LINKS
+        # A row with word 0 after the shift says that the other word is aligned to NULL.
+        linked = [row for row in found if row.source and row.target]
+        has_weights = any(row.weight is not None for row in linked)
+        yield _Links(
+            [row.line for row in linked],
+            [row.source for row in linked],
+            [row.target for row in linked],
+            [row.sure for row in linked],
+            [_weight(row.weight, row.line, name) for row in linked] if has_weights else None,
+        )
         following = number + 1
 
 
-def _naacl_links(handle: TextIO, name: str, *, first_word: int) -> Iterator[tuple[int, int, _Link | None]]:
-    """Yield (sentence, line, link) for each line; the link is None where one side is NULL."""
+class _NaaclRow(NamedTuple):
+    """A row of a NAACL file, its words 1-based with 0 for NULL."""
+
+    line: int
+    sentence: int
+    source: int
+    target: int
+    sure: bool
+    weight: str | None
+
+
+def _naacl_rows(handle: TextIO, name: str, *, first_word: int) -> Iterator[_NaaclRow]:
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(_BYTE_ORDER_MARK).strip()
         match = _NAACL_LINK.fullmatch(stripped)
         if match is None:
             expected = "sentence source target [S|P] [weight]"
-            raise DataError(
-                name, line, found=repr(stripped[:40]), expected=expected, remedy="check the format"
-            )
+            found = repr(stripped[:40])
+            raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         number, source, target, kind, weight = match.groups()
-        is_null = first_word == 1 and (int(source) == 0) != (int(target) == 0)
-        link = None
-        if not is_null:
-            words = _words_from_1(source, target, f"{source} {target}", line, name, first_word=first_word)
-            link = _Link(line, f"{source} {target}", *words, kind != "P", _weight(weight, line, name))
-        yield int(number), line, link
+        words = [int(source) + 1 - first_word, int(target) + 1 - first_word]
+        # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
+        _check_first_and_last([max(words)], line, name, first_word=first_word)
+        yield _NaaclRow(line, int(number), words[0], words[1], kind != "P", weight)
 
 
 def _pharaoh_link(
@@ -297,3 +298,5 @@ _LINK_WRITERS: dict[str, tuple[Callable[..., str], str]] = {
     "naacl": (partial(_naacl_link, first_word=1), "\n"),
     "naacl-zero": (partial(_naacl_link, first_word=0), "\n"),
 }
+
+ALIGNMENT_FORMATS = tuple(_READERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,14 +127,28 @@ def make_alignment(
         raise ValueError(f"link {source}-{target} is outside 1..{n_source} by 1..{n_target}")
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError("a weight is outside 0..1, expected probabilities")
-    # The last key of lexsort is the first to sort by; within one link the sure and heavy come first.
-    order = np.lexsort((-values, ~flags, rows[:, 1], rows[:, 0]))
-    rows, flags, values = rows[order], flags[order], values[order]
-    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)][: len(rows)])
-    kept = (rows[first], flags[first], np.maximum.reduceat(values, first) if len(rows) else values)
-    for array in kept:
-        array.flags.writeable = False
-    return Alignment(n_source, n_target, kept[0], kept[1], None if weights is None else kept[2])
+    codes = rows[:, 0] * np.int64(n_target + 1) + rows[:, 1]
+    if not (codes[1:] > codes[:-1]).all():
+        codes, first, link = np.unique(codes, return_index=True, return_inverse=True)
+        rows = rows[first]
+        flags = np.bincount(link, flags) > 0
+        heaviest = np.zeros(len(first))
+        np.maximum.at(heaviest, link, values)
+        values = heaviest
+    return Alignment(
+        n_source,
+        n_target,
+        _read_only(rows),
+        _read_only(flags),
+        None if weights is None else _read_only(values),
+    )
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that cannot be written to, so that the caller's own array stays writable."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
