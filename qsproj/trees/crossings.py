@@ -21,11 +21,72 @@ def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
     bool[n+1]
         False for the root. O(n^2) time and memory.
     """
+    crossed: NDArray[np.bool_] = _crossing_counts(heads) > 0
+    return crossed
+
+
+def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
+    """Count for each word the arcs that the arc into it crosses."""
     words = np.arange(len(heads))
     known = heads != NO_HEAD
     low = np.where(known, np.minimum(words, heads), 0)
     high = np.where(known, np.maximum(words, heads), 0)
-    inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-    crossed = inside & known & known[:, None]
-    result: NDArray[np.bool_] = crossed.any(axis=0) | crossed.any(axis=1)
-    return result
+    crossed = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high) & known & known[:, None]
+    counts: NDArray[np.int64] = crossed.sum(axis=0) + crossed.sum(axis=1)
+    return counts
+
+
+def projectivise(heads: Heads) -> Heads:
+    """Return the nearest projective tree that lifting finds: the shortest non-projective arc moves up first.
+
+    An arc is non-projective when some word between its ends does not descend from its head; lifting hangs its
+    dependent on the head's own head. A projective tree comes back as it is. O(n^2) for each lift.
+
+    *Source*: Nivre and Nilsson 2005 (pseudo-projective parsing), without their encoding of the lifts.
+
+    Raises
+    ------
+    ValueError
+        When a word has no head: what to lift to is then unknown (see :func:`without_crossings`).
+    """
+    if np.any(heads[1:] == NO_HEAD):
+        raise ValueError("a word has no head, expected a whole tree")
+    if not crossing_arcs(heads).any():
+        return heads
+    lifted = heads.copy()
+    while True:
+        dominates = _domination(lifted)
+        lengths = {
+            dependent: abs(dependent - head)
+            for dependent, head in enumerate(lifted.tolist())
+            if dependent and not dominates[head, _between(head, dependent)].all()
+        }
+        if not lengths:
+            return lifted
+        shortest = min(lengths, key=lengths.__getitem__)
+        lifted[shortest] = lifted[lifted[shortest]]
+
+
+def without_crossings(heads: Heads) -> Heads:
+    """Return the partial tree without the arcs that cross others: the arc with most crossings goes first."""
+    kept = heads.copy()
+    while (counts := _crossing_counts(kept)).any():
+        kept[int(counts.argmax())] = NO_HEAD
+    return kept
+
+
+def _between(head: int, dependent: int) -> slice:
+    return slice(min(head, dependent) + 1, max(head, dependent))
+
+
+def _domination(heads: Heads) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], true where the row's word is the column's word or an ancestor of it."""
+    n = len(heads) - 1
+    dominates = np.eye(n + 1, dtype=np.bool_)
+    for word in range(1, n + 1):
+        ancestor = int(heads[word])
+        while ancestor > 0:
+            dominates[ancestor, word] = True
+            ancestor = int(heads[ancestor])
+    dominates[0] = True
+    return dominates

@@ -1,0 +1,50 @@
+"""Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
+
+The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`).
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.cli.options import add_output
+
+EXAMPLES = """examples:
+  qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
+  xzcat big.conllu.xz | qsproj parse -m en.model --confidence > parsed.conllu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="a model that `qsproj` trained")
+    parser.add_argument(
+        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
+    )
+    add_output(parser, "CoNLL-U")
+    parser.add_argument(
+        "--decode",
+        default="mbr",
+        metavar="NAME",
+        help="mbr: the tree with the most expected right heads (default); map: the most probable tree",
+    )
+    parser.add_argument(
+        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Parse the input, a sentence at a time."""
+    from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.models.storage import load_model
+    from qsproj.progress import track
+
+    model = load_model(options.model)
+    sentences = track(read_conllu(options.input), "parsing", unit="sentence")
+    write_conllu(
+        (
+            model.parse(sentence, decode=options.decode, confidence=options.confidence)
+            for sentence in sentences
+        ),
+        options.output,
+    )

@@ -1,0 +1,79 @@
+"""Train a first-order dependency parser on one or more treebanks.
+
+Treebanks are CoNLL-U (plain, .gz, .xz). A word without a head (HEAD is _) is summed out, so partial trees
+train too. Whether trees are projective and have one root is read off the training data unless told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from qsproj.cli.options import add_seed, read_all
+
+EXAMPLES = """examples:
+  qsproj train corpora/en.conllu -o en.model
+  qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
+  qsproj train train.conllu -o delex.model --features delexicalised    # to parse another language's tags
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("treebanks", nargs="+", metavar="TREEBANK", help="CoNLL-U files, plain, .gz or .xz")
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
+    parser.add_argument("--order", type=int, choices=(1,), default=1, help="1: score single arcs")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--projective", action="store_true", help="arcs may not cross")
+    shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
+    roots = parser.add_mutually_exclusive_group()
+    roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
+    roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
+    parser.add_argument(
+        "--objective",
+        default="likelihood",
+        metavar="NAME",
+        help="likelihood (default) or risk (expected errors)",
+    )
+    parser.add_argument(
+        "--features",
+        default="lexicalised",
+        metavar="NAME",
+        help="lexicalised (default), or delexicalised: tags only, for transfer to another language",
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=12, metavar="N", help="passes over the data (default: 12)"
+    )
+    parser.add_argument("--l2", type=float, default=None, metavar="X", help="strength of the L2 penalty")
+    add_seed(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train and write the model."""
+    import numpy as np
+
+    from qsproj.models.arc_training import TrainingOptions, train_arc_parser
+
+    defaults = TrainingOptions()
+    settings = TrainingOptions(
+        template_set=options.features,
+        objective=options.objective,
+        epochs=options.epochs,
+        l2=defaults.l2 if options.l2 is None else options.l2,
+        projective=_choice(yes=options.projective, no=options.nonprojective),
+        single_root=_choice(yes=options.single_root, no=options.multi_root),
+    )
+    parser, report = train_arc_parser(
+        list(read_all(options.treebanks)),
+        dev=list(read_all([options.dev])) if options.dev else (),
+        rng=np.random.default_rng(options.seed),
+        options=settings,
+    )
+    parser.save(options.output)
+    print(report.summary(parser.inference), file=sys.stderr)
+
+
+def _choice(*, yes: bool, no: bool) -> bool | None:
+    """Turn a pair of opposite switches into True, False, or None where neither is given."""
+    return True if yes else False if no else None

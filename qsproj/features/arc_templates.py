@@ -1,0 +1,205 @@
+"""Arc templates as data (McDonald et al. 2005, table 1, and what lemmas and morphology add).
+
+A template is a tuple of atoms: ``head.ATTRIBUTE`` or ``dep.ATTRIBUTE`` with an optional offset (``+1``: the
+word to the right), or something about the words between head and dependent: ``between.upos`` (one feature
+for each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``,
+``between.punctuation``, ``between.coordinators`` (how many, at most 3). Every template fires conjoined with
+direction and binned distance; those in ``plain`` also fire without. A feature of the dependent alone says
+nothing of its head, so templates without a head atom stand in ``directed`` only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.atoms import ATTRIBUTES
+from qsproj.features.hashing import stable_hash
+
+Template = tuple[str, ...]
+
+# Bits of kernels.arc_features (a test says so).
+BETWEEN_BITS = {"upos": 1, "set": 2, "verbs": 4, "punctuation": 8, "coordinators": 16}
+ATOM = re.compile(r"(head|dep|between)\.([a-z]+)([+-]\d)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSet:
+    """Templates that fire with and without direction and distance (``plain``), or only with them."""
+
+    plain: tuple[Template, ...]
+    directed: tuple[Template, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTemplates:
+    """Templates as the kernels read them; see :mod:`qsproj.kernels.arc_features` for the codes.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        Which attribute each column of the atoms holds.
+    head_operations, dependent_operations : int32[T, W]
+    head_seeds, dependent_seeds : uint64[T]
+        Where the hash of either end starts; they differ, so that swapping the ends changes the feature.
+    between : int32[T]
+    plain, directed : int
+        Ends of the runs of templates that fire both ways, and of those that only fire directed.
+    """
+
+    attributes: tuple[str, ...]
+    head_operations: NDArray[np.int32]
+    dependent_operations: NDArray[np.int32]
+    head_seeds: NDArray[np.uint64]
+    dependent_seeds: NDArray[np.uint64]
+    between: NDArray[np.int32]
+    plain: int
+    directed: int
+
+
+def _pairs(head_words: Template, dependent_words: Template) -> tuple[Template, ...]:
+    """Return the bigram family of McDonald et al.: both words with their tags, and its back-offs."""
+    head_word, head_tag = head_words
+    dependent_word, dependent_tag = dependent_words
+    return (
+        (head_word, head_tag, dependent_word, dependent_tag),
+        (head_tag, dependent_word, dependent_tag),
+        (head_word, head_tag, dependent_tag),
+        (head_word, dependent_word),
+    )
+
+
+_TAG_PAIR: Template = ("head.upos", "dep.upos")
+
+_CONTEXT: tuple[Template, ...] = (
+    ("head.upos", "head.upos+1", "dep.upos-1", "dep.upos"),
+    ("head.upos-1", "head.upos", "dep.upos-1", "dep.upos"),
+    ("head.upos", "head.upos+1", "dep.upos", "dep.upos+1"),
+    ("head.upos-1", "head.upos", "dep.upos", "dep.upos+1"),
+    ("head.upos", "head.upos+1", "dep.upos"),
+    ("head.upos-1", "head.upos", "dep.upos"),
+    ("head.upos", "dep.upos", "dep.upos+1"),
+    ("head.upos", "dep.upos-1", "dep.upos"),
+    ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
+    ("head.upos", "dep.upos-2", "dep.upos-1", "dep.upos"),
+    ("head.upos", "head.upos+1", "head.upos+2", "dep.upos"),
+    ("head.upos-2", "head.upos-1", "head.upos", "dep.upos"),
+)
+
+_BETWEEN: tuple[Template, ...] = (
+    ("head.upos", "between.upos", "dep.upos"),
+    ("head.upos", "dep.upos", "between.verbs", "between.punctuation", "between.coordinators"),
+    ("head.upos", "dep.upos", "between.verbs"),
+    ("head.upos", "dep.upos", "between.punctuation"),
+    ("head.upos", "between.set", "dep.upos"),
+)
+
+DELEXICALISED = TemplateSet(
+    plain=(_TAG_PAIR, *_CONTEXT, *_BETWEEN),
+    directed=(("head.upos",), ("dep.upos",)),
+)
+
+LEXICALISED = TemplateSet(
+    plain=(
+        *DELEXICALISED.plain,
+        *_pairs(("head.lower", "head.upos"), ("dep.lower", "dep.upos")),
+        *_pairs(("head.lemma", "head.upos"), ("dep.lemma", "dep.upos")),
+        ("head.prefix", "head.upos", "dep.upos"),
+        ("head.upos", "dep.prefix", "dep.upos"),
+        ("head.suffix", "head.upos", "dep.suffix", "dep.upos"),
+        ("head.xpos", "dep.xpos"),
+        ("head.xpos", "head.xpos+1", "dep.xpos-1", "dep.xpos"),
+        ("head.xpos-1", "head.xpos", "dep.xpos-1", "dep.xpos"),
+        ("head.xpos", "head.xpos+1", "dep.xpos", "dep.xpos+1"),
+        ("head.xpos-1", "head.xpos", "dep.xpos", "dep.xpos+1"),
+        ("head.xpos", "between.upos", "dep.xpos"),
+        ("head.upos", "head.feats", "dep.upos", "dep.feats"),
+        ("head.upos", "dep.upos", "dep.feats"),
+        ("head.upos", "head.feats", "dep.upos"),
+        ("head.upos", "dep.upos", "head.case", "dep.case"),
+        ("head.upos", "dep.upos", "head.agreement", "dep.agreement"),
+        ("head.upos", "dep.upos", "head.verbform", "dep.verbform"),
+        ("head.upos", "dep.upos", "head.verbform", "dep.case"),
+        ("head.lemma", "dep.upos", "dep.case"),
+        ("head.upos", "dep.upos", "dep.lower+1"),
+        ("head.upos", "dep.upos", "dep.lower-1"),
+        ("head.upos", "dep.upos", "head.lower-1"),
+        ("head.upos", "dep.upos", "head.lower+1"),
+    ),
+    directed=(
+        *DELEXICALISED.directed,
+        ("head.lower", "head.upos"),
+        ("head.lower",),
+        ("dep.lower", "dep.upos"),
+        ("dep.lower",),
+        ("head.lemma",),
+        ("dep.lemma",),
+        ("head.xpos",),
+        ("dep.xpos",),
+    ),
+)
+
+TEMPLATE_SETS = {"lexicalised": LEXICALISED, "delexicalised": DELEXICALISED}
+
+
+def compile_templates(templates: TemplateSet) -> CompiledTemplates:
+    """Turn templates into the integer program that the kernels run.
+
+    Raises
+    ------
+    ValueError
+        When an atom is not one of those that the module's docstring lists, or when ``between.upos`` stands
+        with another atom about the words between.
+    """
+    near = [template for template in templates.plain if not _asks_between(template)]
+    far = [template for template in templates.plain if _asks_between(template)]
+    ordered = [*near, *templates.directed, *far]
+    attributes: list[str] = []
+    between = np.zeros(len(ordered), dtype=np.int32)
+    ends = {
+        "head": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
+        "dep": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
+    }
+    for row, template in enumerate(ordered):
+        filled = {"head": 0, "dep": 0}
+        for atom in template:
+            place, name, offset = _parse(atom)
+            if place == "between":
+                between[row] += BETWEEN_BITS[name]
+                continue
+            if name not in attributes:
+                attributes.append(name)
+            ends[place][row, filled[place]] = attributes.index(name) << 8 | (offset + 128)
+            filled[place] += 1
+        if between[row] & BETWEEN_BITS["upos"] and between[row] != BETWEEN_BITS["upos"]:
+            raise ValueError(f"template {template}: between.upos fires for each tag and cannot be combined")
+    names = [" ".join(template) for template in ordered]
+    return CompiledTemplates(
+        attributes=tuple(attributes),
+        head_operations=ends["head"],
+        dependent_operations=ends["dep"],
+        head_seeds=np.array([stable_hash(f"head {name}") for name in names], dtype=np.uint64),
+        dependent_seeds=np.array([stable_hash(f"dep {name}") for name in names], dtype=np.uint64),
+        between=between,
+        plain=len(near),
+        directed=len(near) + len(templates.directed),
+    )
+
+
+def _asks_between(template: Template) -> bool:
+    return any(atom.startswith("between.") for atom in template)
+
+
+def _parse(atom: str) -> tuple[str, str, int]:
+    """Split an atom into place, name and offset, and check them."""
+    match = ATOM.match(atom)
+    if match is None:
+        raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
+    place, name, offset = match.groups()
+    known = BETWEEN_BITS if place == "between" else ATTRIBUTES
+    if name not in known:
+        raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
+    return place, name, int(offset or 0)

@@ -1,0 +1,116 @@
+"""The first-order parser: an arc scorer, exact tree inference, and a labeller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.conllu import with_heads, with_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.labeller import Labeller
+from qsproj.models.storage import save_model
+from qsproj.models.tree_inference import TreeInference
+
+KIND = "arc-parser"
+DECODERS = ("map", "mbr")
+MAX_WORDS = 1000
+
+
+@dataclass(frozen=True)
+class ArcParser:
+    """A trained first-order dependency parser.
+
+    Attributes
+    ----------
+    scorer : ArcScorer
+    labeller : Labeller or None
+        None when the training data had no relations.
+    inference : TreeInference
+        Which trees are possible: projective or all, one root or several.
+    temperature : float
+        Arc scores are divided by it before probabilities are taken; 1 as trained.
+    """
+
+    scorer: ArcScorer
+    labeller: Labeller | None
+    inference: TreeInference
+    temperature: float = 1.0
+
+    def scores(self, sentence: Sentence) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, tempered.
+
+        Raises
+        ------
+        UsageError
+            When the sentence has no words or more than MAX_WORDS: time grows with the cube of the length.
+        """
+        if not 0 < len(sentence) <= MAX_WORDS:
+            name = f"sentence {sentence.sent_id!r}" if sentence.sent_id else "a sentence without sent_id"
+            raise UsageError(
+                f"{name} has {len(sentence)} words, expected 1 to {MAX_WORDS}; split it, or leave it out"
+            )
+        return self.scorer.scores(self.scorer.features(self.scorer.encode(sentence))) / self.temperature
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        return self.inference.infer(self.scores(sentence))[1]
+
+    def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
+        """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``).
+
+        Raises
+        ------
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        """
+        if decode == "map":
+            return self.inference.best(scores)
+        if decode == "mbr":
+            return self.inference.best(self.inference.infer(scores)[1])
+        raise unknown_name("decoder", decode, list(DECODERS))
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
+        scores = self.scores(sentence)
+        heads = self.heads(scores, decode=decode)
+        relations = self.labeller.label(sentence, heads) if self.labeller else ("dep",) * len(sentence)
+        parsed = with_heads(sentence, heads, relations)
+        if not confidence:
+            return parsed
+        marginals = self.inference.infer(scores)[1]
+        chosen = marginals[heads[1:], np.arange(1, len(heads))]
+        return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        header, arrays = self.scorer.to_archive()
+        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
+        return {
+            "scorer": header,
+            "labeller": label_header,
+            "projective": self.inference.projective,
+            "single_root": self.inference.single_root,
+            "temperature": self.temperature,
+        }, {**arrays, **label_arrays}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        labels = header["labeller"]
+        return ArcParser(
+            ArcScorer.from_archive(header["scorer"], arrays),
+            Labeller.from_archive(labels, arrays) if labels else None,
+            TreeInference(projective=header["projective"], single_root=header["single_root"]),
+            header["temperature"],
+        )

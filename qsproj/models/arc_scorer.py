@@ -1,0 +1,163 @@
+"""Scores of arcs from hashed features: the weights, and the trainer that learns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
+from qsproj.features.arcs import arc_features
+from qsproj.features.atoms import EncodedSentence, encode
+from qsproj.kernels import arc_features as kernels
+from qsproj.kernels.arc_features import ArcFeatures
+from qsproj.training.objectives import Objective
+
+HASH_BITS = 22
+
+
+@dataclass(frozen=True)
+class ArcScorer:
+    """A linear model of arcs: the score of an arc is the sum of the weights of its features.
+
+    Attributes
+    ----------
+    template_set : str
+        A name in ``features.arc_templates.TEMPLATE_SETS``.
+    weights : float64[buckets]
+        One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two.
+    """
+
+    template_set: str
+    weights: NDArray[np.float64]
+
+    @cached_property
+    def templates(self) -> CompiledTemplates:
+        """The templates as integer programs."""
+        return compile_templates(TEMPLATE_SETS[self.template_set])
+
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence."""
+        return encode(sentence, self.templates.attributes)
+
+    def features(self, encoded: EncodedSentence) -> ArcFeatures:
+        """Return what the features of the sentence's arcs are put together from."""
+        return arc_features(encoded, self.templates, len(self.weights))
+
+    def scores(self, features: ArcFeatures) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
+        scores = np.zeros((len(features.tags), len(features.tags)))
+        kernels.score_arcs(features, self.weights, scores)
+        return scores
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return (
+            {"template_set": self.template_set, "buckets": len(self.weights)},
+            {"arc_buckets": used, "arc_weights": self.weights[used].astype(np.float32)},
+        )
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcScorer:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = np.zeros(header["buckets"])
+        weights[arrays["arc_buckets"]] = arrays["arc_weights"]
+        return ArcScorer(header["template_set"], weights)
+
+
+def bit_mask(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack bool[buckets] into uint64[buckets / 64]; bucket b is bit b % 64 of word b // 64."""
+    return np.packbits(chosen, bitorder="little").view(np.uint64)
+
+
+def supported_buckets(
+    template_set: str,
+    examples: Iterable[tuple[EncodedSentence, NDArray[np.bool_]]],
+    *,
+    hash_bits: int = HASH_BITS,
+    cutoff: int = 1,
+) -> NDArray[np.uint64]:
+    """Find the buckets of features that fire at least ``cutoff`` times on the given arcs.
+
+    Parameters
+    ----------
+    examples : iterable of (EncodedSentence, bool[n+1, n+1])
+        Sentences and the arcs that lend support: those of the trees, in the classic criterion.
+
+    Returns
+    -------
+    uint64[2**hash_bits / 64]
+
+    *Source*: thesis 2.8.3 (supported features, count cut-off).
+    """
+    templates = compile_templates(TEMPLATE_SETS[template_set])
+    counts = np.zeros(1 << hash_bits, dtype=np.uint16)
+    for encoded, arcs in examples:
+        kernels.count_features(arc_features(encoded, templates, len(counts)), arcs, counts)
+    return bit_mask(counts >= cutoff)
+
+
+class ArcTrainer:
+    """Learns the weights of an arc scorer by AdaGrad, one sentence a step. Mutable; final.
+
+    Parameters
+    ----------
+    template_set : str
+    support : uint64[buckets / 64]
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
+    """
+
+    def __init__(self, template_set: str, support: NDArray[np.uint64], *, rate: float, l2: float) -> None:
+        buckets = 64 * len(support)
+        self._live = ArcScorer(template_set, np.zeros(buckets))
+        self._support = support
+        self._state = np.zeros((buckets, 3))
+        self._touched = np.empty(1 << 20, dtype=np.uint64)
+        self._steps = 0
+        self._rate = rate
+        self._l2 = l2
+
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence."""
+        return self._live.encode(sentence)
+
+    def step(self, encoded: EncodedSentence, objective: Objective) -> float:
+        """Learn from one sentence; return its loss before the step."""
+        features = self._live.features(encoded)
+        loss, gradient = objective.value_and_gradient(self._live.scores(features))
+        kernels.step_arcs(
+            features,
+            gradient,
+            self._support,
+            self._live.weights,
+            self._state,
+            self._touched,
+            self._rate,
+            float(self._steps),
+        )
+        self._steps += 1
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        if self._l2 == 0.0:
+            return
+        weights = self._live.weights
+        shrunk = weights / (1.0 + self._l2 * self._rate / np.sqrt(self._state[:, 0] + 1e-12))
+        self._state[:, 1] += self._steps * (shrunk - weights)
+        weights[:] = shrunk
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the mean of the weights after every step so far, in float32 precision."""
+        mean = self._live.weights - self._state[:, 1] / max(self._steps, 1)
+        return ArcScorer(self._live.template_set, mean.astype(np.float32).astype(np.float64))

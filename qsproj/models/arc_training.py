@@ -1,0 +1,221 @@
+"""Training of the first-order parser from treebanks, whole or partial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.labeller import train_labeller
+from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
+from qsproj.trees.crossings import projectivise, without_crossings
+
+OBJECTIVES = ("likelihood", "risk")
+
+Example = tuple[EncodedSentence, Objective]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingOptions:
+    """How an arc parser is trained.
+
+    Attributes
+    ----------
+    template_set : str
+        ``lexicalised``, or ``delexicalised`` for a parser that is to read another language.
+    objective : str
+        ``likelihood`` (conditional log-likelihood) or ``risk`` (expected wrong heads).
+    epochs : int
+        Passes over the data; fewer when a dev set says so.
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty.
+    cutoff : int
+        How often a feature must occur in the trees to exist.
+    projective, single_root : bool or None
+        None: read off the training trees.
+    """
+
+    template_set: str = "lexicalised"
+    objective: str = "likelihood"
+    epochs: int = 12
+    rate: float = 0.1
+    l2: float = 0.0
+    cutoff: int = 1
+    projective: bool | None = None
+    single_root: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """What happened in training: epochs, and sentences that could not be used (and why)."""
+
+    epochs: tuple[EpochRecord, ...]
+    skipped: dict[str, int]
+
+    def summary(self, inference: TreeInference) -> str:
+        """Say in a line what was trained."""
+        shape = "projective" if inference.projective else "non-projective"
+        roots = "one root" if inference.single_root else "any number of roots"
+        best = max(self.epochs, key=lambda record: record.score or 0.0)
+        dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
+        left_out = "".join(
+            f"; {count} sentences left out: {reason}" for reason, count in self.skipped.items()
+        )
+        return f"{shape} parser, {roots}, {len(self.epochs)} epochs{dev}{left_out}"
+
+
+def train_arc_parser(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    dev: Sequence[Sentence] = (),
+    options: TrainingOptions | None = None,
+) -> tuple[ArcParser, TrainingReport]:
+    """Train a parser on trees; where a head is missing, it is summed out (thesis 3.2.5).
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Whole or partial trees.
+    rng : numpy.random.Generator
+        Orders the sentences of each epoch; the same seed gives the same model.
+    dev : sequence of Sentence
+        Trees to stop early on.
+
+    Raises
+    ------
+    UsageError
+        When no sentence has a head, or an option names something unknown.
+    """
+    options = options or TrainingOptions()
+    if options.objective not in OBJECTIVES:
+        raise unknown_name("objective", options.objective, list(OBJECTIVES))
+    usable, skipped = _usable(sentences)
+    inference = choose_inference(
+        [sentence.heads for sentence in usable],
+        projective=options.projective,
+        single_root=options.single_root,
+    )
+    encode = ArcTrainer(options.template_set, np.zeros(1, dtype=np.uint64), rate=0.0, l2=0.0).encode
+    examples: list[Example] = []
+    kept = []
+    for sentence in usable:
+        objective = tree_objective(reachable(sentence.heads, inference), inference, options.objective)
+        if objective is None:
+            skipped["arcs that no possible tree contains"] = (
+                skipped.get("arcs that no possible tree contains", 0) + 1
+            )
+            continue
+        examples.append((encode(sentence), objective))
+        kept.append(sentence)
+    if not examples:
+        raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+    supports = [
+        (encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)
+    ]
+    support = supported_buckets(options.template_set, supports, cutoff=options.cutoff)
+    scorer, records = train_scorer(examples, support, rng=rng, dev=dev, inference=inference, options=options)
+    labeller = train_labeller(kept, rng=rng, template_set=options.template_set)
+    return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
+
+
+def train_scorer(
+    examples: Sequence[Example],
+    support: NDArray[np.uint64],
+    *,
+    rng: np.random.Generator,
+    inference: TreeInference,
+    options: TrainingOptions,
+    dev: Sequence[Sentence] = (),
+) -> tuple[ArcScorer, list[EpochRecord]]:
+    """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
+    trainer = ArcTrainer(options.template_set, support, rate=options.rate, l2=options.l2)
+    encoded_dev = [trainer.encode(sentence) for sentence in dev]
+    best: list[ArcScorer] = []
+
+    def right_heads() -> float:
+        scorer = trainer.averaged()
+        right = total = 0
+        for encoded, sentence in zip(encoded_dev, dev, strict=True):
+            heads = inference.best(inference.infer(scorer.scores(scorer.features(encoded)))[1])
+            known = sentence.heads[1:] != NO_HEAD
+            right += int(((heads == sentence.heads)[1:] & known).sum())
+            total += int(known.sum())
+        return 100.0 * right / max(total, 1)
+
+    def keep_best() -> None:
+        best[:] = [trainer.averaged()]
+
+    records = run_epochs(
+        len(examples),
+        lambda i: trainer.step(*examples[i]),
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        evaluate=right_heads if dev else None,
+        keep_best=keep_best,
+        description="training arcs",
+    )
+    return (best[0] if best else trainer.averaged()), records
+
+
+def _usable(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
+    """Leave out, and count, sentences that are too long or have no head at all."""
+    usable, skipped = [], {}
+    for sentence in sentences:
+        if len(sentence) > MAX_WORDS:
+            reason = f"more than {MAX_WORDS} words"
+        elif np.all(sentence.heads[1:] == NO_HEAD):
+            reason = "no head given"
+        else:
+            usable.append(sentence)
+            continue
+        skipped[reason] = skipped.get(reason, 0) + 1
+    return usable, skipped
+
+
+def arcs_in(heads: Heads) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], true for the arcs of a tree; all arcs into a word whose head is missing."""
+    n = len(heads) - 1
+    arcs = np.zeros((n + 1, n + 1), dtype=np.bool_)
+    arcs[:, 1:] = heads[1:] == NO_HEAD
+    known = np.flatnonzero(heads[1:] != NO_HEAD) + 1
+    arcs[heads[known], known] = True
+    np.fill_diagonal(arcs, False)
+    return arcs
+
+
+def reachable(heads: Heads, inference: TreeInference) -> Heads:
+    """Return the tree, or where the model cannot build it, the nearest one that it can.
+
+    A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
+    """
+    if not inference.projective:
+        return heads
+    return without_crossings(heads) if np.any(heads[1:] == NO_HEAD) else projectivise(heads)
+
+
+def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:
+    """Return the objective of one whole or partial tree; None when no possible tree agrees with it."""
+    if np.any(heads[1:] == NO_HEAD):
+        allowed = arcs_in(heads)
+        if inference.single_root and np.any(heads[1:] == ROOT):
+            allowed[ROOT, heads != ROOT] = False
+        if not inference.admits(allowed):
+            return None
+        return PartialTreeLikelihood(allowed, inference.infer)
+    if name == "risk":
+        return Risk(heads, inference.expect)
+    return TreeLikelihood(heads, inference.infer)

@@ -1,0 +1,78 @@
+"""Which trees a model may build, and inference over them: projective or not, one root or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import ROOT, Heads, Scores
+from qsproj.trees import nonprojective, projective
+from qsproj.trees.crossings import crossing_arcs
+from qsproj.trees.posterior import NoTreeError
+
+# With a smaller share of crossing arcs than this, ruling them out costs less than it gains; between the
+# treebanks of docs/parsing.md either choice is right within 0.3 UAS.
+CROSSING_SHARE = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeInference:
+    """The set of trees a model chooses from.
+
+    Attributes
+    ----------
+    projective : bool
+        Whether arcs may not cross.
+    single_root : bool
+        Whether the root has exactly one child.
+    """
+
+    projective: bool
+    single_root: bool
+
+    @property
+    def _trees(self) -> ModuleType:
+        return projective if self.projective else nonprojective
+
+    def infer(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z and arc marginals float64[n+1, n+1] (read-only)."""
+        posterior = self._trees.posterior(scores, single_root=self.single_root)
+        return posterior.log_z, posterior.marginals
+
+    def best(self, scores: Scores) -> Heads:
+        """Return the heads int32[n+1] of the best tree."""
+        heads: Heads = self._trees.best(scores, single_root=self.single_root)[0]
+        return heads
+
+    def expect(self, scores: Scores, values: Scores) -> tuple[float, Scores]:
+        """Return the expected sum of ``values`` over the arcs of a tree, and its derivative by the scores."""
+        expected: tuple[float, Scores] = self._trees.expectation(scores, values, single_root=self.single_root)
+        return expected
+
+    def admits(self, allowed: NDArray[np.bool_]) -> bool:
+        """Tell whether any tree lies within ``allowed`` bool[n+1, n+1]."""
+        try:
+            self.best(np.where(allowed, 0.0, -np.inf))
+        except NoTreeError:
+            return False
+        return True
+
+
+def choose_inference(
+    trees: Sequence[Heads], *, projective: bool | None, single_root: bool | None
+) -> TreeInference:
+    """Read off training trees (whole or partial) what is not given.
+
+    Projective when fewer than CROSSING_SHARE of the arcs cross; single-root when no tree has two roots.
+    """
+    if projective is None:
+        crossing = sum(int(crossing_arcs(heads).sum()) for heads in trees)
+        arcs = sum(int((heads[1:] >= ROOT).sum()) for heads in trees)
+        projective = crossing <= CROSSING_SHARE * arcs
+    if single_root is None:
+        single_root = all(np.count_nonzero(heads[1:] == ROOT) <= 1 for heads in trees)
+    return TreeInference(projective=projective, single_root=single_root)

@@ -1,0 +1,79 @@
+"""The loop of stochastic training: shuffled epochs, early stopping, one record for each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.progress import track
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """What one pass over the data gave.
+
+    Attributes
+    ----------
+    epoch : int
+        Counted from 1.
+    loss : float
+        Mean loss per example during the epoch (each measured before its own step).
+    score : float or None
+        What ``evaluate`` returned after it (higher is better), where there is one.
+    """
+
+    epoch: int
+    loss: float
+    score: float | None
+
+
+def run_epochs(
+    examples: int,
+    step: Callable[[int], float],
+    *,
+    epochs: int,
+    rng: np.random.Generator,
+    finish_epoch: Callable[[], None] = lambda: None,
+    evaluate: Callable[[], float] | None = None,
+    keep_best: Callable[[], None] = lambda: None,
+    patience: int = 3,
+    description: str = "training",
+) -> list[EpochRecord]:
+    """Call ``step(i)`` for every example in a new order each epoch, until ``epochs`` or no more progress.
+
+    Parameters
+    ----------
+    examples : int
+        Number of examples.
+    step : callable
+        Learns from one example and returns its loss before the step.
+    finish_epoch : callable
+        Runs after each pass, before the evaluation (regularisation, say).
+    evaluate : callable, optional
+        Scores the model on held-out data; with it, training stops after ``patience`` epochs without a new
+        best, and ``keep_best`` is called at each new best.
+
+    Returns
+    -------
+    list of EpochRecord
+    """
+    records: list[EpochRecord] = []
+    best, since_best = -np.inf, 0
+    for epoch in range(1, epochs + 1):
+        order = rng.permutation(examples)
+        loss = sum(step(int(i)) for i in track(order, f"{description}, epoch {epoch}", total=examples))
+        finish_epoch()
+        score = evaluate() if evaluate else None
+        records.append(EpochRecord(epoch, loss / max(examples, 1), score))
+        if score is None:
+            continue
+        if score > best:
+            best, since_best = score, 0
+            keep_best()
+        else:
+            since_best += 1
+            if since_best >= patience:
+                break
+    return records

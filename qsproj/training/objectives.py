@@ -1,0 +1,101 @@
+"""What a tree model is trained to minimise, as a function of the arc scores of one sentence.
+
+Each objective is an object with ``value_and_gradient(scores) -> (loss, derivative by each arc score)``; loss
+is in nats, except where said. Inference is passed in, so that projective and non-projective models share
+them: ``infer(scores) -> (log_z, marginals)`` with marginals float64[n+1, n+1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores
+
+Infer = Callable[[Scores], tuple[float, Scores]]
+Expect = Callable[[Scores, Scores], tuple[float, Scores]]
+
+
+class Objective(Protocol):
+    """A loss of one sentence's arc scores."""
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return the loss and its derivative float64[n+1, n+1] by every arc score."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLikelihood:
+    """Negative log-probability of one tree. *Source*: thesis 3.2.3."""
+
+    heads: Heads
+    infer: Infer
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z minus the tree's score, and marginals minus the tree."""
+        log_z, marginals = self.infer(scores)
+        dependents = np.arange(1, len(self.heads))
+        heads = self.heads[1:]
+        gradient = marginals.copy()
+        gradient[heads, dependents] -= 1.0
+        return log_z - float(scores[heads, dependents].sum()), gradient
+
+
+@dataclass(frozen=True, slots=True)
+class PartialTreeLikelihood:
+    """Negative log-probability of all trees within ``allowed``: what is not known is summed out.
+
+    Attributes
+    ----------
+    allowed : bool[n+1, n+1]
+        Arcs that agree with what is known. At least one tree must lie within.
+
+    *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
+    """
+
+    allowed: NDArray[np.bool_]
+    infer: Infer
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z minus log Z of the allowed trees, and the difference of their marginals."""
+        log_z, marginals = self.infer(scores)
+        allowed_log_z, allowed_marginals = self.infer(np.where(self.allowed, scores, -np.inf))
+        return log_z - allowed_log_z, marginals - allowed_marginals
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropy:
+    """Cross-entropy against a distribution over trees that is known by its arc marginals.
+
+    Attributes
+    ----------
+    target : float64[n+1, n+1]
+        Probability of each arc; every column 1..n sums to one.
+    """
+
+    target: Scores
+    infer: Infer
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z minus the target's mean score, and marginals minus the target."""
+        log_z, marginals = self.infer(scores)
+        wanted = self.target > 0
+        return log_z - float((scores[wanted] * self.target[wanted]).sum()), marginals - self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Expected number of wrong heads (not nats). *Source*: thesis 3.2.4 (minimum risk training)."""
+
+    heads: Heads
+    expect: Expect
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return the expected number of words with a wrong head, and its derivative."""
+        wrong = np.ones_like(scores)
+        wrong[self.heads[1:], np.arange(1, len(self.heads))] = 0.0
+        return self.expect(scores, wrong)
