@@ -44,26 +44,41 @@ quietly() {
 
 # What an installation depends on: when this text changes, it is made again.
 recipe() {
-    printf '%s\n' "$PWD"
     cat pyproject.toml scripts/constraints.txt
+}
+
+# Environments that these scripts made say where: programs in them name the folder, and fail when it moves.
+MADE_FOR=.venv/made-for.txt
+
+works() {
+    usable .venv/bin/python && .venv/bin/python -m pip --version >/dev/null 2>&1 &&
+        { [[ ! -e "$MADE_FOR" ]] || [[ "$(cat "$MADE_FOR")" == "$PWD" ]]; }
+}
+
+make_environment() {
+    local python
+    python="$(find_python)"
+    say "making .venv with $("$python" --version), $python"
+    mkdir .venv
+    printf '%s\n' "$PWD" >"$MADE_FOR"
+    quietly "$python" -m venv .venv
 }
 
 # install_environment [EXTRA]: has .venv hold qsproj, editable, with its pinned dependencies and those of EXTRA.
 install_environment() {
     local extra="${1:-}"
     local stamp=".venv/installed${extra:+-$extra}.txt"
-    if [[ -x .venv/bin/python && -f "$stamp" ]] && recipe | cmp -s - "$stamp"; then
-        return
-    fi
-    if [[ -e .venv ]] && ! usable .venv/bin/python; then
-        say "removing .venv, which is not usable"
+    if [[ -e .venv ]] && ! works; then
+        if [[ ! -e "$MADE_FOR" ]]; then
+            say "found a .venv without a working Python >= 3.11 and pip; remove it, and another is made"
+            return 1
+        fi
+        say "removing .venv: it is not whole, or was made for another folder"
         rm -rf .venv
     fi
-    if [[ ! -e .venv ]]; then
-        local python
-        python="$(find_python)"
-        say "making .venv with $("$python" --version), $python"
-        quietly "$python" -m venv .venv
+    [[ -e .venv ]] || make_environment
+    if [[ -f "$stamp" ]] && recipe | cmp -s - "$stamp"; then
+        return
     fi
     say "installing qsproj${extra:+ with what '$extra' needs} into .venv (once; a minute or two)"
     quietly .venv/bin/python -m pip install --disable-pip-version-check --no-input \
