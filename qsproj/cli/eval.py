@@ -3,9 +3,11 @@
 UAS and LAS are percentages of words with the right head, and with the right head and relation; "LAS, no
 subtypes" compares nsubj:pass as nsubj, and is the LAS of the CoNLL 2018 shared task. UEM and LEM are
 percentages of sentences without an error. Punctuation (gold UPOS PUNCT) is scored unless --no-punct is given.
-Words without a gold head are not scored; how many is said. --by groups words by the gold trees ("left 2": the
-dependent stands two words left of its head); its column "found" counts those that SYSTEM puts there. With --versus, p is the exact two-sided
-probability that swapping the two systems' results at random, sentence by sentence, sets them as far apart.
+Words without a gold head are not scored; how many is said.
+
+--by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
+"found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
+that swapping the two systems' results at random, sentence by sentence, sets them as far apart.
 """
 
 from __future__ import annotations
