@@ -217,8 +217,8 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
         if fault is not None:
             return fault
     cells = text.split("\t")
-    ids = cells[::COLUMN_COUNT]
-    if rows and ids == _IDS[: len(rows)]:
+    ids = cells[::COLUMN_COUNT] if rows else []
+    if ids and ids == _IDS[: len(rows)]:
         return cells
     return id_fault(ids) or cells_of([row for row, number in zip(rows, ids) if number.isdecimal()])
 

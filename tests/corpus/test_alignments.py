@@ -1,0 +1,161 @@
+"""Alignments: sorted, in range, and the same whatever format they come in."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qsproj.corpus.alignments import ALIGNMENT_FORMATS, read_alignments, write_alignments
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import DataError, UsageError
+
+
+def read(text, format="pharaoh", sizes=None):
+    return list(read_alignments(io.StringIO(text), format, sizes))
+
+
+def facts(alignment):
+    weights = None if alignment.weights is None else alignment.weights.tolist()
+    return alignment.links.tolist(), alignment.sure.tolist(), weights
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("pharaoh", "2p0 0-1\r\n\n1?1\n"),
+        ("talp", "3p1 1-2\n\n2p2"),
+        ("naacl", "1 0 3\n1 3 1 P\n0001 1 2 S\n1 3 0\n3 2 2 P\n"),
+        ("naacl-zero", "1 2 0 P\n1 0 1\n\ufeff3 1 1 P\n"),
+        ("tsv", "a b c\tA B\t2p0 0-1\na\tB\t\nx y\tX Y\t1p1\n"),
+    ],
+)
+def test_every_format_says_the_same(format, text):
+    assert [facts(a) for a in read(text, format)] == [
+        ([[1, 2], [3, 1]], [True, False], None),
+        ([], [], None),
+        ([[2, 2]], [False], None),
+    ]
+
+
+def test_sizes_come_from_the_last_links_the_words_or_the_caller():
+    assert [(a.n_source, a.n_target) for a in read("0-4\n\n")] == [(1, 5), (0, 0)]
+    assert [(a.n_source, a.n_target) for a in read("a b\tA\t0-0", "tsv")] == [(2, 1)]
+    assert [(a.n_source, a.n_target) for a in read("0-4", sizes=[(7, 8)])] == [(7, 8)]
+    # NAACL files say nothing of pairs without links.
+    assert [a.n_source for a in read("2 1 1\n", "naacl", [(3, 3), (4, 4), (5, 5)])] == [3, 4, 5]
+
+
+def test_weights():
+    (alignment,) = read("1-0:0.25 0-0:1e-3 0-1")
+    assert facts(alignment) == ([[1, 1], [1, 2], [2, 1]], [True] * 3, [0.001, 1.0, 0.25])
+    (alignment,) = read("1 1 1 S 0.5\n1 2 2 0.75", "naacl")
+    assert facts(alignment) == ([[1, 1], [2, 2]], [True] * 2, [0.5, 0.75])
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "message"),
+    [
+        (
+            "0-0\n0-2",
+            [(1, 1), (2, 2)],
+            ":2: found a link of word 1 with word 3, counted from 1, expected words",
+        ),
+        ("2-0", [(2, 2)], ":1: found a link of word 3 with word 1"),
+        ("0-0\n\n", [(1, 1)], "found pair 2, expected 1 pairs, as in the sentences"),
+        ("0-0", [(1, 1), (1, 1)], "found 1 pairs, expected more"),
+    ],
+)
+def test_sizes_are_checked(text, sizes, message):
+    with pytest.raises(DataError, match=message):
+        read(text, sizes=sizes)
+
+
+def test_a_naacl_link_out_of_range_names_its_own_line():
+    with pytest.raises(DataError, match=":2: found a link of word 2 with word 9"):
+        read("1 1 1\n1 2 9\n", "naacl", [(3, 3)])
+
+
+def test_unknown_formats_list_the_known_ones(tmp_path):
+    with pytest.raises(UsageError, match=r"'giza'; known: pharaoh, talp, naacl, naacl-zero, tsv"):
+        read_alignments(tmp_path / "a", "giza")
+    with pytest.raises(UsageError, match="to write 'tsv'; known: pharaoh, talp, naacl, naacl-zero"):
+        write_alignments([], tmp_path / "a", format="tsv")
+
+
+LINKS = st.lists(
+    st.tuples(st.integers(1, 5), st.integers(1, 7), st.booleans(), st.integers(0, 8)), max_size=9
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(LINKS, max_size=4), st.sampled_from(["pharaoh", "talp", "naacl", "naacl-zero"]), st.booleans()
+)
+def test_alignments_come_back(pairs, format, with_weights):
+    # Eighths have an exact decimal form.
+    alignments = [
+        make_alignment(5, 7, [x[:2] for x in p], [x[2] for x in p], [x[3] / 8 for x in p]) for p in pairs
+    ]
+    stream = io.StringIO()
+    write_alignments(alignments, stream, format=format, with_weights=with_weights)
+    restored = read(stream.getvalue(), format, [(5, 7)] * len(pairs))
+    assert len(restored) == len(alignments)
+    for before, after in zip(alignments, restored):
+        assert facts(before)[:2] == facts(after)[:2]
+        # Without links there is nothing that could carry weights.
+        expected = facts(before)[2] if with_weights and len(before.links) else None
+        assert facts(after)[2] == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(LINKS)
+def test_make_alignment_sorts_and_merges(links):
+    alignment = make_alignment(5, 7, [x[:2] for x in links], [x[2] for x in links], [x[3] / 8 for x in links])
+    expected = sorted({x[:2] for x in links})
+    assert [tuple(row) for row in alignment.links.tolist()] == expected
+    assert alignment.sure.tolist() == [any(x[2] for x in links if x[:2] == pair) for pair in expected]
+    assert alignment.weights.tolist() == [max(x[3] / 8 for x in links if x[:2] == pair) for pair in expected]
+    assert alignment.links.dtype == np.int32
+    assert not any(a.flags.writeable for a in (alignment.links, alignment.sure, alignment.weights))
+
+
+def test_make_alignment_leaves_its_arguments_alone():
+    links = np.array([[1, 1], [2, 2]], dtype=np.int32)
+    alignment = make_alignment(2, 2, links)
+    links[0, 0] = 2
+    assert facts(alignment) == ([[1, 1], [2, 2]], [True, True], None)
+
+
+@pytest.mark.parametrize(
+    ("links", "sure", "weights", "message"),
+    [
+        ([[0, 1]], None, None, "link 0-1 is outside 1..2 by 1..3"),
+        ([[2, 4]], None, None, "link 2-4 is outside"),
+        ([[1, 1]], [True, True], None, "1 links have 2 flags"),
+        ([[1, 1]], None, [1.5], "weight is outside 0..1"),
+        ([[1, 1]], None, [float("nan")], "weight is outside 0..1"),
+    ],
+)
+def test_make_alignment_checks(links, sure, weights, message):
+    with pytest.raises(ValueError, match=message):
+        make_alignment(2, 3, links, sure, weights)
+
+
+def test_real_alignments(data_dir):
+    folder = data_dir / "alignments"
+    from_zero = list(read_alignments(folder / "de-en" / "deen.0based.talp", "pharaoh"))
+    from_one = list(read_alignments(folder / "de-en" / "deen.orig.talp", "talp"))
+    assert [facts(a) for a in from_zero] == [facts(a) for a in from_one]
+    assert len(from_zero) == 508
+    assert len(list(read_alignments(folder / "en-es" / "xl-wa-test.tsv", "tsv"))) == 245
+    # The sample counts words from 0: read as the shared task counted, it is refused.
+    naacl = folder / "naacl-sample" / "de-en.ref.wa"
+    assert len(list(read_alignments(naacl, "naacl-zero"))) == 100
+    with pytest.raises(DataError, match="name the format pharaoh or naacl-zero"):
+        list(read_alignments(naacl, "naacl"))
+
+
+def test_all_formats_are_tried_above():
+    assert ALIGNMENT_FORMATS == ("pharaoh", "talp", "naacl", "naacl-zero", "tsv")

@@ -1,0 +1,89 @@
+"""Changed copies of sentences."""
+
+import io
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import (
+    comment_value,
+    misc_values,
+    sentence_from_words,
+    with_columns,
+    with_heads,
+    with_misc,
+)
+
+
+def sentence(*misc):
+    rows = [f"{word}\tw\t_\t_\t_\t_\t0\t_\t_\t{cell}" for word, cell in enumerate(misc, start=1)]
+    text = "\n".join(["# sent_id = 1", "# newpar", "#key=a = b", "# key = second", *rows])
+    return next(read_conllu(io.StringIO(text)))
+
+
+def test_comment_values():
+    read = sentence("_")
+    assert comment_value(read, "sent_id") == "1"
+    assert comment_value(read, "newpar") == ""
+    assert comment_value(read, "key") == "a = b"
+    assert comment_value(read, "text") is None
+    assert comment_value(sentence_from_words(["a"], sent_id="7"), "sent_id") == "7"
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("_", "0.9", "P=0.9"),
+        ("SpaceAfter=No", "0.9", "SpaceAfter=No|P=0.9"),
+        ("A=1|P=0.1|PP=2", "0.9", "A=1|P=0.9|PP=2"),
+        ("P|A", "0.9", "P=0.9|A"),
+        ("A=P=1", "0.9", "A=P=1|P=0.9"),
+        ("A|P=1", None, "A|P=1"),
+        ("A\r", "0.9", "A|P=0.9\r"),
+    ],
+)
+def test_misc(before, value, after):
+    original = sentence(before, "_")
+    changed = with_misc(original, "P", [value, None])
+    assert [line.split("\t")[9] for line in changed.layout.lines[4:]] == [after, "_"]
+    assert misc_values(changed, "P") == (value or "1", None)
+    assert original.layout.lines[4].endswith(f"\t{before}")
+
+
+def test_misc_of_a_made_sentence():
+    made = with_misc(sentence_from_words(["a", "b"]), "P", ["1", None])
+    assert made.layout.lines[0] == "# text = a b"
+    assert misc_values(made, "P") == ("1", None)
+    assert misc_values(sentence_from_words(["a"]), "P") == (None,)
+
+
+@pytest.mark.parametrize("value", ["a|b", "a\tb", "a\nb"])
+def test_misc_values_that_would_break_the_column_are_refused(value):
+    with pytest.raises(ValueError, match="cannot stand in MISC"):
+        with_misc(sentence("_"), "P", [value])
+
+
+def test_lengths_are_checked():
+    read = sentence("_", "_")
+    with pytest.raises(ValueError, match="P has 1 values, expected 2"):
+        with_misc(read, "P", ["1"])
+    with pytest.raises(ValueError, match="upos have 1 cells, expected 2"):
+        with_columns(read, upos=["X"])
+    with pytest.raises(ValueError, match=r"shape \(2,\), expected \(3,\)"):
+        with_heads(read, [-1, 0])
+    with pytest.raises(ValueError, match="a head is outside"):
+        with_heads(read, [-1, 0, 3])
+    with pytest.raises(ValueError, match="no words"):
+        sentence_from_words([])
+
+
+def test_columns_are_replaced_and_the_rest_kept():
+    made = sentence_from_words(["a", "b"], lemmas="AB", xpos="xy", feats="fg", deprels="de")
+    changed = with_columns(made, xpos=["z", "z"])
+    assert (changed.lemmas, changed.xpos, changed.feats, changed.deprels) == (
+        ("A", "B"),
+        ("z", "z"),
+        ("f", "g"),
+        ("d", "e"),
+    )
+    assert with_heads(changed, [-1, 2, 0]).heads.tolist() == [-1, 2, 0]

@@ -1,0 +1,160 @@
+"""Files: what is read is what was written, and a failed write leaves things as they were."""
+
+import errno
+import gzip
+import io
+import lzma
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.files import open_binary_output, open_output, open_text
+from qsproj.errors import DataError, UsageError
+
+TEXT = "é\r\n\r line separator \u2028 stays\n\n"
+
+
+def read(path_or_file):
+    with open_text(path_or_file) as handle:
+        return "".join(handle)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.xz"])
+def test_text_comes_back_untouched(tmp_path, name):
+    path = tmp_path / name
+    with open_output(path) as handle:
+        handle.write(TEXT)
+    assert read(path) == read(str(path)) == TEXT
+    first = path.read_bytes()
+    with open_output(path) as handle:
+        handle.write(TEXT)
+    assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
+def test_compression_is_told_by_content_in_open_files_too(compress):
+    binary = io.BytesIO(compress(TEXT.encode()))
+    assert read(binary) == TEXT
+    assert not binary.closed
+
+
+def test_two_gzip_members_are_one_text(tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    assert read(tmp_path / "a.gz") == "a\nb\n"
+
+
+def test_open_files_are_written_and_left_open():
+    text, binary = io.StringIO(newline=""), io.BytesIO()
+    for stream in (text, binary):
+        with open_output(stream) as handle:
+            handle.write(TEXT)
+    assert text.getvalue() == binary.getvalue().decode() == TEXT
+
+
+def test_standard_streams():
+    program = (
+        "from qsproj.corpus.files import *\n"
+        "with open_text('-') as i, open_output('-') as o: o.write(i.read())"
+    )
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=TEXT.encode(), capture_output=True, env=environment, check=True
+    )
+    assert done.stdout == TEXT.encode()
+
+
+@pytest.mark.parametrize("good_lines", [0, 3, 30_000])
+def test_bytes_that_are_not_utf8_are_placed(tmp_path, good_lines):
+    path = tmp_path / "latin1.txt"
+    path.write_bytes("ok é\n".encode() * good_lines + "caf\xe9\n".encode("latin-1") + b"ok\n" * 5)
+    with pytest.raises(DataError, match=rf"latin1.txt:{good_lines + 1}: found byte 0xe9 .* UTF-8.*iconv"):
+        read(path)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_archives_that_are_cut_off_name_the_line_reached(tmp_path, compress):
+    path = tmp_path / "cut"
+    whole = compress("".join(f"{i * i}\n" for i in range(20_000)).encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    lines = 0
+    message = r"cut:[0-9]+: found a damaged or cut-off archive"
+    with pytest.raises(DataError, match=message) as caught, open_text(path) as handle:
+        for _ in handle:
+            lines += 1
+    assert lines <= caught.value.line <= lines + 10_000
+
+
+def test_what_cannot_be_read_is_one_line(tmp_path):
+    with pytest.raises(UsageError, match="nowhere: cannot be read: No such file"):
+        read(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_a_failed_write_leaves_everything_as_it_was(tmp_path, old):
+    path = tmp_path / "a.gz"
+    if old:
+        path.write_text(old)
+    with pytest.raises(RuntimeError), open_output(path) as handle:
+        handle.write("new")
+        raise RuntimeError
+    assert [p.name for p in tmp_path.iterdir()] == (["a.gz"] if old else [])
+    assert not old or path.read_text() == old
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.xz"])
+def test_a_full_disk_is_one_line(tmp_path, name):
+    program = (
+        "import random, resource, sys\n"
+        "from qsproj.corpus.files import *\n"
+        "from qsproj.errors import *\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "try:\n"
+        "    with open_output(sys.argv[1]) as handle:\n"
+        "        for _ in range(100_000): handle.write(str(random.random()))\n"
+        "except UsageError as error: print(error)\n"
+    )
+    path = tmp_path / name
+    path.write_text("old")
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{path}: cannot be written: {os.strerror(errno.EFBIG)}\n"
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert path.read_text() == "old"
+
+
+def test_where_one_cannot_write(tmp_path):
+    with (
+        pytest.raises(UsageError, match="cannot be written: No such file"),
+        open_output(tmp_path / "no" / "a"),
+    ):
+        pass
+    with pytest.raises(UsageError, match="found a directory"), open_output(tmp_path):
+        pass
+    with pytest.raises(UsageError, match="/dev/full: cannot be written"), open_output("/dev/full") as handle:
+        handle.write("x")
+
+
+def test_devices_and_links_are_written_through(tmp_path):
+    with open_output("/dev/null") as handle:
+        handle.write("x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with open_binary_output(tmp_path / "link") as handle:
+        handle.write(b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"x"
+
+
+def test_permissions_of_a_replaced_file_are_kept(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o640)
+    with open_output(path) as handle:
+        handle.write("new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640

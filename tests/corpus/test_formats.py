@@ -1,0 +1,124 @@
+"""Every format in the table: what it writes it reads, and bad files are refused in one clear line."""
+
+import io
+
+import pytest
+
+from qsproj.corpus.formats import FORMATS
+from qsproj.errors import DataError, UsageError
+
+BY_NAME = {format.name: format for format in FORMATS}
+ROW = "{}\tw\t_\tX\t_\t_\t{}\tdep\t_\t_\n"
+TREE = ROW.format(1, 0) + ROW.format(2, 1)
+
+GOOD = {
+    "conllu": f"# sent_id = a\n{TREE}\n{TREE}\n",
+    "pharaoh": "0-0:0.25 0-2:0.5 3p1:1\n\n1-1\n",
+    "talp": "1-1:0.25 1-3:0.5 4p2:1\n\n2-2\n",
+    "naacl": "1 1 1 S 0.25\n1 1 2 S 0.5\n1 4 2 P 1\n3 2 2 S\n",
+    "naacl-zero": "1 0 0 S 0.25\n1 0 1 S 0.5\n1 3 1 P 1\n3 1 1 S\n",
+    "tsv": "a b\tA B\t0-1\n",
+    "bitext": "a b ||| A B\n",
+}
+
+# format, content, line, what the message says was found and expected
+BAD = [
+    ("conllu", "", 1, "found no sentence, expected CoNLL-U"),
+    ("conllu", "\n\n", 1, "found no sentence"),
+    ("conllu", TREE.replace("\tdep", ""), 1, "found 9 columns, expected 10 separated by tabs"),
+    ("conllu", TREE + "3\tw\n", 3, "found 2 columns, expected 10"),
+    ("conllu", TREE.replace("\t", "  "), 1, "found columns separated by spaces, expected tabs; .*sed"),
+    ("conllu", f"{TREE}\nThe cat sat.\n", 4, "found the text 'The cat sat.', expected 10 columns"),
+    ("conllu", TREE.replace("X", "", 1), 1, "found nothing in column UPOS, expected a value"),
+    ("conllu", "\t" * 9 + "\n", 1, "found nothing in column ID"),
+    ("conllu", f"# a\n\n{TREE}", 1, "found a sentence without words, expected at least one"),
+    ("conllu", ROW.format(1, 0) + ROW.format(3, 1), 2, "found ID '3', expected 2; number the words"),
+    ("conllu", ROW.format(2, 0), 1, "found ID '2', expected 1"),
+    ("conllu", TREE + TREE, 3, "found ID '1', expected 3; .*blank line"),
+    ("conllu", ROW.format("a", 0), 1, "found ID 'a', expected 1"),
+    ("conllu", TREE + ROW.format("2-3", "_"), 3, "found range 2-3, expected one that starts at word 3"),
+    ("conllu", ROW.format("1-3", "_") + TREE, 1, "found range 1-3, expected an end of at most 2"),
+    ("conllu", ROW.format("1-0", "_") + TREE, 1, "found ID '1-0', expected 1"),
+    (
+        "conllu",
+        ROW.format("1-2", "_") + ROW.format(1, 0) + ROW.format("2-2", "_") + ROW.format(2, 1),
+        3,
+        "found range 2-2, .* after the last range",
+    ),
+    ("conllu", TREE + ROW.format("1.1", "_"), 3, "found ID '1.1', expected 3"),
+    ("conllu", TREE + ROW.format("2.2", "_"), 3, "found empty node 2.2, expected 2.1"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, 3), 2, "found HEAD 3, expected 0 to 2"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, -1), 2, "found HEAD '-1', expected a number"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, "x"), 2, "found HEAD 'x', expected a number"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, "01"), 2, "found HEAD '01', expected .* leading zeros"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, "١"), 2, "found HEAD '١', expected a number"),
+    ("conllu", ROW.format(1, 0) + ROW.format(2, 2), 2, "found word 2 as its own HEAD, expected a tree"),
+    ("conllu", TREE.replace("\t0\t", "\t2\t"), 1, "found the cycle of heads 1 <- 2 <- 1, expected a tree"),
+    (
+        "conllu",
+        ROW.format(1, "_") + "".join(ROW.format(i, i % 30 + 1 if i < 30 else 2) for i in range(2, 31)),
+        2,
+        r"found the cycle of heads 2 <- 3 <- .* <- \.\.\., expected",
+    ),
+    ("conllu", (TREE + "\ncaf").encode() + b"\xe9\n", 4, "found byte 0xe9 that is not UTF-8, expected UTF-8"),
+    ("pharaoh", "0-0\n0-1 x\n", 2, "found 'x', expected links like 0-2, 0p2 or 0-2:0.93"),
+    ("pharaoh", "0-0 1\n", 1, "found '1', expected links"),
+    ("pharaoh", "0--1\n", 1, "found '0--1'"),
+    ("pharaoh", "0-1:2\n", 1, "found weight 2, expected a probability"),
+    ("pharaoh", "0-1:e\n", 1, "found weight e, expected a probability"),
+    ("pharaoh", "99999999999-1\n", 1, "found a link of word 99999999999"),
+    ("pharaoh", b"0-0\n\xff\n", 2, "found byte 0xff"),
+    ("talp", "1-1\n0-1\n", 2, "found a link of word 0, expected words that count from 1; .*pharaoh"),
+    ("naacl", "1 1 1 S\n1 0 0 S\n", 2, "found a link of word 0, expected words .* 1; .*naacl-zero"),
+    ("naacl", "1 1 1 X\n", 1, "found '1 1 1 X', expected sentence source target"),
+    ("naacl", "1 1 1\n\n", 2, "found '', expected sentence source target"),
+    ("naacl", "2 1 1\n1 1 1\n", 2, "found sentence 1, expected 3 or later; sort"),
+    ("naacl-zero", "1 1\n", 1, "found '1 1', expected sentence source target"),
+    ("tsv", "a\tb\n", 1, "found 2 columns, expected source, target and links"),
+    (
+        "tsv",
+        "a\tb\t0-0\na\tb\t0-1\n",
+        2,
+        "found a link of word 1 with word 2, .* expected words of a pair of 1 by",
+    ),
+    ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
+    ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
+    ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
+]
+
+
+def test_every_format_is_tried():
+    assert set(GOOD) == set(BY_NAME)
+    assert {name for name, *_ in BAD} == set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", [format.name for format in FORMATS if format.write is not None])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_what_is_written_is_read(tmp_path, name, suffix):
+    path = tmp_path / f"file{suffix}"
+    first, second = io.StringIO(), io.StringIO()
+    BY_NAME[name].write(BY_NAME[name].read(io.StringIO(GOOD[name])), first)
+    BY_NAME[name].write(BY_NAME[name].read(io.StringIO(GOOD[name])), path)
+    BY_NAME[name].write(BY_NAME[name].read(path), second)
+    assert first.getvalue() == second.getvalue() == GOOD[name]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_good_files_are_read(name):
+    assert list(BY_NAME[name].read(io.StringIO(GOOD[name])))
+
+
+@pytest.mark.parametrize(("name", "content", "line", "message"), BAD)
+def test_bad_files_are_refused(tmp_path, name, content, line, message):
+    path = tmp_path / "bad"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError, match=message) as caught:
+        list(BY_NAME[name].read(path))
+    assert str(caught.value).startswith(f"{path}:{line}: found ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_files_that_are_not_there(tmp_path, name):
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        list(BY_NAME[name].read(tmp_path / "nowhere"))

@@ -1,0 +1,107 @@
+"""Pairing: by parallel_id, else by sent_id, else by order."""
+
+import io
+import itertools
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, sentence_from_words
+from qsproj.corpus.pairing import pair_aligned, pair_sentences
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import DataError
+
+
+def sentences(*names, key="sent_id"):
+    """Make sentences whose ``key`` is as named, None without; the form is the name."""
+    blocks = []
+    for name in names:
+        comment = "" if name is None else f"# {key} = {name}\n"
+        blocks.append(f"{comment}1\t{name}\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    return list(read_conllu(io.StringIO("".join(blocks)))) if blocks else []
+
+
+def forms(pairs):
+    return [(source.forms[0], target.forms[0]) for source, target in pairs]
+
+
+@pytest.mark.parametrize("key", ["parallel_id", "sent_id"])
+def test_by_id_in_any_order_of_the_target(key):
+    expected = [(name, name) for name in "abcd"]
+    for order in itertools.permutations("abcd"):
+        assert forms(pair_sentences(sentences(*"abcd", key=key), sentences(*order, key=key))) == expected
+
+
+def test_by_order_when_a_side_has_no_ids():
+    assert forms(pair_sentences(sentences("a", "b"), sentences(None, None))) == [("a", "None"), ("b", "None")]
+    made = [sentence_from_words(["x"], sent_id="b"), sentence_from_words(["y"], sent_id="a")]
+    assert forms(pair_sentences(sentences("a", "b"), made)) == [("a", "y"), ("b", "x")]
+    # A parallel_id on one side only does not count, nor does a sent_id on the other.
+    assert forms(pair_sentences(sentences("a", key="parallel_id"), sentences("z"))) == [("a", "z")]
+
+
+def test_pairs_are_streamed():
+    def endless():
+        for number in itertools.count():
+            yield sentence_from_words(["x"], sent_id=str(number))
+
+    pairs = list(itertools.islice(pair_sentences(endless(), endless()), 5))
+    assert [source.sent_id for source, _ in pairs] == list("01234")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (["a", "b"], ["a", "c"], "source sentence 2: found sent_id b in the source only"),
+        (["a"], ["b", "a"], "target sentence 1: found sent_id b in the target only"),
+        (["a"], ["a", "b"], "target sentence 2: found sent_id b in the target only"),
+        (["a", None], ["a", "b"], "source sentence 2: found no sent_id, expected one"),
+        (["a", "a"], ["a", "b"], "source sentence 2: found sent_id a again"),
+        (["b"], ["a", "a"], "target sentence 2: found sent_id a again"),
+        ([None], [None, None], "pair 2: found no source sentence, expected a partner of sentence 2"),
+        ([None, "x"], [None], "pair 2: found no target sentence, expected a partner of sent_id x"),
+        ([None], [], "pair 1: found no target sentence"),
+    ],
+)
+def test_the_first_that_does_not_fit_is_named(source, target, message):
+    with pytest.raises(DataError, match=message):
+        list(pair_sentences(sentences(*source), sentences(*target)))
+
+
+def test_aligned_pairs_have_the_sizes_of_their_sentences():
+    source, target = sentence_from_words("abc"), sentence_from_words("AB")
+    (pair,) = pair_aligned([source], [target], [make_alignment(1, 1, [[1, 1]])])
+    assert (pair.source, pair.target) == (source, target)
+    assert (pair.alignment.n_source, pair.alignment.n_target) == (3, 2)
+    assert pair.alignment.links.tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([(2, 3)], r"pair 1 \(sent_id 7\): found an alignment of 2 by 3 words, expected at most 3 by 2"),
+        ([(4, 1)], "found an alignment of 4 by 1"),
+        ([], "pair 1: found no alignment"),
+        ([(1, 1), (1, 1)], "pair 2: found no sentence pair"),
+    ],
+)
+def test_alignments_that_do_not_fit(sizes, message):
+    source, target = sentence_from_words("abc", sent_id="7"), sentence_from_words("AB")
+    alignments = [make_alignment(*size, []) for size in sizes]
+    with pytest.raises(DataError, match=message):
+        list(pair_aligned([source], [target], alignments))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "count"),
+    [
+        ("lines/en-dev", "lines/sv-dev", 1118),
+        ("partut/en-test", "partut/it-test", 153),
+        ("pud/en", "pud/tr", 1000),
+    ],
+)
+def test_real_corpora_pair(data_dir, source, target, count):
+    source_sentences = list(read_conllu(data_dir / f"{source}.conllu.gz"))
+    target_sentences = list(read_conllu(data_dir / f"{target}.conllu.gz"))
+    pairs = list(pair_sentences(source_sentences, target_sentences))
+    assert len(pairs) == count
+    assert pairs == list(pair_sentences(source_sentences, reversed(target_sentences)))
