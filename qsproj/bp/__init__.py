@@ -1,0 +1,1 @@
+"""Factor graphs over boolean and multi-state variables, and belief propagation on them."""
