@@ -22,8 +22,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from numba import njit
+from numpy.typing import NDArray
 
 PAD = 2
 
@@ -105,7 +105,7 @@ def direction_and_distance(head, dependent):
 
 @njit(cache=True, error_model="numpy")
 def extend_between(tag, between_tags):
-    """Add the tag of one more word to ``between_tags`` int64[4]: tags seen (bits), verbs, punctuation, CCONJ."""
+    """Add the tag of one more word to ``between_tags`` int64[4]: seen (bits), verbs, punctuation, CCONJ."""
     between_tags[0] |= np.int64(1) << np.int64(tag)
     between_tags[1] += tag == TAG_VERB
     between_tags[2] += tag == TAG_PUNCTUATION
@@ -168,7 +168,7 @@ def arc_buckets(features, head, dependent, between_tags, out):
 
 @njit(cache=True, error_model="numpy")
 def bucket_workspace(features):
-    """Return room for the buckets of one arc: each template may fire for every tag, with and without place."""
+    """Return room for the buckets of one arc; a template may fire for every tag, with and without place."""
     asking = features.between.shape[0] - features.directed
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
@@ -265,7 +265,7 @@ def step_arcs(features, gradient, support, weights, state, touched, rate, step):
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def adagrad(weights, state, touched, used, rate, step):
-    """Apply and clear the gradients of the first ``used`` buckets of ``touched`` (one listed twice is safe)."""
+    """Apply and clear the gradients of the first ``used`` buckets of ``touched`` (twice is safe)."""
     for k in range(used):
         bucket = touched[k]
         slope = state[bucket, 2]

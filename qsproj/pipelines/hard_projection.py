@@ -1,0 +1,205 @@
+"""Direct projection of dependency arcs through word links (thesis 4.5, 4.6.3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.corpus.conllu import with_heads
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import unknown_name
+
+UNLABELLED = "_"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionCounts:
+    """What projection gave, summed over sentence pairs; precision and recall are those of table 4.2.
+
+    Attributes
+    ----------
+    pairs, words, arcs, whole : int
+        Sentence pairs; target words; projected arcs; target sentences in which every word got a head.
+    gold, right : int
+        Target words whose gold head is known; projected arcs among them that have it.
+    judged : int
+        Projected arcs into words whose gold head is known.
+    """
+
+    pairs: int = 0
+    words: int = 0
+    arcs: int = 0
+    whole: int = 0
+    gold: int = 0
+    judged: int = 0
+    right: int = 0
+
+    def __add__(self, other: ProjectionCounts) -> ProjectionCounts:
+        """Return the counts of both."""
+        return ProjectionCounts(
+            self.pairs + other.pairs,
+            self.words + other.words,
+            self.arcs + other.arcs,
+            self.whole + other.whole,
+            self.gold + other.gold,
+            self.judged + other.judged,
+            self.right + other.right,
+        )
+
+    @property
+    def precision(self) -> float:
+        """Percentage of the projected arcs that are gold arcs; NaN when no gold head is known."""
+        return 100.0 * self.right / self.judged if self.judged else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """Percentage of the gold arcs that were projected; NaN when no gold head is known."""
+        return 100.0 * self.right / self.gold if self.gold else float("nan")
+
+
+def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
+    """Return, for each target word, the source word it is linked to one-to-one.
+
+    Returns
+    -------
+    int32[n_target + 1]
+        Source words 1..m; -1 for a word with no link, with several, or whose source word has several. The
+        root is linked to the root: entry 0 is 0.
+    """
+    partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
+    partners[0] = ROOT
+    sources, targets = alignment.links[:, 0], alignment.links[:, 1]
+    single = (np.bincount(sources, minlength=alignment.n_source + 1)[sources] == 1) & (
+        np.bincount(targets, minlength=alignment.n_target + 1)[targets] == 1
+    )
+    partners[targets[single]] = sources[single]
+    return partners
+
+
+def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
+    """Project arcs through one-to-one links alone: high precision, low recall (thesis table 4.2).
+
+    A target word gets a head where it and the head of its source word are both linked one-to-one.
+
+    Returns
+    -------
+    heads : int32[n+1]
+        -1 where nothing was projected.
+    relations : tuple of str
+        Relations of the source arcs; ``_`` where nothing was projected.
+    """
+    partners = one_to_one(pair.alignment)
+    return _copied(pair.source.heads, pair.source.deprels, partners, _inverse(partners, len(pair.source)))
+
+
+def direct_projection(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
+    """Project by the Direct Projection Algorithm of Hwa et al. 2005, without its empty words.
+
+    One-to-one links copy arcs. Of several target words linked to one source word, the last stands for it and
+    the others hang on it; of several source words linked to one target word, the highest in the source tree
+    counts. Where the head of a source word is linked to nothing, its nearest linked ancestor stands in for
+    it (never the root: there is but one root): Hwa et al. put an empty word in both places, which a treebank
+    of real words cannot have. Target words without links get no head, as there.
+
+    Returns
+    -------
+    heads : int32[n+1]
+    relations : tuple of str
+        ``dep`` for the words of a many-to-one group, which have no source arc.
+    """
+    source, alignment = pair.source, pair.alignment
+    depth = _depths(source.heads)
+    partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
+    partners[0] = ROOT
+    for source_word, target_word in alignment.links.tolist():
+        current = partners[target_word]
+        if current == NO_HEAD or depth[source_word] < depth[current]:
+            partners[target_word] = source_word
+    stands_for = _inverse(partners, len(source))
+    bridged = source.heads.copy()
+    for word in sorted(range(1, len(source) + 1), key=depth.__getitem__):
+        head = bridged[word]
+        if head > 0 and stands_for[head] == NO_HEAD:
+            bridged[word] = bridged[head] if bridged[head] > 0 else NO_HEAD
+    heads, relations = _copied(bridged, source.deprels, partners, stands_for)
+    labels = list(relations)
+    for word in range(1, alignment.n_target + 1):
+        representative = stands_for[partners[word]] if partners[word] > 0 else word
+        if representative not in (word, NO_HEAD):
+            heads[word] = representative
+            labels[word - 1] = "dep"
+    return heads, tuple(labels)
+
+
+COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] = {
+    "none": through_links,
+    "hwa": direct_projection,
+}
+
+
+def project_tree(pair: SentencePair, *, completion: str = "none") -> tuple[Sentence, ProjectionCounts]:
+    """Return the target sentence with projected heads and relations, and how well that went.
+
+    Whatever heads the target had are replaced, and used for nothing but the counts.
+
+    Raises
+    ------
+    UsageError
+        When ``completion`` is not a name in COMPLETIONS.
+    """
+    if completion not in COMPLETIONS:
+        raise unknown_name("completion", completion, list(COMPLETIONS))
+    heads, relations = COMPLETIONS[completion](pair)
+    projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
+    known = gold != NO_HEAD
+    counts = ProjectionCounts(
+        pairs=1,
+        words=len(pair.target),
+        arcs=int(projected.sum()),
+        whole=int(projected.all()),
+        gold=int(known.sum()),
+        judged=int((projected & known).sum()),
+        right=int((projected & known & (heads[1:] == gold)).sum()),
+    )
+    return with_heads(pair.target, heads, relations), counts
+
+
+def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
+    """Return for each source word the last target word that is its partner, -1 where there is none."""
+    stands_for = np.full(n_source + 1, NO_HEAD, dtype=np.int32)
+    linked = np.flatnonzero(partners != NO_HEAD)
+    stands_for[partners[linked]] = linked
+    return stands_for
+
+
+def _copied(
+    source_heads: Heads,
+    source_relations: tuple[str, ...],
+    partners: NDArray[np.int32],
+    stands_for: NDArray[np.int32],
+) -> tuple[Heads, tuple[str, ...]]:
+    """Copy the arc of each linked target word whose source head is linked too."""
+    heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
+    relations = [UNLABELLED] * (len(partners) - 1)
+    for word in range(1, len(partners)):
+        source_head = source_heads[partners[word]] if partners[word] > 0 else NO_HEAD
+        if source_head == NO_HEAD or stands_for[source_head] in (NO_HEAD, word):
+            continue
+        heads[word] = stands_for[source_head]
+        relations[word - 1] = source_relations[partners[word] - 1]
+    return heads, tuple(relations)
+
+
+def _depths(heads: Heads) -> NDArray[np.int32]:
+    """Return the number of arcs from each word to the root; above n for words whose way up breaks off."""
+    depths = np.zeros(len(heads), dtype=np.int32)
+    for word in range(1, len(heads)):
+        steps, ancestor = 0, word
+        while ancestor > 0:
+            ancestor, steps = int(heads[ancestor]), steps + 1
+        depths[word] = steps if ancestor == ROOT else len(heads) + steps
+    return depths
