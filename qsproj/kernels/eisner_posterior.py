@@ -14,10 +14,11 @@ from numba import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
-# Every number of the charts times its derivative is at most 1, and what underflow can take from a number is
-# 1e-308; while no derivative and no number exceeds this limit, underflow takes less than 1e-108 of any
-# probability.
-LIMIT = 1e200
+# What underflow can take from a number, 1e-308, is magnified by derivatives. While no number of the charts
+# and no derivative exceeds this limit, probabilities are exact; derivatives of at most UNDERFLOW times the
+# square of the greatest number may have lost digits and are returned as 0.
+LIMIT = 1e120
+UNDERFLOW = 1e-290
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -130,7 +131,8 @@ def eisner_posterior(scores, heads, single_root):
         Probability of each arc; columns 1..n sum to 1.
     derivatives : float64[n+1, n+1]
         ``d log_z / d weight`` of each arc, its weight being exp(score - shift of its column); the log of a
-        marginal too small for a float is log(derivative) + score - shift.
+        marginal too small for a float is log(derivative) + score - shift. 0 where underflow may have taken
+        digits of it.
     in_range : bool
         False when numbers left the range in which the result is exact (then use ``eisner_log``).
     """
@@ -162,4 +164,9 @@ def eisner_posterior(scores, heads, single_root):
             reach += weights[h, d] + closed[h, d] + opened[h, d] + d_closed[h, d] + d_opened[h, d]
             marginals[h, d] = opened[h, d] * d_opened[h, d]
             links[h, d] *= d_opened[h, d]
+    floor = UNDERFLOW * reach * reach
+    for h in range(size):
+        for d in range(1, size):
+            if links[h, d] < floor:
+                links[h, d] = 0.0
     return np.log(z) + shift, marginals, links, reach < LIMIT

@@ -15,7 +15,8 @@ def log_marginals(scores, shifts, derivatives):
     scores : float64[n+1, n+1]
         Natural-log arc scores [head, dependent]; column 0 and the diagonal are not read.
     shifts : float64[n+1]
-        What was subtracted from each column before exponentials were taken, natural log.
+        What was subtracted from each column before exponentials were taken, natural log; ``shifts[0]`` was
+        subtracted from row 0, beside the shifts of its columns.
     derivatives : float64[n+1, n+1]
         d log Z / d weight, the weight being exp(score - shift).
 
@@ -34,7 +35,8 @@ def log_marginals(scores, shifts, derivatives):
         for d in range(1, size):
             if h != d and scores[h, d] > -np.inf:
                 if derivatives[h, d] > 0.0:
-                    logs[h, d] = np.log(derivatives[h, d]) + scores[h, d] - shifts[d]
+                    shift = shifts[d] + shifts[0] if h == 0 else shifts[d]
+                    logs[h, d] = np.log(derivatives[h, d]) + scores[h, d] - shift
                 else:
                     lost = True
     return logs, lost

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.errors import QsprojError
+from qsproj.errors import QsprojError, UsageError
 
 
 class NoTreeError(QsprojError):
@@ -62,3 +62,28 @@ def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:
 def allowed_arcs(scores: Scores) -> Scores:
     """Return scores that are 0 where an arc is allowed and -inf elsewhere."""
     return np.where(scores > -np.inf, 0.0, -np.inf)
+
+
+def checked_values(values: ArrayLike, arcs: Scores) -> NDArray[np.float64]:
+    """Return arc values as float64[n+1, n+1], 0 where ``arcs`` forbids the arc (they are not read there).
+
+    Raises
+    ------
+    ValueError
+        When the shape is not that of the scores, or the value of an allowed arc is not finite.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != arcs.shape:
+        raise ValueError(f"arc values have shape {array.shape}, expected that of the scores, {arcs.shape}")
+    allowed = arcs > -np.inf
+    allowed[:, 0] = False
+    np.fill_diagonal(allowed, False)
+    if not np.all(np.isfinite(array[allowed])):
+        raise ValueError("the value of an allowed arc is not finite")
+    return np.where(allowed, array, 0.0)
+
+
+def check_count(name: str, number: int, least: int) -> None:
+    """Raise :class:`~qsproj.errors.UsageError` unless ``number`` is at least ``least``."""
+    if number < least:
+        raise UsageError(f"{name} is {number}, expected at least {least}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 Tree = tuple[int, ...]  # heads of the words 0..n; heads[0] is -1
 
@@ -35,14 +36,17 @@ def is_projective(heads: Sequence[int]) -> bool:
     return True
 
 
-def all_trees(n: int, *, projective: bool, single_root: bool) -> Iterator[Tree]:
-    """Yield every tree over n words as a tuple of heads."""
+@cache
+def all_trees(n: int, *, projective: bool, single_root: bool) -> tuple[Tree, ...]:
+    """List every tree over n words as a tuple of heads."""
+    trees = []
     for choice in itertools.product(range(n + 1), repeat=n):
         heads = (-1, *choice)
         if single_root and choice.count(0) != 1:
             continue
         if is_tree(heads) and (not projective or is_projective(heads)):
-            yield heads
+            trees.append(heads)
+    return tuple(trees)
 
 
 def number_of_trees(n: int, *, projective: bool, single_root: bool) -> int:

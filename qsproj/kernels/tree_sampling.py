@@ -1,0 +1,129 @@
+"""Exact samples of trees: projective ones from the inside chart, others by loop-erased random walks.
+
+Both take a ``numpy.random.Generator`` and are exact: no burn-in, independent samples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy")
+def _draw(left, right, whole, rng):
+    """Draw k with probability exp(left + right - whole)."""
+    rest = rng.random()
+    last = 0
+    for k in range(left.shape[0]):
+        share = np.exp(left[k] + right[k] - whole)
+        if share > 0.0:
+            last = k
+            rest -= share
+            if rest < 0.0:
+                break
+    return last
+
+
+@njit(cache=True, error_model="numpy")
+def draw_projective(scores, closed, opened, count, rng, single_root):
+    """Draw projective trees from the log charts that ``eisner_log.log_charts`` fills.
+
+    Parameters
+    ----------
+    scores, closed, opened : float64[n+1, n+1]
+        The arc scores and the charts made of them, over all words or (single root) over 1..n.
+    count : int
+        Number of trees.
+    rng : numpy.random.Generator
+        Advanced.
+    single_root : bool
+        Whether the root must have exactly one dependent.
+
+    Returns
+    -------
+    int32[count, n+1]
+        Heads; column 0 is -1. O(n^2) time a tree at most.
+    """
+    size = scores.shape[0]
+    last = size - 1
+    heads = np.full((count, size), -1, np.int32)
+    stack = np.empty((2 * size, 2), np.int64)
+    root_scores = np.full(size, -np.inf)
+    total = closed[0, last]
+    if single_root:
+        root_scores[1:] = scores[0, 1:] + closed[1:, 1] + closed[1:, last]
+        total = root_scores.max()
+        total += np.log(np.exp(root_scores - total).sum())
+    for tree in range(count):
+        top = 0
+        if single_root:
+            top = _draw(root_scores, np.zeros(size), total, rng)
+            heads[tree, top] = 0
+        stack[0, 0], stack[0, 1] = top, min(top, 1)
+        stack[1, 0], stack[1, 1] = top, last
+        depth = 2
+        while depth > 0:
+            depth -= 1
+            head, end = stack[depth, 0], stack[depth, 1]
+            if head == end:
+                continue
+            low, high = (head + 1, end + 1) if head < end else (end, head)
+            k = low + _draw(opened[head, low:high], closed[low:high, end], closed[head, end], rng)
+            heads[tree, k] = head
+            i, j = min(head, k), max(head, k)
+            link = opened[head, k] - scores[head, k]
+            split = i + _draw(closed[i, i:j], closed[j, i + 1 : j + 1], link, rng)
+            stack[depth, 0], stack[depth, 1] = k, end
+            stack[depth + 1, 0], stack[depth + 1, 1] = i, split
+            stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
+            depth += 3
+    return heads
+
+
+@njit(cache=True, error_model="numpy")
+def draw_by_walks(weights, count, rng):
+    """Draw trees, projective or not, by Wilson's algorithm.
+
+    From each word not yet in the tree, walk from dependent to random head until the tree is met; what is left
+    of the walk when its loops are erased joins the tree. The expected number of steps depends on the
+    weights, not on n alone: the caller must see that it is small.
+
+    Parameters
+    ----------
+    weights : float64[n+1, n+1]
+        Weights [head, dependent], probability scale, finite; 0 where forbidden and on the diagonal.
+    count : int
+        Number of trees.
+    rng : numpy.random.Generator
+        Advanced.
+
+    Returns
+    -------
+    int32[count, n+1]
+        Heads; column 0 is -1.
+
+    *Source*: Wilson (1996).
+    """
+    size = weights.shape[0]
+    cumulative = np.zeros((size, size))
+    for d in range(1, size):
+        total = 0.0
+        for h in range(size):
+            total += weights[h, d]
+            cumulative[d, h] = total
+    heads = np.full((count, size), -1, np.int32)
+    for tree in range(count):
+        in_tree = np.zeros(size, np.bool_)
+        in_tree[0] = True
+        for word in range(1, size):
+            here = word
+            while not in_tree[here]:
+                row = cumulative[here]
+                head = np.searchsorted(row, rng.random() * row[size - 1], side="right")
+                heads[tree, here] = head
+                here = head
+            here = word
+            while not in_tree[here]:
+                in_tree[here] = True
+                here = heads[tree, here]
+    return heads
