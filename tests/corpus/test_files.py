@@ -33,6 +33,23 @@ def test_text_comes_back_untouched(tmp_path, name):
     with open_output(path) as handle:
         handle.write(TEXT)
     assert path.read_bytes() == first
+    if name.endswith(".gz"):
+        assert first[4:8] == bytes(4), "the time of writing is in the header"
+
+
+def test_lines_end_at_line_feeds_only():
+    with open_text(io.BytesIO(TEXT.encode())) as handle:
+        assert list(handle) == ["é\r\n", "\r line separator \u2028 stays\n", "\n"]
+
+
+def test_a_reader_that_went_away_is_no_bad_output(monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text, /):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError), open_output("-") as handle:
+        handle.write("x")
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
