@@ -1,0 +1,217 @@
+"""Linear-chain conditional random field: posterior, Viterbi and one epoch of AdaGrad.
+
+Arrays throughout, with n words and T tags: ``emissions`` float64[n, T] and ``transitions`` float64[T+1, T]
+are natural-log potentials, finite; row t of ``transitions`` scores [previous tag, tag] and row T the first
+tag of a sentence. Forward and backward run in probability space, each word's potentials divided by their
+largest and each forward vector by its sum, which cannot underflow while transitions spread less than 700.
+
+Source: Lafferty, McCallum and Pereira (2001); scaling as in Rabiner (1989), section V.A.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def posterior(emissions, transitions, marginals, pair_counts):
+    """Fill the tag posteriors of one sentence and add its expected tag pairs; return log Z.
+
+    Parameters
+    ----------
+    emissions : float64[n, T]
+        Natural-log potentials; overwritten by the forward probabilities.
+    transitions : float64[T+1, T]
+        Natural-log potentials.
+    marginals : float64[n, T]
+        Output: p(tag of word i is t).
+    pair_counts : float64[T+1, T]
+        Input and output: expected counts of [previous tag, tag] are added; row T is that of the first tag.
+
+    Notes
+    -----
+    O(n T^2) time.
+    """
+    n, n_tags = emissions.shape
+    forward = emissions
+    weights = np.exp(transitions)
+    local = np.empty((n, n_tags))
+    scales = np.empty(n)
+    log_z = 0.0
+    for i in range(n):
+        highest = emissions[i].max()
+        for t in range(n_tags):
+            local[i, t] = np.exp(emissions[i, t] - highest)
+            forward[i, t] = weights[n_tags, t] if i == 0 else 0.0
+        if i > 0:
+            for s in range(n_tags):
+                mass = forward[i - 1, s]
+                for t in range(n_tags):
+                    forward[i, t] += mass * weights[s, t]
+        total = 0.0
+        for t in range(n_tags):
+            forward[i, t] *= local[i, t]
+            total += forward[i, t]
+        for t in range(n_tags):
+            forward[i, t] /= total
+        scales[i] = total
+        log_z += np.log(total) + highest
+    marginals[n - 1] = forward[n - 1]
+    # Invariant: backward[t] is p(words after i | tag t at i), divided by the scales of those words, so
+    # that forward * backward is the posterior as it stands.
+    backward = np.ones(n_tags)
+    reached = np.empty(n_tags)
+    for i in range(n - 1, 0, -1):
+        for t in range(n_tags):
+            reached[t] = backward[t] * local[i, t] / scales[i]
+        for s in range(n_tags):
+            before = forward[i - 1, s]
+            total = 0.0
+            for t in range(n_tags):
+                flow = weights[s, t] * reached[t]
+                total += flow
+                pair_counts[s, t] += before * flow
+            backward[s] = total
+            marginals[i - 1, s] = before * total
+    for t in range(n_tags):
+        pair_counts[n_tags, t] += marginals[0, t]
+    return log_z
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def viterbi(emissions, transitions, tags):
+    """Fill ``tags`` int32[n] with the best sequence and return its natural-log score.
+
+    Of equal sequences the one with the lower tag at the last word where they differ wins. O(n T^2).
+    """
+    n, n_tags = emissions.shape
+    back = np.empty((n, n_tags), np.int32)
+    score = transitions[n_tags] + emissions[0]
+    following = np.empty(n_tags)
+    for i in range(1, n):
+        for t in range(n_tags):
+            best = score[0] + transitions[0, t]
+            origin = 0
+            for s in range(1, n_tags):
+                candidate = score[s] + transitions[s, t]
+                if candidate > best:
+                    best = candidate
+                    origin = s
+            following[t] = best + emissions[i, t]
+            back[i, t] = origin
+        score[:] = following
+    tags[n - 1] = np.argmax(score)
+    for i in range(n - 1, 0, -1):
+        tags[i - 1] = back[i, tags[i]]
+    return score.max()
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def add_emissions(rows, weights, emissions):
+    """Fill ``emissions`` float64[n, T] with the sums of the rows of ``weights`` float32[R, T] that fire.
+
+    ``rows`` int32[n, K] names them; -1 is a feature that training never saw.
+    """
+    n, n_templates = rows.shape
+    emissions[:] = 0.0
+    for i in range(n):
+        for k in range(n_templates):
+            row = rows[i, k]
+            if row >= 0:
+                for t in range(weights.shape[1]):
+                    emissions[i, t] += weights[row, t]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
+    """Fill the gradient of log p(gold tags) of one sentence and return that log-likelihood.
+
+    Parameters
+    ----------
+    rows : int32[n, K]
+        The rows of ``weights`` that fire at each word, -1 for none.
+    gold : int32[n]
+        Gold tags.
+    weights, transitions : float32[R, T], float64[T+1, T]
+        The model.
+    residuals : float64[n, T]
+        Output: d/d emissions, that is gold minus expected.
+    pair_residuals : float64[T+1, T]
+        Output: d/d transitions.
+    """
+    n, n_tags = residuals.shape
+    emissions = np.empty((n, n_tags))
+    add_emissions(rows, weights, emissions)
+    score = 0.0
+    previous = n_tags
+    for i in range(n):
+        score += emissions[i, gold[i]] + transitions[previous, gold[i]]
+        previous = gold[i]
+    pair_residuals[:] = 0.0
+    log_z = posterior(emissions, transitions, residuals, pair_residuals)
+    residuals *= -1.0
+    pair_residuals *= -1.0
+    previous = n_tags
+    for i in range(n):
+        residuals[i, gold[i]] += 1.0
+        pair_residuals[previous, gold[i]] += 1.0
+        previous = gold[i]
+    return score - log_z
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def train_epoch(order, starts, rows, gold, strengths, parameters, chain, rate, clock):
+    """Run AdaGrad over the sentences in ``order`` and return the sum of their log-likelihoods.
+
+    Parameters
+    ----------
+    order : int64[S]
+        Sentences in the order to visit; sentence s holds words ``starts[s]:starts[s + 1]``.
+    starts, rows, gold : int64[S+1], int32[N, K], int32[N]
+        Features and gold tags of all words.
+    strengths : float64[S]
+        Weight of each sentence in the objective.
+    parameters, chain : float32[3, R, T], float64[3, T+1, T]
+        Updated: for features and for tag pairs the weights, AdaGrad's sums of squared gradients, and the
+        sums of clock * update. The average of all weights visited is ``[0] - [2] / clock``.
+    rate : float
+        AdaGrad's step size.
+    clock : int
+        Number of sentences seen before.
+
+    Notes
+    -----
+    *Source*: Duchi, Hazan and Singer (2011); averaging as in Daume's thesis (2006), figure 2.3.
+    """
+    n_tags = parameters.shape[2]
+    pair_residuals = np.empty((n_tags + 1, n_tags))
+    total = 0.0
+    for s in order:
+        clock += 1
+        begin, end = starts[s], starts[s + 1]
+        residuals = np.empty((end - begin, n_tags))
+        total += strengths[s] * gradient(
+            rows[begin:end], gold[begin:end], parameters[0], chain[0], residuals, pair_residuals
+        )
+        residuals *= strengths[s]
+        pair_residuals *= strengths[s]
+        for i in range(end - begin):
+            for row in rows[begin + i]:
+                if row >= 0:
+                    _step(parameters, row, residuals[i], rate, clock)
+        for previous in range(n_tags + 1):
+            _step(chain, previous, pair_residuals[previous], rate, clock)
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def _step(parameters, row, slopes, rate, clock):
+    """Climb along ``slopes`` float64[T] in one row of the weights, squares and moments."""
+    for t in range(len(slopes)):
+        parameters[1, row, t] += slopes[t] * slopes[t]
+        update = rate * slopes[t] / np.sqrt(parameters[1, row, t] + 1e-8)
+        parameters[0, row, t] += update
+        parameters[2, row, t] += clock * update

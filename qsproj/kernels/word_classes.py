@@ -1,0 +1,121 @@
+"""Exchange clustering of words into classes by the likelihood of a class bigram model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def exchange_pass(
+    order,
+    next_starts,
+    next_words,
+    next_counts,
+    last_starts,
+    last_words,
+    last_counts,
+    classes,
+    bigrams,
+    left,
+    right,
+    entropy,
+):
+    """Move each word in ``order`` to the class that suits it best and return how many moved.
+
+    With V words, E distinct bigrams and C classes. The log-likelihood of the text, classes given, is the sum
+    of x log x over class bigrams less that over ``left`` and over ``right``, and a constant.
+
+    Parameters
+    ----------
+    order : int64[M]
+        Words to move, each once.
+    next_starts, next_words, next_counts : int64[V+1], int32[E], int64[E]
+        Rows of the bigram counts: word w precedes ``next_words[e]`` ``next_counts[e]`` times for e in
+        ``next_starts[w]:next_starts[w + 1]``.
+    last_starts, last_words, last_counts : int64[V+1], int32[E], int64[E]
+        The same by columns: what precedes w.
+    classes : int32[V]
+        Updated: class of each word.
+    bigrams, left, right : int64[C, C], int64[C], int64[C]
+        Updated: counts of class bigrams and their sums over rows and over columns.
+    entropy : float64[L]
+        x log x for every count x that can occur.
+
+    Notes
+    -----
+    *Source*: Martin, Liermann and Ney (1998), section 3.
+    """
+    n_classes = len(left)
+    after, before = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    after_classes, before_classes = np.empty(n_classes, np.int32), np.empty(n_classes, np.int32)
+    moved = 0
+    for w in order:
+        begin, end = next_starts[w], next_starts[w + 1]
+        n_after, following, own = _by_class(
+            w, next_words[begin:end], next_counts[begin:end], classes, after, after_classes
+        )
+        begin, end = last_starts[w], last_starts[w + 1]
+        n_before, preceding, _ = _by_class(
+            w, last_words[begin:end], last_counts[begin:end], classes, before, before_classes
+        )
+        home = classes[w]
+        # The word is taken out first; the gain of a class is then that of putting it in.
+        _shift(home, -1, own, after, after_classes[:n_after], before, before_classes[:n_before], bigrams)
+        left[home] -= following
+        right[home] -= preceding
+        best, best_gain = home, -np.inf
+        for c in range(n_classes):
+            gain = entropy[left[c]] - entropy[left[c] + following]
+            gain += entropy[right[c]] - entropy[right[c] + preceding]
+            for d in after_classes[:n_after]:
+                if d != c:
+                    gain += entropy[bigrams[c, d] + after[d]] - entropy[bigrams[c, d]]
+            for d in before_classes[:n_before]:
+                if d != c:
+                    gain += entropy[bigrams[d, c] + before[d]] - entropy[bigrams[d, c]]
+            inside = bigrams[c, c]
+            gain += entropy[inside + own + after[c] + before[c]] - entropy[inside]
+            if gain > best_gain:
+                best, best_gain = c, gain
+        _shift(best, 1, own, after, after_classes[:n_after], before, before_classes[:n_before], bigrams)
+        left[best] += following
+        right[best] += preceding
+        after[:] = 0
+        before[:] = 0
+        classes[w] = best
+        moved += best != home
+    return moved
+
+
+@njit(cache=True)
+def _by_class(w, words, counts, classes, sums, seen):
+    """Sum the neighbours of word ``w`` by class.
+
+    Fills ``sums`` int64[C] and ``seen``, the classes that occur; returns (their number, occurrences of all
+    neighbours, those of ``w`` itself, which ``sums`` leaves out).
+    """
+    n_seen = total = own = 0
+    for e in range(len(words)):
+        total += counts[e]
+        if words[e] == w:
+            own = counts[e]
+            continue
+        c = classes[words[e]]
+        if sums[c] == 0:
+            seen[n_seen] = c
+            n_seen += 1
+        sums[c] += counts[e]
+    return n_seen, total, own
+
+
+@njit(cache=True)
+def _shift(c, sign, own, after, after_classes, before, before_classes, bigrams):
+    """Add a word's bigrams to those of class ``c``, or take them out where ``sign`` is -1."""
+    for d in after_classes:
+        bigrams[c, d] += sign * after[d]
+    for d in before_classes:
+        bigrams[d, c] += sign * before[d]
+    bigrams[c, c] += sign * own

@@ -1,0 +1,100 @@
+"""``qsproj tag`` from files to files, and its one-line errors."""
+
+import pytest
+
+ROWS = [
+    ("1", "Ich", "ich", "PRON"),
+    ("2", "gehe", "gehen", "VERB"),
+    ("3-4", "zum", "_", "_"),
+    ("3", "zu", "zu", "ADP"),
+    ("4", "dem", "der", "DET"),
+    ("5", "Haus", "Haus", "NOUN"),
+    ("6", ".", ".", "PUNCT"),
+]
+TREEBANK = "# sent_id = a\n# odd  comment\n" + "".join(
+    "\t".join([*row, "_", "_", "_", "_", "_", "Keep=Me"]) + "\n" for row in ROWS
+)
+TREEBANK += "\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tag")
+    (folder / "train.conllu").write_text(TREEBANK * 3, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def model(files, run_cli):
+    path = files / "de.tagger"
+    if not path.exists():
+        outcome = run_cli(
+            "tag",
+            "--train",
+            files / "train.conllu",
+            "--dev",
+            files / "train.conllu",
+            "--language",
+            "de",
+            "-o",
+            path,
+        )
+        assert outcome.code == 0, outcome.err
+        assert "UPOS accuracy 100.00" in outcome.err
+    return path
+
+
+def test_conllu_keeps_every_other_byte(model, run_cli):
+    blanked = TREEBANK.replace("\tNOUN\t", "\t_\t").replace("\tPRON\t", "\tX\t")
+    assert run_cli("tag", "-m", model, stdin=blanked).out == TREEBANK
+
+
+def test_one_sentence_out_for_each_line_of_text(model, run_cli):
+    out = run_cli("tag", "-m", model, stdin="Ich gehe zum Haus.\n\nHaus.\n").out
+    sentences = out.strip("\n").split("\n\n")
+    assert len(sentences) == 3
+    assert [line.split("\t")[1] for line in sentences[1].splitlines() if line[0] != "#"] == ["_"]
+    assert "3\tzum\t_\tADP\t" in sentences[0]
+
+
+def test_contractions_are_split_as_in_the_treebank(model, run_cli):
+    out = run_cli("tag", "-m", model, "--split-contractions", stdin="Ich gehe zum Haus.\n").out
+    assert "3-4\tzum\t" in out
+    assert "3\tzu\t_\tADP\t" in out
+    assert "4\tdem\t_\tDET\t" in out
+    assert "5\tHaus\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n" in out
+
+
+def test_raw_text_in_training(files, run_cli):
+    (files / "raw.txt").write_text("Ich gehe zum Haus.\nDu gehst zum Haus.\n" * 5, encoding="utf-8")
+    arguments = ["tag", "--train", files / "train.conllu", "--raw", files / "raw.txt"]
+    outcome = run_cli(*arguments, "-o", files / "raw.tagger")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "--raw needs --language" in outcome.err
+    assert run_cli(*arguments, "--language", "de", "-o", files / "raw.tagger").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "MODEL", "--split-contractions", "TREEBANK"], "--split-contractions is for plain text"),
+        (["-m", "MODEL", "--dev", "x"], "--dev is for --train"),
+        (["--train", "TREEBANK"], "needs -o MODEL"),
+        (["-m", "missing.model", "TREEBANK"], "missing.model"),
+        ([], "one of the arguments"),
+    ],
+)
+def test_errors_are_one_line(model, files, run_cli, arguments, message):
+    names = {"MODEL": model, "TREEBANK": files / "train.conllu"}
+    outcome = run_cli("tag", *(names.get(argument, argument) for argument in arguments))
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err
+
+
+def test_text_without_a_language(files, run_cli):
+    path = files / "nameless.tagger"
+    assert run_cli("tag", "--train", files / "train.conllu", "-o", path).code == 0
+    outcome = run_cli("tag", "-m", path, stdin="Ich gehe.\n")
+    assert outcome.code == 2
+    assert "needs --language CODE" in outcome.err
+    assert "\tVERB\t" in run_cli("tag", "-m", path, "--language", "de", stdin="Ich gehe.\n").out
