@@ -1,0 +1,200 @@
+"""The built-in aligner: a hidden Markov model in both directions, trained to agree, leaving one out.
+
+What each part is worth was measured on development data: ``docs/alignment.md``.
+
+Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2006) for agreement; Mermer
+and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.align.encoding import EncodedBitext, WordPairs, find_word_pairs, letters
+from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.kernels.hmm_leave_one_out import Jumps, LexicalCounts
+
+# Sentence pairs between two updates of the progress bar.
+_BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HmmSettings:
+    """How the built-in aligner is trained. The defaults were chosen on development data.
+
+    Attributes
+    ----------
+    ibm1_sweeps, hmm_sweeps : int
+        Passes over the bitext with IBM model 1 and then with jumps; at least one of the latter.
+    null_probability : float
+        Prior probability that a word has no counterpart.
+    lexical_prior : float
+        Dirichlet pseudo-count of every word pair.
+    likeness_prior : float
+        Pseudo-count, more, of a pair that is spelt the same; less for a shared prefix.
+    null_prior : float
+        Dirichlet pseudo-count of every word given NULL.
+    reach : int
+        Longest jump with a weight of its own.
+    jump_prior : float
+        Pseudo-count that holds each jump weight to its last value.
+    """
+
+    ibm1_sweeps: int = 3
+    hmm_sweeps: int = 4
+    null_probability: float = 0.2
+    lexical_prior: float = 1e-3
+    likeness_prior: float = 0.3
+    null_prior: float = 1e-3
+    reach: int = 6
+    jump_prior: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkPosteriors:
+    """Link probabilities of a bitext in both directions.
+
+    Attributes
+    ----------
+    bitext : EncodedBitext
+        The sentences; its cells number the rows of ``table``.
+    table : float32[cells, 2]
+        p(target word comes from source word), p(source word comes from target word).
+    log_likelihoods : tuple of float
+        After each sweep: both directions together, each sentence given all others (natural log).
+    """
+
+    bitext: EncodedBitext
+    table: NDArray[np.float32]
+    log_likelihoods: tuple[float, ...]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Yield (forward, backward), float32[m, n] views, for each pair; [0, 0] where not aligned."""
+        offsets = self.bitext
+        sizes = zip(np.diff(offsets.source_offsets).tolist(), np.diff(offsets.target_offsets).tolist())
+        for begin, (m, n) in zip(offsets.cell_offsets.tolist(), sizes):
+            cells = self.table[begin : begin + m * n].reshape(m, n, 2)
+            yield cells[:, :, 0], cells[:, :, 1]
+
+
+def train_hmm(bitext: EncodedBitext, settings: HmmSettings | None = None) -> LinkPosteriors:
+    """Return the link posteriors of every sentence pair.
+
+    Deterministic. O(cells * reach) time a sweep; about 16 bytes a cell and 16 a word pair.
+    """
+    from qsproj.kernels.hmm_leave_one_out import Cells, Jumps, Shares, add_all_shares, sweep
+
+    settings = settings or HmmSettings()
+    pairs = find_word_pairs(bitext)
+    cells = Cells(
+        bitext.source_words,
+        bitext.source_offsets,
+        bitext.target_words,
+        bitext.target_offsets,
+        bitext.cell_offsets,
+        pairs.of_cells,
+    )
+    prior = _prior(bitext, pairs, settings)
+    counts = _no_counts(bitext, len(pairs.targets))
+    shares = Shares(
+        _uniform_shares(bitext),
+        np.zeros(len(bitext.source_words), dtype=np.float32),
+        np.zeros(len(bitext.target_words), dtype=np.float32),
+    )
+    sentences = len(bitext.lengths)
+    add_all_shares(cells, shares, counts)
+    weights = np.tile(_first_jumps(settings.reach), (2, 1))
+    posteriors = np.zeros((len(pairs.of_cells), 2), dtype=np.float32)
+    log_likelihoods = []
+    for number in range(settings.ibm1_sweeps + settings.hmm_sweeps):
+        use_jumps = number >= settings.ibm1_sweeps
+        jumps = Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
+        total = 0.0
+        batches = range(0, sentences, _BATCH)
+        for first in track(batches, f"sweep {number + 1}", total=len(batches), unit="batch"):
+            total += sweep(
+                first,
+                min(first + _BATCH, sentences),
+                cells,
+                counts,
+                prior,
+                shares,
+                jumps,
+                settings.null_probability,
+                use_jumps,
+                posteriors,
+            )
+        log_likelihoods.append(total)
+        if use_jumps:
+            weights = _updated_jumps(jumps, settings.jump_prior)
+    return LinkPosteriors(bitext, posteriors, tuple(log_likelihoods))
+
+
+def _uniform_shares(bitext: EncodedBitext) -> NDArray[np.float32]:
+    """Return float32[cells]: the mean of 1/m and 1/n, where a word may come from any of the other side."""
+    m, n = np.diff(bitext.source_offsets), np.diff(bitext.target_offsets)
+    share = 0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)
+    return np.repeat(share.astype(np.float32), m * n)
+
+
+def _no_counts(bitext: EncodedBitext, pairs: int) -> LexicalCounts:
+    from qsproj.kernels.hmm_leave_one_out import LexicalCounts
+
+    sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
+    return LexicalCounts(
+        np.zeros(pairs),
+        np.zeros(sources),
+        np.zeros(targets),
+        np.zeros(sources),
+        np.zeros(targets),
+        np.zeros(2),
+    )
+
+
+def _prior(bitext: EncodedBitext, pairs: WordPairs, settings: HmmSettings) -> LexicalCounts:
+    from qsproj.kernels.hmm_leave_one_out import LexicalCounts
+    from qsproj.kernels.ibm1_spelling import pair_pseudo_counts
+
+    sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
+    pseudo_counts = pair_pseudo_counts(
+        pairs.starts,
+        pairs.targets,
+        *letters(bitext.source_vocabulary),
+        *letters(bitext.target_vocabulary),
+        settings.lexical_prior,
+        settings.likeness_prior,
+    )
+    return LexicalCounts(
+        pseudo_counts,
+        _sums(pairs.sources, pseudo_counts, sources),
+        _sums(pairs.targets, pseudo_counts, targets),
+        np.full(sources, settings.null_prior),
+        np.full(targets, settings.null_prior),
+        settings.null_prior * np.array([sources, targets], dtype=np.float64),
+    )
+
+
+def _sums(words: NDArray[np.int32], values: NDArray[np.float32], size: int) -> NDArray[np.float64]:
+    """Return float64[size]: the sum of the values of each word."""
+    return np.bincount(words, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def _first_jumps(reach: int) -> NDArray[np.float64]:
+    """Return float64[2 reach + 3] that favours the next word, then the near ones."""
+    distances = np.arange(-reach - 1, reach + 2, dtype=np.float64)
+    weights: NDArray[np.float64] = np.exp(-0.5 * np.abs(distances - 1.0))
+    return weights
+
+
+def _updated_jumps(jumps: Jumps, prior: float) -> NDArray[np.float64]:
+    """Return the next jump weights float64[2, 2 reach + 3], each row scaled to sum 1."""
+    weights = (jumps.counts + prior) / (jumps.exposures + prior / jumps.weights)
+    scaled: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return scaled

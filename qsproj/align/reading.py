@@ -1,0 +1,97 @@
+"""The words of a bitext, from text or CoNLL-U, whichever a file holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qsproj.corpus.bitext import read_bitext
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.files import open_text
+from qsproj.corpus.pairing import pair_sentences
+from qsproj.corpus.text import tokenize
+from qsproj.errors import DataError, UsageError
+
+_CONLLU_ROW = re.compile(r"[0-9]+([-.][0-9]+)?\t([^\t]*\t){8}[^\t]*")
+
+
+def is_conllu(path: str) -> bool:
+    """Return whether the first line of a file that is neither blank nor a comment is a row of CoNLL-U.
+
+    The standard input, ``-``, cannot be looked into and counts as text.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be opened.
+    """
+    if path == "-":
+        return False
+    with open_text(path) as lines:
+        content = (line for line in lines if line.strip("\ufeff\r\n ") and not line.startswith("#"))
+        return bool(_CONLLU_ROW.fullmatch(next(content, "").rstrip("\r\n")))
+
+
+def read_word_pairs(
+    source: str, target: str | None = None, *, languages: tuple[str, str] | None = None
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield (source words, target words) for each sentence pair.
+
+    Parameters
+    ----------
+    source, target : str
+        Two files, both CoNLL-U (paired by id where they have ids) or both text (paired by line); or one
+        file of text with both sides on a line. ``-`` is the standard input.
+    languages : (str, str) or None
+        Codes of both languages, to tokenise text with sacremoses. None: words are parted by white space.
+
+    Raises
+    ------
+    UsageError
+        When a file cannot be opened; when one is CoNLL-U and the other is not; when tokenised input is to
+        be tokenised.
+    DataError
+        As the readers do; when there is no pair at all.
+    """
+    formats = {is_conllu(path) for path in (source, target) if path is not None}
+    if len(formats) == 2 or (target is None and formats == {True}):
+        raise UsageError(
+            f"{source} and {target} are CoNLL-U and text"
+            if target is not None
+            else f"{source} is CoNLL-U and has no translations; name the file of the other language, too"
+        )
+    if languages is not None and formats == {True}:
+        raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
+    return _not_empty(
+        _words_of_trees(source, target)
+        if formats == {True} and target is not None
+        else _words_of_text(source, target, languages),
+        source,
+    )
+
+
+def _words_of_trees(source: str, target: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    for one, other in pair_sentences(read_conllu(source), read_conllu(target)):
+        yield one.forms, other.forms
+
+
+def _words_of_text(
+    source: str, target: str | None, languages: tuple[str, str] | None
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    for one, other in read_bitext(source, target):
+        if languages is None:
+            yield tuple(one.split()), tuple(other.split())
+        else:
+            yield tuple(tokenize(one, languages[0])), tuple(tokenize(other, languages[1]))
+
+
+def _not_empty(
+    pairs: Iterator[tuple[tuple[str, ...], tuple[str, ...]]], path: str
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    first = next(pairs, None)
+    if first is None:
+        raise DataError(
+            path, None, found="no line", expected="sentence pairs", remedy="check that it is the right file"
+        )
+    yield first
+    yield from pairs

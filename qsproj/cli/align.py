@@ -1,0 +1,91 @@
+"""Align the words of a bitext, learning from nothing but the bitext itself.
+
+SOURCE and TARGET are text, one sentence a line, words parted by white space (raw text: --tokenize), or
+CoNLL-U, paired by parallel_id, else by sent_id, else by order; or one file PAIRS of "source TAB target" or
+"source ||| target" lines. Written, for each pair in, is one line of links i-j (Pharaoh: word i of the source
+and j of the target, counted from 0); the line is empty where a side is.
+
+The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+
+from qsproj.align.aligners import METHODS, align_words
+from qsproj.align.encoding import MAX_CELLS
+from qsproj.align.reading import read_word_pairs
+from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
+from qsproj.cli.options import add_output
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.sentence import Alignment
+
+EXAMPLES = """examples:
+  qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
+  qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
+  qsproj align pairs.tsv.xz --symmetrize grow-diag-final-and | head
+  qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (.gz, .xz; - for stdin)")
+    parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
+    add_output(parser, "links, one line a pair")
+    parser.add_argument(
+        "--method", default="hmm", metavar="NAME", help=f"{', '.join(METHODS)} (default: hmm)"
+    )
+    parser.add_argument(
+        "--symmetrize",
+        metavar="NAME",
+        help=f"how two directions become one: {', '.join(KNOWN)} "
+        f"(default: {'; '.join(f'{name} for {method}' for method, name in METHODS.items())})",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=DEFAULT_THRESHOLD,
+        metavar="P",
+        help="for --symmetrize threshold: least mean probability of a link; lower finds more links, of "
+        f"which more are wrong (default: {DEFAULT_THRESHOLD})",
+    )
+    parser.add_argument(
+        "--weights", action="store_true", help="write i-j:p with the probability of each link"
+    )
+    parser.add_argument(
+        "--tokenize",
+        nargs=2,
+        metavar=("CODE", "CODE"),
+        help="tokenise text first, given the codes of both languages; links then count tokens as "
+        "qsproj tag cuts them",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Align and write."""
+    pairs = read_word_pairs(
+        options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
+    )
+    alignments = align_words(
+        pairs, method=options.method, symmetrization=options.symmetrize, threshold=options.threshold
+    )
+    write_alignments(_reported(alignments), options.output, with_weights=options.weights)
+
+
+def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+    """Pass alignments on, and say at the end how many pairs could not be aligned."""
+    total = empty = long = 0
+    for alignment in alignments:
+        total += 1
+        empty += alignment.n_source * alignment.n_target == 0
+        long += alignment.n_source * alignment.n_target > MAX_CELLS
+        yield alignment
+    if empty:
+        print(f"{empty:,} of {total:,} pairs have an empty side: no links", file=sys.stderr)
+    if long:
+        print(
+            f"{long:,} of {total:,} pairs have more than {MAX_CELLS:,} word pairs: no links", file=sys.stderr
+        )

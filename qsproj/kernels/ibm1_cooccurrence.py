@@ -1,0 +1,82 @@
+"""Which word pairs share a sentence pair, and which of them each cell (source token, target token) is.
+
+Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
+tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j
+and n target tokens.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def token_order(words, offsets, vocabulary_size):
+    """Sort tokens by word: int64[V+1] starts, int64[T] tokens, int32[T] their sentences.
+
+    Tokens of one word keep their order. Counting sort, O(T + V).
+    """
+    starts = np.zeros(vocabulary_size + 1, np.int64)
+    for token in range(words.size):
+        starts[words[token] + 1] += 1
+    for word in range(vocabulary_size):
+        starts[word + 1] += starts[word]
+    filled = starts[:-1].copy()
+    tokens = np.empty(words.size, np.int64)
+    sentences = np.empty(words.size, np.int32)
+    for s in range(offsets.size - 1):
+        for token in range(offsets[s], offsets[s + 1]):
+            place = filled[words[token]]
+            tokens[place] = token
+            sentences[place] = s
+            filled[words[token]] += 1
+    return starts, tokens, sentences
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def number_pairs(
+    starts,
+    tokens,
+    sentences,
+    source_offsets,
+    target_words,
+    target_offsets,
+    cell_offsets,
+    target_vocabulary_size,
+):
+    """Number the distinct word pairs, source word by source word; see the module for the layout.
+
+    Returns ``pair_starts`` int64[V+1] (pairs of source word v are ``pair_starts[v]:pair_starts[v+1]``),
+    ``pair_targets`` int32[P] (target word of each pair) and ``cell_pairs`` int32[cells].
+    O(cells) time; one array of the target vocabulary besides the results.
+    """
+    vocabulary_size = starts.size - 1
+    number = np.full(target_vocabulary_size, -1, np.int64)
+    pair_starts = np.zeros(vocabulary_size + 1, np.int64)
+    cell_pairs = np.empty(cell_offsets[-1], np.int32)
+    pair_targets = np.empty(max(1024, cell_offsets[-1] // 8), np.int32)
+    pairs = 0
+    for word in range(vocabulary_size):
+        first = pairs
+        pair_starts[word] = first
+        for place in range(starts[word], starts[word + 1]):
+            s = sentences[place]
+            begin, end = target_offsets[s], target_offsets[s + 1]
+            row = cell_offsets[s] + (tokens[place] - source_offsets[s]) * (end - begin)
+            if pairs + end - begin > pair_targets.size:
+                larger = np.empty(2 * pair_targets.size + end - begin, np.int32)
+                larger[:pairs] = pair_targets[:pairs]
+                pair_targets = larger
+            for token in range(begin, end):
+                target = target_words[token]
+                # A number below ``first`` was given for an earlier source word.
+                if number[target] < first:
+                    number[target] = pairs
+                    pair_targets[pairs] = target
+                    pairs += 1
+                cell_pairs[row + token - begin] = number[target]
+    pair_starts[vocabulary_size] = pairs
+    return pair_starts, pair_targets[:pairs].copy(), cell_pairs
