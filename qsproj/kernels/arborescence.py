@@ -88,8 +88,7 @@ def arborescence(scores, single_root):
             if h != d:
                 entering[d, h] = scores[h, d]
     component = np.arange(size)
-    slot = np.zeros(2 * size, np.int64)
-    slot[:size] = np.arange(size)
+    slot = np.arange(2 * size)
     parent = np.zeros(2 * size, np.int64)
     chosen_head = np.zeros(2 * size, np.int64)
     chosen_entry = np.zeros(2 * size, np.int64)

@@ -50,11 +50,8 @@ def _eliminate(block, start, stop, gone, left, single_root):
             return -np.inf, 0.0
         log_pivots += np.log(pivot)
         small *= min(pivot, 1.0)
-        block[0, k] /= pivot
-        odds = block[0, k]
-        for m in range(first, last):
-            block[0, m] += odds * block[k, m]
-        for h in range(first, last):
+        for row in range(first - 1, last):
+            h = row if row >= first else 0
             block[h, k] /= pivot
             odds = block[h, k]
             for m in range(first, last):
@@ -69,10 +66,10 @@ def _substitute(block, start, stop, gone, left, reach):
     for step in range(stop - gone if gone > left else left - gone):
         k = gone + step if gone > left else left - 1 - step
         first, last = (start, k) if gone > left else (k + 1, stop)
-        odds = block[0, k]
         for m in range(begin, end):
-            reach[k, m] = odds * reach[0, m]
-        for h in range(first, last):
+            reach[k, m] = 0.0
+        for row in range(first - 1, last):
+            h = row if row >= first else 0
             odds = block[h, k]
             for m in range(begin, end):
                 reach[k, m] += odds * reach[h, m]
@@ -144,7 +141,8 @@ def matrix_tree(scores, single_root):
     blocks = np.empty((depth, size, size))
     blocks[0] = weights
     reach = np.zeros((size, size))
-    reach[0, 1:] = 1.0
+    for d in range(1, size):
+        reach[0, d] = 1.0
     log_pivots, small = np.zeros(depth), np.ones(depth)
     smallest, log_z = 1.0, shifts.sum()
     for step in range(steps.shape[0]):
@@ -154,9 +152,10 @@ def matrix_tree(scores, single_root):
         if kind != ELIMINATE:
             _substitute(block, start, stop, gone, left, reach)
             continue
-        block[0, start:stop] = blocks[level, 0, start:stop]
-        for h in range(start, stop):
-            block[h, start:stop] = blocks[level, h, start:stop]
+        for row in range(start - 1, stop):
+            h = row if row >= start else 0
+            for m in range(start, stop):
+                block[h, m] = blocks[level, h, m]
         logs, product = _eliminate(block, start, stop, gone, left, rootless)
         log_pivots[level + 1] = log_pivots[level] + logs
         small[level + 1] = small[level] * product

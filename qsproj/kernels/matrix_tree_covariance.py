@@ -109,7 +109,8 @@ def matrix_tree_covariance(scores, values, single_root):
                 blocks[0, h, d], slopes[0, h, d] = scores[h, d], values[h, d]
     reach = np.full((size, size), -np.inf)
     reach_slope = np.zeros((size, size))
-    reach[0, 1:] = 0.0
+    for d in range(1, size):
+        reach[0, d] = 0.0
     once = np.full(depth, single_root)
     takes_root = np.zeros((depth, size), np.bool_)
     for step in range(steps.shape[0]):
@@ -121,8 +122,8 @@ def matrix_tree_covariance(scores, values, single_root):
             continue
         for row in range(start - 1, stop):
             h = row if row >= start else 0
-            block[h, start:stop] = blocks[level, h, start:stop]
-            slope[h, start:stop] = slopes[level, h, start:stop]
+            for m in range(start, stop):
+                block[h, m], slope[h, m] = blocks[level, h, m], slopes[level, h, m]
         once[below] = _eliminate(block, slope, start, stop, gone, left, once[level], flags)
     marginals = np.zeros((size, size))
     gradient = np.zeros((size, size))

@@ -112,7 +112,8 @@ def matrix_tree_log(scores, single_root, maximise):
             if h != d:
                 blocks[0, h, d] = scores[h, d]
     reach = np.full((size, size), -np.inf)
-    reach[0, 1:] = 0.0
+    for d in range(1, size):
+        reach[0, d] = 0.0
     log_pivots = np.zeros(depth)
     once = np.full(depth, single_root)
     takes_root = np.zeros((depth, size), np.bool_)
@@ -124,9 +125,10 @@ def matrix_tree_log(scores, single_root, maximise):
         if kind != ELIMINATE:
             _substitute(blocks[below], start, stop, gone, left, maximise, takes_root[below], reach)
             continue
-        blocks[below, 0, start:stop] = blocks[level, 0, start:stop]
-        for h in range(start, stop):
-            blocks[below, h, start:stop] = blocks[level, h, start:stop]
+        for row in range(start - 1, stop):
+            h = row if row >= start else 0
+            for m in range(start, stop):
+                blocks[below, h, m] = blocks[level, h, m]
         logs, once[below] = _eliminate(
             blocks[below], start, stop, gone, left, once[level], maximise, takes_root[below]
         )
@@ -144,8 +146,7 @@ def matrix_tree_log(scores, single_root, maximise):
         if d == 1:
             total += pivot
         if pivot == -np.inf:
-            with_arc[:] = -np.inf
-            return -np.inf, with_arc
-        with_arc[:, d] -= pivot
-    with_arc += total
-    return total, with_arc
+            return -np.inf, np.full((size, size), -np.inf)
+        for h in range(size):
+            with_arc[h, d] -= pivot
+    return total, with_arc + total

@@ -17,6 +17,12 @@ _VISIT = 2
 
 
 @njit(cache=True, error_model="numpy")
+def _put(row, kind, level, start, stop, gone, left):
+    """Write one step; assigning an array of literals would take seconds to compile."""
+    row[0], row[1], row[2], row[3], row[4], row[5] = kind, level, start, stop, gone, left
+
+
+@njit(cache=True, error_model="numpy")
 def leave_one_out_schedule(n):
     """List the steps for the words 1..n.
 
@@ -35,22 +41,22 @@ def leave_one_out_schedule(n):
         depth += 1
     steps = np.empty((max(4 * (n - 1), 1), 6), np.int64)
     stack = np.empty((6 * depth + 6, 6), np.int64)
-    stack[0] = np.array([_VISIT, 0, 1, n + 1, 0, 0])
+    _put(stack[0], _VISIT, 0, 1, n + 1, 0, 0)
     top, count = 1, 0
     while top > 0:
         top -= 1
         kind, level, start, stop = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         if kind != _VISIT:
-            steps[count] = stack[top]
+            _put(steps[count], kind, level, start, stop, stack[top, 4], stack[top, 5])
             count += 1
         elif stop - start > 1:
             middle = (start + stop) // 2
             # The stack gives back last in first out: these six lines read from the last step to the first.
-            stack[top] = np.array([SUBSTITUTE, level, start, stop, middle, start])
-            stack[top + 1] = np.array([_VISIT, level + 1, start, middle, 0, 0])
-            stack[top + 2] = np.array([ELIMINATE, level, start, stop, middle, start])
-            stack[top + 3] = np.array([SUBSTITUTE, level, start, stop, start, middle])
-            stack[top + 4] = np.array([_VISIT, level + 1, middle, stop, 0, 0])
-            stack[top + 5] = np.array([ELIMINATE, level, start, stop, start, middle])
+            _put(stack[top], SUBSTITUTE, level, start, stop, middle, start)
+            _put(stack[top + 1], _VISIT, level + 1, start, middle, 0, 0)
+            _put(stack[top + 2], ELIMINATE, level, start, stop, middle, start)
+            _put(stack[top + 3], SUBSTITUTE, level, start, stop, start, middle)
+            _put(stack[top + 4], _VISIT, level + 1, middle, stop, 0, 0)
+            _put(stack[top + 5], ELIMINATE, level, start, stop, start, middle)
             top += 6
     return steps[:count], depth
