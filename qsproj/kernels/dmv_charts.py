@@ -1,0 +1,231 @@
+"""Inside-outside for head automata with valence: the charts that the DMV and the QG-DMV share.
+
+The chart is over *nodes*: a word in one of its senses. A plain DMV has one node a word. Nodes are sorted by
+word, so those of a span of words are a slice. Words count from 0 here; the root is outside the chart. With
+word(a) = i::
+
+    half[a, e]           a's dependents between i and e, complete, and all below them; 1 for e = i.
+                         The side of e gives the direction. Whether a stops there is not yet in it.
+    sealed_by_end[e, a]  the same, transposed, for e != i, and a has stopped
+    opened[a, b]         the words between a and its new dependent b, with the arc, a not yet stopped
+
+For words i < j, with ``go`` the probability of going on and ``stop`` that of stopping, both [node, direction,
+valence]::
+
+    opened[a, b] = weights[a, b] * sum over i <= k < j of (half[a, k] go[a]) * (half[b, k + 1] stop[b])
+    half[a, j]   = sum over nodes b of the words in i < k <= j of  opened[a, b] * (half[b, j] stop[b])
+
+where an empty half takes go and stop at valence 0, any other at valence 1. So but for the two end terms the
+sum over k is the same for a -> b and b -> a, and is taken once.
+
+Everything is in probability space; whoever calls scales the weights so that the goal is in range. O(n^3 k^2)
+time for n words of k nodes, O(n^2 k^2) memory.
+
+*Source*: Eisner and Satta 1999 (split heads); Klein and Manning 2004 (valence); thesis 4.6.2 (senses).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+LEFT, RIGHT = 0, 1
+NONE, SOME = 0, 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+def _span_sum(half, a, b, i, j):
+    """Sum half[a, k] * half[b, k + 1] over the splits at which both halves have dependents."""
+    total = 0.0
+    for k in range(i + 1, j - 1):
+        total += half[a, k] * half[b, k + 1]
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def valence_inside(first, weights, stop, go, half, sealed_by_end, opened):
+    """Fill the charts.
+
+    Parameters
+    ----------
+    first : int[n+1]
+        ``first[i] : first[i + 1]`` are the nodes of word i; N nodes in all.
+    weights : float64[>=N, >=N]
+        Weight of the arc [head node, dependent node]; not read between nodes of one word.
+    stop, go : float64[>=N, 2, 2]
+        Probability of stopping and of going on, [node, direction, valence].
+    half, sealed_by_end, opened : float64[>=N, >=n], [>=n, >=N], [>=N, >=N]
+        Written; what they held is not read.
+    """
+    n = first.shape[0] - 1
+    for i in range(n):
+        for a in range(first[i], first[i + 1]):
+            half[a, i] = 1.0
+    for width in range(1, n):
+        for i in range(n - width):
+            j = i + width
+            for a in range(first[i], first[i + 1]):
+                for b in range(first[j], first[j + 1]):
+                    if width == 1:
+                        rightwards = go[a, RIGHT, NONE] * stop[b, LEFT, NONE]
+                        leftwards = stop[a, RIGHT, NONE] * go[b, LEFT, NONE]
+                    else:
+                        core = _span_sum(half, a, b, i, j)
+                        near, far = half[b, i + 1], half[a, j - 1]
+                        rightwards = (
+                            go[a, RIGHT, SOME] * (core * stop[b, LEFT, SOME] + far * stop[b, LEFT, NONE])
+                            + go[a, RIGHT, NONE] * near * stop[b, LEFT, SOME]
+                        )
+                        leftwards = (
+                            stop[a, RIGHT, SOME] * (core * go[b, LEFT, SOME] + far * go[b, LEFT, NONE])
+                            + stop[a, RIGHT, NONE] * near * go[b, LEFT, SOME]
+                        )
+                    opened[a, b] = rightwards * weights[a, b]
+                    opened[b, a] = leftwards * weights[b, a]
+            for a in range(first[i], first[i + 1]):
+                total = 0.0
+                for c in range(first[i + 1], first[j]):
+                    total += opened[a, c] * sealed_by_end[j, c]
+                for c in range(first[j], first[j + 1]):
+                    total += opened[a, c] * stop[c, RIGHT, NONE]
+                half[a, j] = total
+                sealed_by_end[j, a] = total * stop[a, RIGHT, SOME]
+            for b in range(first[j], first[j + 1]):
+                total = 0.0
+                for c in range(first[i], first[i + 1]):
+                    total += opened[b, c] * stop[c, LEFT, NONE]
+                for c in range(first[i + 1], first[j]):
+                    total += opened[b, c] * sealed_by_end[i, c]
+                half[b, i] = total
+                sealed_by_end[i, b] = total * stop[b, LEFT, SOME]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _ends(first, stop, half, a, word):
+    """Return the sealed left and the sealed right half of a node that spans the sentence."""
+    last = first.shape[0] - 2
+    left = stop[a, LEFT, NONE] if word == 0 else half[a, 0] * stop[a, LEFT, SOME]
+    right = stop[a, RIGHT, NONE] if word == last else half[a, last] * stop[a, RIGHT, SOME]
+    return left, right
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def valence_goal(first, root_weights, stop, half):
+    """Return the total weight of all derivations: one child of the root, its halves reaching both ends."""
+    n = first.shape[0] - 1
+    total = 0.0
+    for word in range(n):
+        for a in range(first[word], first[word + 1]):
+            left, right = _ends(first, stop, half, a, word)
+            total += root_weights[a] * left * right
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def valence_outside(
+    first,
+    weights,
+    root_weights,
+    stop,
+    go,
+    half,
+    sealed_by_end,
+    opened,
+    goal,
+    d_half,
+    d_sealed,
+    d_opened,
+    empty,
+):
+    """Turn the charts into expectations.
+
+    Parameters
+    ----------
+    first, weights, stop, go, half, sealed_by_end, opened
+        As :func:`valence_inside` read and left them, except that ``opened`` is overwritten: on return it is
+        the posterior probability of each arc between nodes (0 between nodes of one word).
+    root_weights : float64[>=N]
+        Weight of each node as the child of the root; overwritten by the posterior probability of that.
+    goal : float64
+        What :func:`valence_goal` gave: finite, above 0.
+    d_half, d_sealed, d_opened : float64, shapes of half, sealed_by_end, opened
+        Working space.
+    empty : float64[>=N, 2]
+        Written: the expected number of times that a node has no dependent in a direction.
+    """
+    n = first.shape[0] - 1
+    nodes = first[n]
+    for a in range(nodes):
+        empty[a, LEFT] = empty[a, RIGHT] = 0.0
+        d_half[a, :n] = 0.0
+        d_opened[a, :nodes] = 0.0
+    for e in range(n):
+        d_sealed[e, :nodes] = 0.0
+    for word in range(n):
+        for a in range(first[word], first[word + 1]):
+            left, right = _ends(first, stop, half, a, word)
+            share = root_weights[a] / goal
+            root_weights[a] = share * left * right
+            if word == 0:
+                empty[a, LEFT] += root_weights[a]
+            else:
+                d_half[a, 0] += share * stop[a, LEFT, SOME] * right
+            if word == n - 1:
+                empty[a, RIGHT] += root_weights[a]
+            else:
+                d_half[a, n - 1] += share * stop[a, RIGHT, SOME] * left
+    for width in range(n - 1, 0, -1):
+        for i in range(n - width):
+            j = i + width
+            _halves_outside(first, stop, sealed_by_end, opened, d_half, d_sealed, d_opened, empty, i, j)
+            for a in range(first[i], first[i + 1]):
+                for b in range(first[j], first[j + 1]):
+                    _link_outside(weights, stop, go, half, d_half, d_opened, empty, a, b, i, j)
+                    opened[a, b] *= d_opened[a, b]
+                    opened[b, a] *= d_opened[b, a]
+    for word in range(n):
+        for a in range(first[word], first[word + 1]):
+            opened[a, first[word] : first[word + 1]] = 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+def _halves_outside(first, stop, sealed_by_end, opened, d_half, d_sealed, d_opened, empty, i, j):
+    """Hand the derivatives of the halves that span i..j, both directions, to what they were made of."""
+    for a in range(first[i], first[i + 1]):
+        rate = d_half[a, j] + d_sealed[j, a] * stop[a, RIGHT, SOME]
+        for c in range(first[i + 1], first[j]):
+            d_opened[a, c] += rate * sealed_by_end[j, c]
+            d_sealed[j, c] += rate * opened[a, c]
+        for c in range(first[j], first[j + 1]):
+            d_opened[a, c] += rate * stop[c, RIGHT, NONE]
+            empty[c, RIGHT] += rate * opened[a, c] * stop[c, RIGHT, NONE]
+    for b in range(first[j], first[j + 1]):
+        rate = d_half[b, i] + d_sealed[i, b] * stop[b, LEFT, SOME]
+        for c in range(first[i], first[i + 1]):
+            d_opened[b, c] += rate * stop[c, LEFT, NONE]
+            empty[c, LEFT] += rate * opened[b, c] * stop[c, LEFT, NONE]
+        for c in range(first[i + 1], first[j]):
+            d_opened[b, c] += rate * sealed_by_end[i, c]
+            d_sealed[i, c] += rate * opened[b, c]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+def _link_outside(weights, stop, go, half, d_half, d_opened, empty, a, b, i, j):
+    """Hand the derivatives of a -> b and b -> a to the halves that they were made of."""
+    rightwards = d_opened[a, b] * weights[a, b]
+    leftwards = d_opened[b, a] * weights[b, a]
+    if j == i + 1:
+        empty[b, LEFT] += rightwards * go[a, RIGHT, NONE] * stop[b, LEFT, NONE]
+        empty[a, RIGHT] += leftwards * stop[a, RIGHT, NONE] * go[b, LEFT, NONE]
+        return
+    core = rightwards * go[a, RIGHT, SOME] * stop[b, LEFT, SOME]
+    core += leftwards * stop[a, RIGHT, SOME] * go[b, LEFT, SOME]
+    for k in range(i + 1, j - 1):
+        d_half[a, k] += core * half[b, k + 1]
+        d_half[b, k + 1] += core * half[a, k]
+    b_empty = rightwards * go[a, RIGHT, SOME] * stop[b, LEFT, NONE]
+    a_empty = leftwards * stop[a, RIGHT, NONE] * go[b, LEFT, SOME]
+    d_half[a, j - 1] += b_empty + leftwards * stop[a, RIGHT, SOME] * go[b, LEFT, NONE]
+    d_half[b, i + 1] += a_empty + rightwards * go[a, RIGHT, NONE] * stop[b, LEFT, SOME]
+    empty[b, LEFT] += b_empty * half[a, j - 1]
+    empty[a, RIGHT] += a_empty * half[b, i + 1]
