@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.align.eflomal import check_links_only, eflomal_links
+from qsproj.align.eflomal import check_links_only, eflomal_links, find_eflomal
 from qsproj.align.encoding import alignable, encode_bitext
 from qsproj.align.symmetrize import (
     DEFAULT_THRESHOLD,
@@ -73,6 +73,7 @@ def align_words(
         if settings is not None:
             raise UsageError("eflomal takes no settings of the built-in aligner")
         check_links_only(name)
+        find_eflomal()
         return _by_eflomal(list(pairs), name)
     return _by_hmm(pairs, name, threshold, settings)
 

@@ -28,8 +28,9 @@ def is_conllu(path: str) -> bool:
     if path == "-":
         return False
     with open_text(path) as lines:
-        content = (line for line in lines if line.strip("\ufeff\r\n ") and not line.startswith("#"))
-        return bool(_CONLLU_ROW.fullmatch(next(content, "").rstrip("\r\n")))
+        bare = (line.lstrip("\ufeff").rstrip("\r\n") for line in lines)
+        content = next((line for line in bare if line.strip() and not line.startswith("#")), "")
+        return _CONLLU_ROW.fullmatch(content) is not None
 
 
 def read_word_pairs(

@@ -1,5 +1,6 @@
 """Word alignment by enumeration: every alignment of a tiny sentence pair, plain Python."""
 
+from functools import partial
 from itertools import pairwise, product
 from math import log
 
@@ -116,3 +117,68 @@ def grow_diag_final_and(forward, backward):
             if all(i != a for a, _ in links) and all(j != b for _, b in links):
                 links = links | {(i, j)}
     return links
+
+
+def emissions(generated, origins, counts, null_counts, prior, null_prior, pairs):
+    """Return p(generated word | origin) [n][m] and p(generated word | NULL) [n] from dictionaries of counts.
+
+    ``counts`` and ``pairs``, the pairs that may be linked, hold (origin, generated).
+    """
+    vocabulary = {f for _, f in pairs}
+    table = [
+        [
+            (counts.get((e, f), 0.0) + prior)
+            / sum(counts.get((e, other), 0.0) + prior for other in vocabulary if (e, other) in pairs)
+            for e in origins
+        ]
+        for f in generated
+    ]
+    null_total = sum(null_counts.get(f, 0.0) + null_prior for f in vocabulary)
+    return table, [(null_counts.get(f, 0.0) + null_prior) / null_total for f in generated]
+
+
+def leave_one_out_sweep(sources, targets, shares, nulls, *, model, prior, null_prior, null_probability):
+    """Align each sentence by the shares of all others, and replace its share; return its posteriors.
+
+    ``shares[s]`` maps (i, j) to a weight, ``nulls[s]`` is (source weights, target weights); both change.
+    ``model`` is ``"ibm1"``, or the jump weights of both directions.
+    """
+    pairs = shared_pairs(sources, targets)
+    reversed_pairs = {(f, e) for e, f in pairs}
+    results = []
+    for s, (source, target) in enumerate(zip(sources, targets)):
+        counts, source_nulls, target_nulls = {}, {}, {}
+        for o, (one, other) in enumerate(zip(sources, targets)):
+            if o == s:
+                continue
+            for (i, j), share in shares[o].items():
+                counts[one[i], other[j]] = counts.get((one[i], other[j]), 0.0) + share
+            for words, weights, table in (
+                (one, nulls[o][0], source_nulls),
+                (other, nulls[o][1], target_nulls),
+            ):
+                for word, weight in zip(words, weights):
+                    table[word] = table.get(word, 0.0) + weight
+        reversed_counts = {(f, e): count for (e, f), count in counts.items()}
+        directions = (
+            (target, source, counts, target_nulls, pairs),
+            (source, target, reversed_counts, source_nulls, reversed_pairs),
+        )
+        both = []
+        for direction, (generated, origins, table, null_table, known) in enumerate(directions):
+            words, null_words = emissions(generated, origins, table, null_table, prior, null_prior, known)
+            if model == "ibm1":
+                weight = partial(ibm1_weight, emissions=words, null_emissions=null_words)
+            else:
+                weight = partial(
+                    hmm_weight, emissions=words, null_emissions=null_words, jump=model[direction]
+                )
+            weight = partial(weight, null_probability=null_probability)
+            both.append(posteriors(len(generated), len(origins), weight))
+        forward, backward = both
+        for i, j in shares[s]:
+            there, back = forward[0][j][i], backward[0][i][j]
+            shares[s][i, j] = (there + back) / 2 if model == "ibm1" else there * back
+        nulls[s] = (backward[1], forward[1])
+        results.append((forward[0], backward[0]))
+    return results

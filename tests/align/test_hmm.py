@@ -1,0 +1,123 @@
+"""The built-in aligner: its sweeps against enumeration, and what training has to bring about."""
+
+import numpy as np
+import pytest
+
+from qsproj.align.encoding import alignable, encode_bitext
+from qsproj.align.hmm import HmmSettings, train_hmm
+from tests.oracles import alignment as oracle
+
+PLAIN = {"likeness_prior": 0.0, "lexical_prior": 0.01, "null_prior": 0.02, "null_probability": 0.2}
+
+
+def random_bitext(seed, sizes, words=4):
+    rng = np.random.default_rng(seed)
+    sources = [[f"e{w}" for w in rng.integers(0, words, m)] for m, _ in sizes]
+    targets = [[f"f{w}" for w in rng.integers(0, words, n)] for _, n in sizes]
+    return sources, targets
+
+
+@pytest.mark.parametrize(("ibm1_sweeps", "hmm_sweeps"), [(1, 0), (3, 0), (0, 1), (2, 1)])
+def test_sweeps_by_enumeration(ibm1_sweeps, hmm_sweeps):
+    sources, targets = random_bitext(3, [(2, 3), (1, 1), (3, 2), (4, 3), (3, 4)])
+    result = train_hmm(
+        encode_bitext(zip(sources, targets)),
+        HmmSettings(ibm1_sweeps=ibm1_sweeps, hmm_sweeps=hmm_sweeps, reach=2, **PLAIN),
+    )
+    shares = [
+        {(i, j): 0.5 / len(one) + 0.5 / len(other) for i in range(len(one)) for j in range(len(other))}
+        for one, other in zip(sources, targets)
+    ]
+    nulls = [([0.0] * len(one), [0.0] * len(other)) for one, other in zip(sources, targets)]
+    jump = [np.exp(-0.5 * abs(d - 1)) for d in range(-3, 4)]
+    for model in ["ibm1"] * ibm1_sweeps + [(jump, jump)] * hmm_sweeps:
+        expected = oracle.leave_one_out_sweep(
+            sources,
+            targets,
+            shares,
+            nulls,
+            model=model,
+            prior=PLAIN["lexical_prior"],
+            null_prior=PLAIN["null_prior"],
+            null_probability=PLAIN["null_probability"],
+        )
+    for (forward, backward), (right_forward, right_backward) in zip(result, expected, strict=True):
+        np.testing.assert_allclose(forward, np.transpose(right_forward), atol=1e-5)
+        np.testing.assert_allclose(backward, right_backward, atol=1e-5)
+
+
+def dictionary_bitext(size, seed=1):
+    """Sentences of random words, translated one by one and reversed in pairs; the links are known."""
+    rng = np.random.default_rng(seed)
+    pairs, links = [], []
+    for _ in range(size):
+        words = rng.integers(0, 40, 6)
+        order = [1, 0, 3, 2, 5, 4] if rng.random() < 0.5 else [0, 1, 2, 3, 4, 5]
+        pairs.append(([f"e{w}" for w in words], [f"f{words[i]}" for i in order]))
+        links.append(order)
+    return pairs, links
+
+
+def test_a_dictionary_is_found():
+    pairs, orders = dictionary_bitext(200)
+    right = total = 0
+    for (forward, _), order in zip(train_hmm(encode_bitext(pairs)), orders, strict=True):
+        right += (forward.argmax(axis=0) == order).sum()
+        total += len(order)
+    # A word that stands twice in a sentence has two origins, of which the swap may hide the right one.
+    assert right > 0.95 * total
+
+
+def test_likelihood_rises_over_the_sweeps_of_each_model():
+    pairs, _ = dictionary_bitext(200)
+    result = train_hmm(encode_bitext(pairs), HmmSettings(ibm1_sweeps=5, hmm_sweeps=5))
+    values = result.log_likelihoods
+    assert list(values[1:5]) == sorted(values[1:5])
+    assert list(values[5:]) == sorted(values[5:])
+
+
+def test_a_rare_word_does_not_collect_what_is_left():
+    """Seen once, ``rare`` explains its whole sentence best, unless its own sentence is left out."""
+    common = [(["the", "house"], ["das", "haus"]), (["the", "book"], ["das", "buch"])] * 10
+    pairs = [*common, (["the", "rare", "house"], ["das", "selten", "haus"])]
+    *_, (forward, _) = train_hmm(encode_bitext(pairs))
+    assert forward.argmax(axis=0).tolist() == [0, 1, 2]
+
+
+def test_same_bytes_again():
+    sources, targets = random_bitext(9, [(5, 6)] * 40, words=12)
+    tables = [train_hmm(encode_bitext(zip(sources, targets))).table for _ in range(2)]
+    assert tables[0].tobytes() == tables[1].tobytes()
+
+
+def test_like_spelling_is_a_hint():
+    pairs = [(["Anna", "saw", "Berlin"], ["Berlin", "sah", "Anna"])]
+    ((forward, _),) = train_hmm(encode_bitext(pairs), HmmSettings(likeness_prior=10.0))
+    assert forward[0].argmax() == 2
+    assert forward[2].argmax() == 0
+
+
+def test_empty_and_far_too_long_sides_are_left_out():
+    pairs = [([], ["x"]), (["a"], ["x"]), (["a"], []), (["a"] * 3000, ["x"] * 3000)]
+    bitext = encode_bitext(pairs)
+    assert bitext.lengths == ((0, 1), (1, 1), (1, 0), (3000, 3000))
+    assert [table.shape for table, _ in train_hmm(bitext)] == [(0, 0), (1, 1), (0, 0), (0, 0)]
+    assert [alignable(*size) for size in bitext.lengths] == [False, True, False, False]
+
+
+def test_only_empty_sentences():
+    assert len(list(train_hmm(encode_bitext([([], [])])))) == 1
+    assert list(train_hmm(encode_bitext([]))) == []
+
+
+def test_a_sentence_of_two_thousand_words():
+    pairs = [([f"e{i % 300}" for i in range(2000)], [f"f{i % 300}" for i in range(500)])]
+    ((forward, backward),) = train_hmm(encode_bitext(pairs), HmmSettings(ibm1_sweeps=0, hmm_sweeps=1))
+    assert np.isfinite(forward).all()
+    assert np.isfinite(backward).all()
+
+
+def test_case_and_sharp_s_are_folded():
+    bitext = encode_bitext([(["The", "the"], ["daß", "dass", "DASS"])])
+    assert bitext.source_vocabulary == ("the",)
+    assert bitext.target_vocabulary == ("dass",)

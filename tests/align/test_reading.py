@@ -1,0 +1,65 @@
+"""Words of a bitext from text and CoNLL-U."""
+
+import pytest
+
+from qsproj.align.reading import is_conllu, read_word_pairs
+from qsproj.errors import DataError, UsageError
+
+ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name, text):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write_file
+
+
+def test_two_texts(write):
+    pairs = read_word_pairs(write("en", "The  house\n\n"), write("de", "Das Haus\nx\n"))
+    assert list(pairs) == [(("The", "house"), ("Das", "Haus")), ((), ("x",))]
+
+
+def test_one_file(write):
+    assert list(read_word_pairs(write("t.tsv", "a b\tx\n"))) == [(("a", "b"), ("x",))]
+    assert list(read_word_pairs(write("t.txt", "a b ||| x\n"))) == [(("a", "b"), ("x",))]
+
+
+def test_trees_are_paired_by_id(write):
+    source = "".join(
+        f"# sent_id = {i}\n{ROW.format('1-2', 'zum')}" + ROW.format(1, "zu") + ROW.format(2, w) + "\n"
+        for i, w in (("a", "dem"), ("b", "der"))
+    )
+    target = "".join(f"# sent_id = {i}\n{ROW.format(1, w)}\n" for i, w in (("b", "2"), ("a", "1")))
+    pairs = read_word_pairs(write("s.conllu", source), write("t.conllu", target))
+    assert list(pairs) == [(("zu", "dem"), ("1",)), (("zu", "der"), ("2",))]
+
+
+def test_tokenised_when_asked(write):
+    pairs = read_word_pairs(write("en", "It's here.\n"), write("de", "Es ist da.\n"), languages=("en", "de"))
+    assert list(pairs) == [(("It", "'s", "here", "."), ("Es", "ist", "da", "."))]
+
+
+def test_a_text_of_hashes_and_tabs_is_no_tree(write):
+    assert not is_conllu(write("t", "# heading\nword\tword\n"))
+    assert not is_conllu(write("e", ""))
+    assert is_conllu(write("c", "\ufeff# sent_id = 1\n" + ROW.format(1, "a") + "\n"))
+
+
+def test_formats_that_do_not_go_together(write):
+    tree, text = write("c", ROW.format(1, "a") + "\n"), write("t", "a\n")
+    for arguments, message in (
+        ((tree, text), "CoNLL-U and text"),
+        ((tree,), "name the file of the other language"),
+        ((tree, tree), "leave out --tokenize"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            read_word_pairs(*arguments, languages=("en", "de"))
+
+
+def test_nothing_to_read(write):
+    with pytest.raises(DataError, match="found no line"):
+        list(read_word_pairs(write("a", ""), write("b", "")))

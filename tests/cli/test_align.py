@@ -1,0 +1,74 @@
+"""``qsproj align``: what it reads, what it writes, and what it says of bad input."""
+
+import re
+
+import pytest
+
+PAIRS = "the house is small\tdas haus ist klein\nthe book\tdas buch\n\tx\na house\tein haus\n"
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(PAIRS, encoding="utf-8")
+    return path
+
+
+def test_one_line_for_each_pair(run_cli, pairs):
+    outcome = run_cli("align", pairs)
+    assert outcome.code == 0
+    assert outcome.out == "0-0 1-1 2-2 3-3\n0-0 1-1\n\n0-0 1-1\n"
+    assert outcome.err == "1 of 4 pairs have an empty side: no links\n"
+
+
+def test_two_files_standard_input_and_output_file(run_cli, tmp_path):
+    source, output = tmp_path / "en.txt", tmp_path / "links"
+    source.write_text("".join(line.split("\t")[0] + "\n" for line in PAIRS.splitlines()), encoding="utf-8")
+    target = "".join(line.split("\t")[1] + "\n" for line in PAIRS.splitlines())
+    outcome = run_cli("align", source, "-", "-o", output, stdin=target)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert output.read_text() == "0-0 1-1 2-2 3-3\n0-0 1-1\n\n0-0 1-1\n"
+
+
+def test_weights(run_cli, pairs):
+    first = run_cli("align", pairs, "--weights").out.split()[0]
+    assert re.fullmatch(r"0-0:0\.9\d+", first)
+
+
+def test_symmetrize_and_threshold(run_cli, pairs):
+    assert run_cli("align", pairs, "--threshold", "1").out == "\n\n\n\n"
+    assert run_cli("align", pairs, "--symmetrize", "intersection").out.startswith("0-0 1-1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "giza"), "unknown alignment method 'giza'; known: hmm, eflomal"),
+        (
+            ("--symmetrize", "x"),
+            "unknown symmetrization 'x'; known: threshold, intersection, union, grow-diag",
+        ),
+        (("--threshold", "2"), "expected a probability"),
+    ],
+)
+def test_bad_options(run_cli, pairs, arguments, message):
+    outcome = run_cli("align", pairs, *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_unequal_line_counts(run_cli, tmp_path):
+    (tmp_path / "a").write_text("x\ny\n")
+    (tmp_path / "b").write_text("x\n")
+    outcome = run_cli("align", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "out")
+    assert outcome.code == 2
+    assert "found 2 lines" in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_empty_file(run_cli, tmp_path):
+    (tmp_path / "empty").write_text("")
+    outcome = run_cli("align", tmp_path / "empty")
+    assert outcome.code == 2
+    assert "found no line, expected sentence pairs" in outcome.err
