@@ -1,0 +1,103 @@
+"""The EM loop on a mixture of two coins, where every step can be written down."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from qsproj.training.em import LikelihoodFellError, run_em
+
+THROWS, HEADS = 10, (9, 8, 2, 9, 1, 1, 8, 2)
+
+
+def likelihoods(parameters, heads):
+    return [p**heads * (1 - p) ** (THROWS - heads) for p in parameters]
+
+
+def e_step(parameters):
+    """Give expected heads and throws of each coin, and the log-likelihood."""
+    counts, total = [[0.0, 0.0], [0.0, 0.0]], 0.0
+    for heads in HEADS:
+        joint = likelihoods(parameters, heads)
+        for coin in (0, 1):
+            share = joint[coin] / sum(joint)
+            counts[coin][0] += share * heads
+            counts[coin][1] += share * THROWS
+        total += math.log(sum(joint) / 2)
+    return counts, total
+
+
+def m_step(counts):
+    return tuple(heads / throws for heads, throws in counts)
+
+
+def test_it_finds_the_coins_and_never_falls():
+    result = run_em((0.6, 0.5), e_step=e_step, m_step=m_step, tolerance=1e-12)
+    assert result.converged
+    assert result.parameters == pytest.approx((0.85, 0.15), abs=0.02)
+    objectives = [record.objective for record in result.records]
+    assert objectives == sorted(objectives)
+    assert [record.iteration for record in result.records] == list(range(1, len(objectives) + 1))
+
+
+def test_a_wrong_m_step_is_caught():
+    def too_far(counts):
+        return tuple(p / 2 for p in m_step(counts))
+
+    with pytest.raises(LikelihoodFellError, match="iteration"):
+        run_em((0.8, 0.2), e_step=e_step, m_step=too_far)
+
+
+def test_a_likelihood_that_is_no_number_is_caught():
+    with pytest.raises(LikelihoodFellError):
+        run_em(0, e_step=lambda step: (step, math.nan if step else 0.0), m_step=lambda step: step + 1)
+
+
+def test_it_stops_on_held_out_data_with_the_best_parameters():
+    scores = [-10.0, -5.0, -3.0, -4.0, -1.0]
+    result = run_em(
+        0, e_step=lambda step: (step, float(step)), m_step=lambda step: step + 1, held_out=scores.__getitem__
+    )
+    assert (result.parameters, result.converged, len(result.records)) == (2, True, 4)
+
+
+def test_iterations_run_out():
+    seen = []
+    result = run_em(
+        0,
+        e_step=lambda step: (step, float(step)),
+        m_step=lambda step: step + 1,
+        iterations=3,
+        after_iteration=lambda record, parameters: seen.append((record.iteration, parameters)),
+    )
+    assert (result.parameters, result.converged) == (3, False)
+    assert seen == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_the_last_parameters_are_not_taken_when_held_out_data_like_them_less():
+    scores = [-10.0, -5.0, -6.0]
+    result = run_em(
+        0,
+        e_step=lambda step: (step, float(step)),
+        m_step=lambda step: step + 1,
+        held_out=scores.__getitem__,
+        iterations=2,
+    )
+    assert (result.parameters, result.converged) == (1, False)
+
+
+def test_smoothing_counts_in_the_objective():
+    """Added counts pull away from the maximum of the likelihood, not from that of the objective."""
+
+    def smoothed(counts):
+        return tuple((heads + 5) / (throws + 10) for heads, throws in counts)
+
+    def log_prior(parameters):
+        return 5 * sum(math.log(p) + math.log(1 - p) for p in parameters)
+
+    start = (0.95, 0.05)
+    result = run_em(start, e_step=e_step, m_step=smoothed, log_prior=log_prior, tolerance=1e-12)
+    assert result.parameters[0] < 0.8
+    with pytest.raises(LikelihoodFellError):
+        run_em((0.85, 0.15), e_step=e_step, m_step=smoothed)
