@@ -36,14 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Parse the input, a sentence at a time."""
     from qsproj.corpus.conllu import read_conllu, write_conllu
-    from qsproj.models.storage import load_model
+    from qsproj.models.storage import load_parser
     from qsproj.progress import track
 
-    model = load_model(options.model)
+    parser = load_parser(options.model)
     sentences = track(read_conllu(options.input), "parsing", unit="sentence")
     write_conllu(
         (
-            model.parse(sentence, decode=options.decode, confidence=options.confidence)
+            parser.parse(sentence, decode=options.decode, confidence=options.confidence)
             for sentence in sentences
         ),
         options.output,

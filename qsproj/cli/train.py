@@ -43,7 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lexicalised (default), or delexicalised: tags only, for transfer to another language",
     )
     parser.add_argument(
-        "--epochs", type=int, default=12, metavar="N", help="passes over the data (default: 12)"
+        "--epochs", type=int, default=10, metavar="N", help="passes over the data (default: 10)"
+    )
+    parser.add_argument(
+        "--cutoff",
+        type=int,
+        default=0,
+        metavar="N",
+        help="keep features that occur N times in the trees; 1 or more makes small models (default: 0, all)",
     )
     parser.add_argument("--l2", type=float, default=None, metavar="X", help="strength of the L2 penalty")
     add_seed(parser)
@@ -60,6 +67,7 @@ def run(options: argparse.Namespace) -> None:
         template_set=options.features,
         objective=options.objective,
         epochs=options.epochs,
+        cutoff=options.cutoff,
         l2=defaults.l2 if options.l2 is None else options.l2,
         projective=_choice(yes=options.projective, no=options.nonprojective),
         single_root=_choice(yes=options.single_root, no=options.multi_root),

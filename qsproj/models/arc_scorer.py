@@ -37,6 +37,11 @@ class ArcScorer:
     template_set: str
     weights: NDArray[np.float64]
 
+    @staticmethod
+    def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> ArcScorer:
+        """Return a scorer whose weights are all zero."""
+        return ArcScorer(template_set, np.zeros(1 << hash_bits))
+
     @cached_property
     def templates(self) -> CompiledTemplates:
         """The templates as integer programs."""
@@ -82,9 +87,9 @@ def supported_buckets(
     examples: Iterable[tuple[EncodedSentence, NDArray[np.bool_]]],
     *,
     hash_bits: int = HASH_BITS,
-    cutoff: int = 1,
+    cutoff: int,
 ) -> NDArray[np.uint64]:
-    """Find the buckets of features that fire at least ``cutoff`` times on the given arcs.
+    """Find the buckets of features that fire at least ``cutoff`` times on the given arcs; 0: all buckets.
 
     Parameters
     ----------
@@ -97,8 +102,10 @@ def supported_buckets(
 
     *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
-    templates = compile_templates(TEMPLATE_SETS[template_set])
     counts = np.zeros(1 << hash_bits, dtype=np.uint16)
+    if cutoff == 0:
+        return bit_mask(counts == 0)
+    templates = compile_templates(TEMPLATE_SETS[template_set])
     for encoded, arcs in examples:
         kernels.count_features(arc_features(encoded, templates, len(counts)), arcs, counts)
     return bit_mask(counts >= cutoff)

@@ -42,17 +42,18 @@ class TrainingOptions:
     l2 : float
         Strength of the L2 penalty.
     cutoff : int
-        How often a feature must occur in the trees to exist.
+        How often a feature must occur in the trees to exist; 0: all features of all candidate arcs, which
+        is more accurate (0.4 UAS on dev files) and makes larger model files.
     projective, single_root : bool or None
         None: read off the training trees.
     """
 
     template_set: str = "lexicalised"
     objective: str = "likelihood"
-    epochs: int = 12
+    epochs: int = 10
     rate: float = 0.1
-    l2: float = 0.0
-    cutoff: int = 1
+    l2: float = 15.0
+    cutoff: int = 0
     projective: bool | None = None
     single_root: bool | None = None
 
@@ -108,24 +109,14 @@ def train_arc_parser(
         projective=options.projective,
         single_root=options.single_root,
     )
-    encode = ArcTrainer(options.template_set, np.zeros(1, dtype=np.uint64), rate=0.0, l2=0.0).encode
-    examples: list[Example] = []
-    kept = []
-    for sentence in usable:
-        objective = tree_objective(reachable(sentence.heads, inference), inference, options.objective)
-        if objective is None:
-            skipped["arcs that no possible tree contains"] = (
-                skipped.get("arcs that no possible tree contains", 0) + 1
-            )
-            continue
-        examples.append((encode(sentence), objective))
-        kept.append(sentence)
+    kept, examples = _examples(usable, inference, options, skipped)
     if not examples:
         raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
-    supports = [
-        (encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)
-    ]
-    support = supported_buckets(options.template_set, supports, cutoff=options.cutoff)
+    support = supported_buckets(
+        options.template_set,
+        ((encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)),
+        cutoff=options.cutoff,
+    )
     scorer, records = train_scorer(examples, support, rng=rng, dev=dev, inference=inference, options=options)
     labeller = train_labeller(kept, rng=rng, template_set=options.template_set)
     return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
@@ -171,9 +162,31 @@ def train_scorer(
     return (best[0] if best else trainer.averaged()), records
 
 
+def _examples(
+    sentences: Sequence[Sentence],
+    inference: TreeInference,
+    options: TrainingOptions,
+    skipped: dict[str, int],
+) -> tuple[list[Sentence], list[Example]]:
+    """Encode what can be learned from; count in ``skipped`` what cannot."""
+    encode = ArcScorer.untrained(options.template_set).encode
+    kept: list[Sentence] = []
+    examples: list[Example] = []
+    for sentence in sentences:
+        objective = tree_objective(reachable(sentence.heads, inference), inference, options.objective)
+        if objective is None:
+            reason = "arcs that no possible tree contains"
+            skipped[reason] = skipped.get(reason, 0) + 1
+            continue
+        kept.append(sentence)
+        examples.append((encode(sentence), objective))
+    return kept, examples
+
+
 def _usable(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
     """Leave out, and count, sentences that are too long or have no head at all."""
-    usable, skipped = [], {}
+    usable: list[Sentence] = []
+    skipped: dict[str, int] = {}
     for sentence in sentences:
         if len(sentence) > MAX_WORDS:
             reason = f"more than {MAX_WORDS} words"

@@ -11,11 +11,12 @@ import zlib
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, unknown_name
@@ -39,6 +40,19 @@ class Model(Protocol):
 
     def parse(self, sentence: Sentence) -> Sentence:
         """Return the sentence with what the model predicts filled in."""
+        ...
+
+
+@runtime_checkable
+class Parser(Model, Protocol):
+    """A model that predicts trees."""
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior probability of every arc, float64[n+1, n+1]."""
+        ...
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         ...
 
 
@@ -128,4 +142,19 @@ def load_model(path: str | Path) -> Model:
         raise unknown_name("kind of model", kind, sorted(KINDS))
     module, name = KINDS[kind]
     model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+    return model
+
+
+def load_parser(path: str | Path) -> Parser:
+    """Load a model that parses.
+
+    Raises
+    ------
+    DataError
+        As :func:`load_archive`, and when the model is of another kind (a tagger, say).
+    """
+    model = load_model(path)
+    if not isinstance(model, Parser):
+        found = f"a model that does not parse ({type(model).__name__})"
+        raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
 
@@ -22,11 +23,14 @@ class EpochRecord:
         Mean loss per example during the epoch (each measured before its own step).
     score : float or None
         What ``evaluate`` returned after it (higher is better), where there is one.
+    seconds : float
+        Processor time of the pass itself.
     """
 
     epoch: int
     loss: float
     score: float | None
+    seconds: float
 
 
 def run_epochs(
@@ -63,10 +67,12 @@ def run_epochs(
     best, since_best = -np.inf, 0
     for epoch in range(1, epochs + 1):
         order = rng.permutation(examples)
+        start = process_time()
         loss = sum(step(int(i)) for i in track(order, f"{description}, epoch {epoch}", total=examples))
         finish_epoch()
+        seconds = process_time() - start
         score = evaluate() if evaluate else None
-        records.append(EpochRecord(epoch, loss / max(examples, 1), score))
+        records.append(EpochRecord(epoch, loss / max(examples, 1), score, seconds))
         if score is None:
             continue
         if score > best:

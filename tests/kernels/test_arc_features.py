@@ -85,7 +85,7 @@ def test_steps_and_averaging_equal_those_over_named_features():
     gold[SENTENCE.heads[1:], np.arange(1, len(SENTENCE) + 1)] = True
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
     trainer = ArcTrainer(
-        "delexicalised", supported_buckets("delexicalised", [(encoded, gold)]), rate=0.3, l2=0.0
+        "delexicalised", supported_buckets("delexicalised", [(encoded, gold)], cutoff=1), rate=0.3, l2=0.0
     )
     plain = PlainAdaGrad(0.3)
     supported = set().union(
