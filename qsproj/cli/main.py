@@ -21,6 +21,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("eval", "score a parsed file against gold trees, or compare two systems"),
     ("align", "align the words of a bitext"),
     ("project", "carry a treebank to another language through a bitext"),
+    ("styles", "convert treebanks between annotation styles, and tell which style one has"),
     ("demo", "run the main job on the sample in corpora/"),
 )
 

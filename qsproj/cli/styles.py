@@ -1,0 +1,194 @@
+"""Convert treebanks between annotation styles, by rule, and tell which style a treebank has.
+
+A style is one choice in each of eight dimensions: what heads a coordination, where conjunctions, dependents
+of the whole and punctuation hang in it, and whether determiners, prepositions, copulas and auxiliaries are
+heads or children. Name it by presets and choices, the later ones winning: prague,determiners=head. What is
+not named stays as it is in the source style. `qsproj styles list` shows all names.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options import add_output
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.styles.detect import DetectedStyle
+    from qsproj.styles.round_trip import RoundTrip
+    from qsproj.styles.style import Style
+
+EXAMPLES = """examples:
+  qsproj styles list
+  qsproj styles detect corpora/en.conllu
+  qsproj styles convert --to prague corpora/en.conllu -o en.prague.conllu
+  qsproj styles convert --from prague --to coordination=moscow,auxiliaries=head < en.prague.conllu
+  qsproj styles roundtrip --to conll corpora/en.conllu
+"""
+
+_CONVERT = """Convert trees to another style: HEAD and DEPREL change, all else stays byte for byte.
+
+The relations must be those of Universal Dependencies or those that this command wrote. Enhanced dependencies
+(DEPS) are not converted: they stay those of the source style.
+"""
+_DETECT = """Tell the style of a treebank: for each dimension the choice, and what speaks for it.
+
+Each place in the trees that tells of a dimension is counted, with the choices that it agrees with.
+"""
+_ROUND_TRIP = """Convert a treebank to another style and back, and count what did not come back."""
+_LIST = """List the dimensions with their choices, those of Universal Dependencies first, and the presets."""
+_SHOWN_RELATIONS = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    convert = _add_action(actions, "convert", _CONVERT)
+    _add_styles(convert)
+    convert.add_argument(
+        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
+    )
+    add_output(convert, "CoNLL-U")
+    _add_treebank(_add_action(actions, "detect", _DETECT))
+    round_trip = _add_action(actions, "roundtrip", _ROUND_TRIP)
+    _add_styles(round_trip)
+    _add_treebank(round_trip)
+    _add_action(actions, "list", _LIST)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the action."""
+    {"convert": _convert, "detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
+
+
+def _add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str
+) -> argparse.ArgumentParser:
+    return actions.add_parser(
+        name,
+        help=description.partition("\n")[0].rstrip("."),
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_styles(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--to", required=True, metavar="STYLE", help="the style to convert to")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        default="ud",
+        metavar="STYLE",
+        help="the style of the input; auto: detect it, which keeps the whole input in memory (default: ud)",
+    )
+
+
+def _add_treebank(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("treebank", metavar="TREEBANK", help="CoNLL-U (.gz, .xz; - for standard input)")
+
+
+def _read(path: str, options: argparse.Namespace) -> tuple[Iterable[Sentence], Style, Style]:
+    """Return the sentences of the input, its style, and the style to convert to."""
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.styles.detect import detect_style
+    from qsproj.styles.style import parse_style
+
+    parse_style(options.to)
+    if options.source == "auto":
+        kept = list(read_conllu(path))
+        source = detect_style(kept).style
+        return kept, source, parse_style(options.to, base=source)
+    source = parse_style(options.source)
+    return read_conllu(path), source, parse_style(options.to, base=source)
+
+
+def _convert(options: argparse.Namespace) -> None:
+    from qsproj.corpus.conllu import write_conllu
+    from qsproj.progress import track
+    from qsproj.styles.convert import convert_all
+
+    sentences, source, target = _read(options.input, options)
+    converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
+    write_conllu(converted, options.output)
+
+
+def _detect(options: argparse.Namespace) -> None:
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.progress import track
+    from qsproj.styles.detect import detect_style
+
+    sentences = track(read_conllu(options.treebank), "reading", unit="sentence")
+    _print(_detected_lines(detect_style(sentences)))
+
+
+def _round_trip(options: argparse.Namespace) -> None:
+    from qsproj.progress import track
+    from qsproj.styles.round_trip import measure_round_trip
+
+    sentences, source, target = _read(options.treebank, options)
+    found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
+    _print([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
+
+
+def _list(options: argparse.Namespace) -> None:
+    from qsproj.styles.style import DIMENSIONS, PRESETS
+
+    dimensions = [(name, " | ".join(choices)) for name, choices in DIMENSIONS.items()]
+    presets = [
+        (
+            name,
+            ",".join(f"{dimension}={choices[dimension]}" for dimension in DIMENSIONS if dimension in choices),
+        )
+        for name, choices in PRESETS.items()
+    ]
+    _print(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
+
+
+def _print(lines: Sequence[str]) -> None:
+    from qsproj.corpus.files import open_output
+
+    with open_output(None) as handle:
+        handle.writelines(f"{line}\n" for line in lines)
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
+    width = max(len(name) for name, _ in rows)
+    return [f"  {name:<{width}}  {text}" for name, text in rows]
+
+
+def _detected_lines(found: DetectedStyle) -> list[str]:
+    """Lay out the style, the presets that fit it, and a line for each dimension."""
+    presets = " ".join(found.presets) or "none"
+    lines = [f"sentences  {found.sentences:,}", f"style      {found.style}", f"presets    {presets}", ""]
+    lines.append(f"{'dimension':<13} {'choice':<15} {'places':>8} {'agree':>8} {'share':>7}  others")
+    for entry in found.evidence:
+        if entry.choice is None:
+            lines.append(f"{entry.dimension:<13} {'?':<15} {0:>8} {'-':>8} {'-':>7}  nothing tells")
+            continue
+        counts = sorted(entry.counts.items(), key=lambda item: -item[1])
+        others = [f"{choice} {count:,}" for choice, count in counts if choice != entry.choice and count]
+        line = (
+            f"{entry.dimension:<13} {entry.choice:<15} {entry.places:>8,} {entry.counts[entry.choice]:>8,} "
+            f"{100 * entry.share:>6.1f}%  {', '.join(others)}"
+        )
+        lines.append(line.rstrip())
+    return lines
+
+
+def _round_trip_lines(found: RoundTrip) -> list[str]:
+    def line(label: str, count: int, total: int, noun: str) -> str:
+        share = f"{100 * count / total:.2f}%" if total else "-"
+        return f"{label:<22} {count:>8,} {share:>8} of {total:,} {noun}"
+
+    lines = [
+        "",
+        line("heads that changed", found.changed_heads, found.words, "words"),
+        line("heads lost", found.lost_heads, found.words, "words"),
+        line("relations lost", found.lost_relations, found.words, "words"),
+        line("sentences with losses", found.lost_sentences, found.sentences, "sentences"),
+    ]
+    for relation, count in list(found.lost_by_relation.items())[:_SHOWN_RELATIONS]:
+        lines.append(line(f"  heads lost of {relation}", count, found.lost_heads, "lost heads"))
+    return lines

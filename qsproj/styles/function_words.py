@@ -1,0 +1,151 @@
+"""Function words as heads or as children: determiners, prepositions, copulas, auxiliaries.
+
+One entry of :data:`FUNCTION_WORDS` is one dimension. Turning an arc round keeps its relation in the label:
+``Paris -case-> in`` becomes ``in -comp:case-> Paris``, and ``in`` takes the place that ``Paris`` had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qsproj.styles.relations import (
+    COMPLEMENT,
+    INSEPARABLE,
+    SUBJECTS,
+    base_relation,
+    is_terminal,
+    turned_relation,
+)
+from qsproj.styles.working_tree import WorkingTree
+
+_OUTER_SUBJECT = ":outer"
+_CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionWordRule:
+    """How the function words of one relation are turned round.
+
+    Attributes
+    ----------
+    dimension : str
+        The name of the dimension.
+    relation : str
+        The relation of such a word as a child, subtypes aside.
+    outer : frozenset of str
+        Relations of what belongs to the phrase that the function word makes, rather than to the word that
+        it takes: these dependents go along when it becomes the head, wherever they stand.
+    """
+
+    dimension: str
+    relation: str
+    outer: frozenset[str]
+
+    def to_head(self, tree: WorkingTree) -> None:
+        """Make every such function word the head of the word that it hangs on. Changes ``tree``.
+
+        Of several, those on the right are the inner ones, then the nearer ones ("has been built": has
+        heads been, and been heads built). Along go the dependents that stand beyond the function word, so
+        that no arcs come to cross, those of outer relations, and the full stop.
+        """
+        for content in self._contents(tree):
+            words = [child for child in tree.children[content] if self._is_function_word(tree, child)]
+            here = tree.starts[content]
+            words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))
+            top = content
+            for word in words:
+                self._raise(tree, word, top)
+                top = word
+
+    def to_child(self, tree: WorkingTree) -> None:
+        """Make every such function word a child again; undoes :meth:`to_head`. Changes ``tree``."""
+        contents = [node for node, relation in enumerate(tree.relations) if self._is_turned(relation)]
+        for content in contents:
+            while tree.heads[content] > 0 and self._is_turned(tree.relations[content]):
+                self._lower(tree, tree.heads[content], content)
+
+    def counts(self, relations: Sequence[str]) -> dict[str, int]:
+        """Count the function words that are ``child`` and those that are ``head`` among relations."""
+        return {
+            "child": sum(base_relation(relation) == self.relation for relation in relations),
+            "head": sum(map(self._is_turned, relations)),
+        }
+
+    def _is_turned(self, relation: str) -> bool:
+        return base_relation(turned_relation(relation)) == self.relation
+
+    def _is_function_word(self, tree: WorkingTree, node: int) -> bool:
+        return base_relation(tree.relations[node]) == self.relation
+
+    def _contents(self, tree: WorkingTree) -> list[int]:
+        """Return the nodes that have such function words, each once."""
+        heads = tree.heads
+        return list(
+            dict.fromkeys(
+                heads[node]
+                for node, relation in enumerate(tree.relations)
+                if heads[node] > 0 and base_relation(relation) == self.relation
+            )
+        )
+
+    def _raise(self, tree: WorkingTree, word: int, content: int) -> None:
+        """Put a function word above the node that is now the top of its phrase."""
+        relation = tree.relations[word]
+        outer_subject = any(
+            tree.relations[child].endswith(_OUTER_SUBJECT) for child in tree.children[content]
+        )
+        movers = [
+            child
+            for child in tree.children[content]
+            if child != word and self._goes_along(tree, child, word, content, outer_subject=outer_subject)
+        ]
+        tree.substitute(content, word)
+        tree.attach(content, word, f"{COMPLEMENT}:{relation}")
+        for child in movers:
+            tree.attach(child, word, tree.relations[child])
+
+    def _goes_along(
+        self, tree: WorkingTree, child: int, word: int, content: int, *, outer_subject: bool
+    ) -> bool:
+        base = base_relation(tree.relations[child])
+        if base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child):
+            return False
+        if base == "punct" and is_terminal(tree.form(child)):
+            return True
+        # Inside "is that he left" the clause keeps its own subject; only the outer one is the copula's.
+        is_outer = base in self.outer and (
+            not outer_subject or tree.relations[child].endswith(_OUTER_SUBJECT)
+        )
+        return is_outer or _is_between(tree, word, child, content)
+
+    def _lower(self, tree: WorkingTree, word: int, content: int) -> None:
+        """Put a function word below the node that it heads."""
+        relation = turned_relation(tree.relations[content])
+        returning = [
+            child for child in tree.children[word] if child != content and self._returns(tree, child, content)
+        ]
+        tree.substitute(word, content)
+        tree.attach(word, content, relation)
+        for child in returning:
+            tree.attach(child, content, tree.relations[child])
+
+    def _returns(self, tree: WorkingTree, child: int, content: int) -> bool:
+        base = base_relation(tree.relations[child])
+        if base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child):
+            return False
+        return base in self.outer or not _is_between(tree, child, tree.heads[child], content)
+
+
+def _is_between(tree: WorkingTree, middle: int, one: int, other: int) -> bool:
+    here = tree.starts[middle]
+    return tree.starts[one] < here < tree.starts[other] or tree.starts[other] < here < tree.starts[one]
+
+
+#: From the innermost layer of a phrase outwards: "has [been [in [the house]]]".
+FUNCTION_WORDS: tuple[FunctionWordRule, ...] = (
+    FunctionWordRule("determiners", "det", _CLAUSE | {"case", "cop", "aux"}),
+    FunctionWordRule("prepositions", "case", _CLAUSE | {"cop", "aux"}),
+    FunctionWordRule("copula", "cop", _CLAUSE | {"aux"}),
+    FunctionWordRule("auxiliaries", "aux", _CLAUSE),
+)

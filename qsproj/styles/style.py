@@ -1,0 +1,149 @@
+"""What an annotation style is: one choice in each of eight dimensions, with names for common combinations.
+
+*Source*: for coordination the taxonomy of Popel et al. 2013, Coordination structures in dependency treebanks:
+family and head, conjunctions, shared modifiers, punctuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from qsproj.errors import UsageError, unknown_name
+
+Coordination = Literal["stanford", "conll", "moscow", "reverse-moscow", "prague"]
+Attachment = Literal["following", "previous", "between"]
+Sharing = Literal["head", "nearest"]
+FunctionWord = Literal["child", "head"]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """One choice in each dimension; the defaults are those of Universal Dependencies.
+
+    Attributes
+    ----------
+    coordination : str
+        Which word heads a coordination, and how the conjuncts hang together. ``stanford``: the first
+        conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each conjunct
+        heads the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction
+        between conjuncts heads all of them, the last separating punctuation mark where there is no
+        conjunction, and the first conjunct where there is neither.
+    conjunctions, punctuation : str
+        Where the conjunctions and the separating punctuation between conjuncts hang, if they do not head
+        the coordination: on the ``following`` or ``previous`` conjunct, or ``between`` them: a link of the
+        chain in the two Moscow families, a child of the coordination's head in the others.
+    shared : str
+        Where the dependents of the whole coordination hang: on its ``head``, or on the ``nearest`` conjunct.
+    determiners, prepositions, copula, auxiliaries : str
+        Whether words of the relations det, case, cop and aux are the ``child`` or the ``head`` of the word
+        that they belong to. Of several, the one farthest left heads the others; where all stand to the
+        right, the one farthest right does.
+    """
+
+    coordination: Coordination = "stanford"
+    conjunctions: Attachment = "following"
+    shared: Sharing = "head"
+    punctuation: Attachment = "following"
+    determiners: FunctionWord = "child"
+    prepositions: FunctionWord = "child"
+    copula: FunctionWord = "child"
+    auxiliaries: FunctionWord = "child"
+
+    def __str__(self) -> str:
+        """Return the style in the notation that :func:`parse_style` reads."""
+        return ",".join(f"{name}={getattr(self, name)}" for name in DIMENSIONS)
+
+
+UD = Style()
+
+_FUNCTION_WORDS: tuple[str, ...] = get_args(FunctionWord)
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "coordination": get_args(Coordination),
+    "conjunctions": get_args(Attachment),
+    "shared": get_args(Sharing),
+    "punctuation": get_args(Attachment),
+}
+#: The choices of each dimension, those of Universal Dependencies first.
+DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {entry.name: _CHOICES.get(entry.name, _FUNCTION_WORDS) for entry in fields(Style)}
+)
+
+_CONTENT_HEAD = dict.fromkeys(("determiners", "prepositions", "copula", "auxiliaries"), "child")
+_BETWEEN = {"conjunctions": "between", "shared": "head", "punctuation": "between"}
+#: Named choices; a name that does not choose in a dimension leaves it as it was.
+PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "ud": {name: choices[0] for name, choices in DIMENSIONS.items()},
+        "stanford": _CONTENT_HEAD | _BETWEEN | {"coordination": "stanford", "prepositions": "head"},
+        "prague": _CONTENT_HEAD
+        | _BETWEEN
+        | {"coordination": "prague", "prepositions": "head", "copula": "head"},
+        "moscow": _CONTENT_HEAD
+        | _BETWEEN
+        | {"coordination": "moscow", "prepositions": "head", "copula": "head", "auxiliaries": "head"},
+        "conll": _CONTENT_HEAD
+        | _BETWEEN
+        | {"coordination": "conll", "prepositions": "head", "copula": "head", "auxiliaries": "head"},
+        "content-head": _CONTENT_HEAD,
+        "function-head": dict.fromkeys(_CONTENT_HEAD, "head"),
+    }
+)
+
+
+def parse_style(text: str, *, base: Style = UD) -> Style:
+    """Read a style such as ``prague,determiners=head``: names of presets and choices, the later one wins.
+
+    Parameters
+    ----------
+    text : str
+        Parts separated by commas, each a preset or ``dimension=choice``.
+    base : Style
+        Chooses in the dimensions that the text does not name.
+
+    Raises
+    ------
+    UsageError
+        At a name that is not known; the message lists those that are.
+    """
+    choices: dict[str, str] = {}
+    for part in text.split(","):
+        dimension, separator, choice = (piece.strip() for piece in part.partition("="))
+        if not separator:
+            if dimension not in PRESETS:
+                known = [*PRESETS, *(f"{name}=..." for name in DIMENSIONS)]
+                raise unknown_name("style", dimension, known)
+            choices |= PRESETS[dimension]
+        elif dimension not in DIMENSIONS:
+            raise unknown_name("dimension of styles", dimension, list(DIMENSIONS))
+        elif choice not in DIMENSIONS[dimension]:
+            raise unknown_name(dimension, choice, list(DIMENSIONS[dimension]))
+        else:
+            choices[dimension] = choice
+    return style_of(choices, base=base)
+
+
+def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
+    """Return ``base`` with other choices.
+
+    Raises
+    ------
+    UsageError
+        When a dimension or choice is not known.
+    """
+    for dimension, choice in choices.items():
+        if choice not in DIMENSIONS.get(dimension, ()):
+            raise UsageError(f"unknown choice {dimension}={choice} of a style")
+    return replace(base, **choices)  # type: ignore[arg-type]
+
+
+def agreeing_presets(choices: Mapping[str, str]) -> list[str]:
+    """Return the presets that no choice contradicts, those that choose in more dimensions first."""
+    names = [
+        name
+        for name, preset in PRESETS.items()
+        if all(preset[dimension] == choice for dimension, choice in choices.items() if dimension in preset)
+    ]
+    return sorted(names, key=lambda name: -len(PRESETS[name]))
