@@ -1,0 +1,145 @@
+"""How two nodes of a source tree are related: the configurations of quasi-synchronous grammar.
+
+When a target head with sense x' generates a dependent with sense y', the configuration is the relation of x'
+and y' in the source tree. To add one, put a row into CONFIGURATIONS: the first that matches wins.
+
+*Source*: Smith and Eisner 2006b; thesis 4.3 and figure 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Heads
+
+Pairs = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceTree:
+    """A source tree as relations between its nodes 0..m, where 0 is the root.
+
+    Attributes
+    ----------
+    heads : int32[m+1]
+        ``heads[0] == -1``; a word whose head is missing (-1) is related to nothing above it.
+    parent : bool[m+1, m+1]
+        Whether the row is the head of the column.
+    dominates : bool[m+1, m+1]
+        Whether the row is an ancestor of the column, not counting itself.
+    """
+
+    heads: Heads
+    parent: Pairs
+    dominates: Pairs
+
+
+def source_tree(heads: Heads) -> SourceTree:
+    """Build the relations of a tree, int32[m+1], in O(m^2 + m depth)."""
+    size = len(heads)
+    parent, dominates = np.zeros((size, size), dtype=np.bool_), np.zeros((size, size), dtype=np.bool_)
+    nodes = np.flatnonzero(heads != NO_HEAD)
+    parent[heads[nodes], nodes] = True
+    ancestors = heads[nodes]
+    # At most m steps up: a cycle, which is no tree, must not go on for ever.
+    for _ in range(size):
+        if not len(nodes):
+            break
+        dominates[ancestors, nodes] = True
+        ancestors = heads[ancestors]
+        nodes, ancestors = nodes[ancestors != NO_HEAD], ancestors[ancestors != NO_HEAD]
+    return SourceTree(heads, parent, dominates)
+
+
+def _is_same_node(tree: SourceTree) -> Pairs:
+    return np.eye(len(tree.heads), dtype=np.bool_)
+
+
+def _are_siblings(tree: SourceTree) -> Pairs:
+    siblings: Pairs = (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)
+    return siblings
+
+
+def _is_grandparent(tree: SourceTree) -> Pairs:
+    """Return whether the row is the head of the column's head."""
+    grandparent = np.zeros_like(tree.parent)
+    nodes = np.flatnonzero(tree.heads > 0)
+    nodes = nodes[tree.heads[tree.heads[nodes]] != NO_HEAD]
+    grandparent[tree.heads[tree.heads[nodes]], nodes] = True
+    return grandparent
+
+
+def _c_commands(tree: SourceTree) -> Pairs:
+    """Return whether neither dominates the other and the head of the row dominates the column."""
+    below_its_head: Pairs = tree.dominates[tree.heads] & (tree.heads != NO_HEAD)[:, None]
+    # That the column dominates the row is ruled out with it: no ancestor is below the row's head.
+    return below_its_head & ~tree.dominates & ~_is_same_node(tree)
+
+
+class Configuration(NamedTuple):
+    """A named relation: ``holds(tree)`` gives bool[m+1, m+1], [x', y'] with x' the sense of the head."""
+
+    name: str
+    holds: Callable[[SourceTree], Pairs]
+
+
+CONFIGURATIONS: tuple[Configuration, ...] = (
+    Configuration("parent-child", lambda tree: tree.parent),
+    Configuration("child-parent", lambda tree: tree.parent.T),
+    Configuration("same-node", _is_same_node),
+    Configuration("siblings", _are_siblings),
+    Configuration("grandparent-grandchild", _is_grandparent),
+    Configuration("c-command", _c_commands),
+    Configuration("other", lambda tree: np.ones_like(tree.parent)),
+)
+NULL_NAME = "null"
+CONFIGURATION_NAMES: tuple[str, ...] = (*(row.name for row in CONFIGURATIONS), NULL_NAME)
+PARENT_CHILD = CONFIGURATION_NAMES.index("parent-child")
+NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
+
+
+def configurations(heads: Heads) -> NDArray[np.int8]:
+    """Return the configuration of every pair of source nodes at once.
+
+    Parameters
+    ----------
+    heads : int32[m+1]
+        The source tree; -1 where a head is missing.
+
+    Returns
+    -------
+    int8[m+2, m+2]
+        [sense of the head, sense of the dependent], places in CONFIGURATION_NAMES. Senses are 0 (the root),
+        1..m, and m + 1 for NULL: a pair with NULL in it is ``null``.
+    """
+    tree = source_tree(heads)
+    size = len(heads)
+    found = np.full((size + 1, size + 1), NULL_CONFIGURATION, dtype=np.int8)
+    inner = found[:size, :size]
+    for number in range(len(CONFIGURATIONS) - 1, -1, -1):
+        inner[CONFIGURATIONS[number].holds(tree)] = number
+    return found
+
+
+def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
+    """Count for each sense of the head the senses of a dependent in each configuration.
+
+    Parameters
+    ----------
+    found : int8[m+2, m+2]
+        What :func:`configurations` gave.
+
+    Returns
+    -------
+    int32[m+2, C]
+        Of the source words and NULL (not the root, which is nobody's dependent): rows sum to m + 1.
+    """
+    senses, size = len(found), len(CONFIGURATION_NAMES)
+    cells = np.arange(senses)[:, None] * size + found[:, 1:]
+    counts = np.bincount(cells.ravel(), minlength=senses * size)
+    return counts.reshape(senses, size).astype(np.int32)
