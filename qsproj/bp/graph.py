@@ -1,0 +1,93 @@
+"""A factor graph: how many states each variable has, and the groups of factors over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import FactorGroup
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorGraph:
+    """A factor graph; make one with :func:`factor_graph`.
+
+    Attributes
+    ----------
+    states : int32[V]
+        Number of states of each variable. A boolean has 2: false is state 0, true is state 1.
+    groups : tuple of FactorGroup
+        In the order in which a sequential schedule runs them.
+    starts : int64[V+1]
+        The log-ratios of variable v lie in the slots ``starts[v]:starts[v + 1]``.
+    slots : tuple of int32[M]
+        For each group, the slot of each entry of its messages.
+    edge_starts : tuple of int64[E+1]
+        For each group, where the entries of each edge begin.
+    """
+
+    states: NDArray[np.int32]
+    groups: tuple[FactorGroup, ...]
+    starts: NDArray[np.int64]
+    slots: tuple[NDArray[np.int32], ...]
+    edge_starts: tuple[NDArray[np.int64], ...]
+
+    @property
+    def n_slots(self) -> int:
+        """Number of log-ratios of all variables."""
+        return int(self.starts[-1])
+
+
+def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGraph:
+    """Join variables and groups of factors.
+
+    Parameters
+    ----------
+    states : int[V]
+        Number of states of each variable, at least 1.
+    groups : sequence of FactorGroup
+        Their edges name variables 0..V-1.
+
+    Raises
+    ------
+    ValueError
+        When a group names a variable that is not there, or expects another number of states of it.
+    """
+    counts = np.array(states, dtype=np.int32)
+    if counts.ndim != 1 or (counts < 1).any():
+        raise ValueError("states must be a list of numbers of at least 1, one a variable")
+    counts.flags.writeable = False
+    starts = _running_sum(counts - 1)
+    slots, edge_starts = [], []
+    for group in groups:
+        _check_edges(group, counts)
+        begins = _running_sum(group.edge_states - 1)
+        inside = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
+        slots.append((np.repeat(starts[group.edges], np.diff(begins)) + inside).astype(np.int32))
+        edge_starts.append(begins)
+    return FactorGraph(counts, tuple(groups), starts, tuple(slots), tuple(edge_starts))
+
+
+def _running_sum(widths: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return 0 and the running sums of ``widths``."""
+    sums = np.zeros(widths.size + 1, dtype=np.int64)
+    np.cumsum(widths, out=sums[1:])
+    return sums
+
+
+def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
+    """Raise ValueError unless every edge meets a variable with the number of states it expects."""
+    name = type(group).__name__
+    if group.edges.size and (group.edges.min() < 0 or group.edges.max() >= states.size):
+        raise ValueError(f"{name} names variable {group.edges.max()}, expected 0..{states.size - 1}")
+    wrong = np.flatnonzero(states[group.edges] != group.edge_states)
+    if wrong.size:
+        edge = wrong[0]
+        variable = group.edges[edge]
+        raise ValueError(
+            f"{name} expects {group.edge_states[edge]} states of variable {variable}, "
+            f"which has {states[variable]}"
+        )

@@ -1,0 +1,134 @@
+"""Which variables stand for which arcs, and the index tables of the factors over arcs.
+
+Everywhere ``links`` is int32[n+1, n+1], [head, dependent]: the boolean variable of each arc, -1 for an arc
+that has none because it cannot be (column 0, the diagonal, what was pruned). Words are 1..n, the root is 0.
+Tables list variables, and beside them the words that scores are computed from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+NO_LINK = -1
+
+Table = NDArray[np.int32]
+
+
+def all_links(n: int) -> Table:
+    """Return ``links`` for every arc over n words, variables numbered from 0, head after head."""
+    return chosen_links(np.ones((n + 1, n + 1), dtype=bool))
+
+
+def chosen_links(allowed: ArrayLike) -> Table:
+    """Return ``links`` for the arcs that ``allowed`` bool[n+1, n+1] marks; column 0, diagonal not read."""
+    mask = np.array(allowed, dtype=bool)
+    mask[:, 0] = False
+    np.fill_diagonal(mask, False)
+    links = np.full(mask.shape, NO_LINK, dtype=np.int32)
+    links[mask] = np.arange(mask.sum())
+    return links
+
+
+def arcs_of(links: Table) -> tuple[Table, Table, Table]:
+    """Return head, dependent and variable of every arc, int32[E] each, head after head."""
+    heads, dependents = np.nonzero(links >= 0)
+    return heads.astype(np.int32), dependents.astype(np.int32), links[heads, dependents]
+
+
+def candidate_heads(links: Table) -> list[Table]:
+    """Return for each of the words 1..n the variables of the arcs into it."""
+    return [column[column >= 0] for column in links.T[1:]]
+
+
+def grandparents(links: Table) -> tuple[Table, Table]:
+    """Return all chains of two arcs, for GRAND.
+
+    Returns
+    -------
+    variables : int32[F, 2]
+        Of the arc grandparent -> head and the arc head -> dependent.
+    words : int32[F, 3]
+        Grandparent, head, dependent.
+    """
+    upper, lower = links >= 0, links >= 0
+    g, h, d = np.nonzero(upper[:, :, None] & lower[None, :, :])
+    keep = g != d
+    g, h, d = g[keep], h[keep], d[keep]
+    return np.stack([links[g, h], links[h, d]], axis=1), np.stack([g, h, d], axis=1).astype(np.int32)
+
+
+def siblings(links: Table) -> tuple[Table, Table]:
+    """Return all pairs of arcs from the same head, for SIB.
+
+    Returns
+    -------
+    variables : int32[F, 2]
+        Of the arcs to the first and to the second dependent.
+    words : int32[F, 3]
+        Head, first dependent, second dependent; the first has the lower position.
+    """
+    present = links >= 0
+    h, a, b = np.nonzero(np.triu(present[:, :, None] & present[:, None, :], k=1))
+    return np.stack([links[h, a], links[h, b]], axis=1), np.stack([h, a, b], axis=1).astype(np.int32)
+
+
+def rival_heads(links: Table) -> Table:
+    """Return int32[F, 2], all pairs of arcs into the same word."""
+    variables, _ = siblings(np.ascontiguousarray(links.T))
+    return variables
+
+
+def two_cycles(links: Table) -> Table:
+    """Return int32[F, 2], all pairs of arcs h -> d and d -> h."""
+    h, d = np.nonzero(np.triu((links >= 0) & (links.T >= 0), k=1))
+    return np.stack([links[h, d], links[d, h]], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chains:
+    """The possible dependents of each head on each side, from the head outwards.
+
+    Attributes
+    ----------
+    variables : int32[E]
+        The arcs to them, chain after chain.
+    dependents : int32[E]
+        The dependents.
+    starts : int64[F+1]
+        Where each chain begins.
+    heads : int32[F]
+        Head of each chain.
+    sides : int32[F]
+        0 left, 1 right. Chains without a possible dependent are listed too; the root has no left side.
+    """
+
+    variables: Table
+    dependents: Table
+    starts: NDArray[np.int64]
+    heads: Table
+    sides: Table
+
+
+def dependent_chains(links: Table) -> Chains:
+    """Return the chains that CHILDSEQ and VALENCE run along."""
+    rows, columns, heads, sides = [], [], [], []
+    for head in range(links.shape[0]):
+        dependents = np.flatnonzero(links[head] >= 0)
+        for side in (0, 1) if head > 0 else (1,):
+            outward = dependents[dependents > head] if side else dependents[dependents < head][::-1]
+            rows.append(links[head, outward])
+            columns.append(outward)
+            heads.append(head)
+            sides.append(side)
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([row.size for row in rows], out=starts[1:])
+    return Chains(
+        np.concatenate(rows).astype(np.int32),
+        np.concatenate(columns).astype(np.int32),
+        starts,
+        np.array(heads, dtype=np.int32),
+        np.array(sides, dtype=np.int32),
+    )

@@ -1,0 +1,96 @@
+"""The messages of a run in progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.graph import FactorGraph
+from qsproj.bp.group import FactorGroup, Messages
+from qsproj.kernels.bp_messages import add_up, largest_change, leave_out, replace
+
+
+class MessageState:
+    """All messages between the variables and the groups of a graph; what schedules act on.
+
+    Attributes
+    ----------
+    groups : sequence of FactorGroup
+        The groups at the temperature of the iteration.
+    finite : float64[S]
+        Sum of the finite messages at every slot.
+    contradiction : bool
+        Whether some factor or variable was left without a possible state; then messages no longer change.
+    """
+
+    def __init__(self, graph: FactorGraph, *, damping: float, maximise: bool) -> None:
+        n_groups = len(graph.groups)
+        self.groups: Sequence[FactorGroup] = graph.groups
+        self.contradiction = False
+        self.finite = np.zeros(graph.n_slots)
+        self._infinite = np.zeros(graph.n_slots, dtype=np.int32)
+        self._slots = graph.slots
+        self._damping = damping
+        self._maximise = maximise
+        # Each group's sums are kept apart and totals are formed afresh, so that no rounding piles up.
+        self._finite_by_group = np.zeros((n_groups, graph.n_slots))
+        self._infinite_by_group = np.zeros((n_groups, graph.n_slots), dtype=np.int32)
+        self._outgoing = [np.zeros(slots.size) for slots in graph.slots]
+        self._heard: list[Messages | None] = [None] * n_groups
+
+    def use(self, groups: Sequence[FactorGroup]) -> None:
+        """Go on with these groups, which have the edges of those before and other scores."""
+        self.groups = groups
+        self._heard = [None] * len(groups)
+
+    def incoming(self, index: int) -> Messages:
+        """Return what the variables send to group ``index`` now (thesis eq. 2.7)."""
+        messages = np.empty(self._slots[index].size)
+        leave_out(self.finite, self._infinite, self._slots[index], self._outgoing[index], messages)
+        return messages
+
+    def all_incoming(self) -> tuple[Messages, ...]:
+        """Return what the variables send to every group now."""
+        return tuple(self.incoming(index) for index in range(len(self.groups)))
+
+    def news(self, index: int, incoming: Messages) -> float:
+        """Return the largest change of ``incoming`` since the group last answered; inf if it never did."""
+        heard = self._heard[index]
+        if heard is None:
+            return np.inf
+        return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
+
+    def answer(self, index: int, incoming: Messages) -> float:
+        """Let group ``index`` answer ``incoming``; return the largest change of its messages.
+
+        Totals do not change before :meth:`tell`.
+        """
+        if self._heard[index] is not None and not self.groups[index].needs_incoming:
+            proposed = self._outgoing[index].copy()
+        else:
+            proposed = self.groups[index].propagate(incoming, maximise=self._maximise)
+        self._heard[index] = incoming
+        residual, contradiction = replace(incoming, proposed, self._outgoing[index], self._damping)
+        self.contradiction = self.contradiction or bool(contradiction)
+        return float(residual)
+
+    def tell(self, indices: Sequence[int]) -> None:
+        """Bring totals up to date with what these groups answered."""
+        for index in indices:
+            add_up(
+                self._outgoing[index],
+                self._slots[index],
+                self._finite_by_group[index],
+                self._infinite_by_group[index],
+            )
+        self._finite_by_group.sum(axis=0, out=self.finite)
+        self._infinite_by_group.sum(axis=0, out=self._infinite)
+
+    def log_ratios(self) -> NDArray[np.float64]:
+        """Return the beliefs, float64[S]: log-ratios against state 0 (thesis eq. 2.9)."""
+        beliefs = self.finite.copy()
+        beliefs[self._infinite > 0] = np.inf
+        beliefs[self._infinite < 0] = -np.inf
+        return beliefs

@@ -1,0 +1,88 @@
+"""Message passing itself: what variables send, and how new messages replace old ones.
+
+A *slot* is one log-ratio of one variable; a variable with K states has K - 1 of them, side by side. Totals
+over slots keep finite messages and infinite ones apart: ``finite`` sums the former, ``infinite`` counts the
+latter with their sign. So taking one message out of a total never meets inf - inf.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def add_up(outgoing, slots, finite, infinite):
+    """Replace ``finite`` float64[S] and ``infinite`` int32[S] by the sums of one group's messages by slot.
+
+    ``outgoing`` float64[M] are the messages, natural-log ratios; ``slots`` int32[M] say where they belong.
+    """
+    finite[:] = 0.0
+    infinite[:] = 0
+    for e in range(outgoing.shape[0]):
+        message = outgoing[e]
+        if message == np.inf:
+            infinite[slots[e]] += 1
+        elif message == -np.inf:
+            infinite[slots[e]] -= 1
+        else:
+            finite[slots[e]] += message
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def leave_out(finite, infinite, slots, outgoing, incoming):
+    """Fill ``incoming`` float64[M]: the total at each slot without the group's own message (eq. 2.7)."""
+    for e in range(outgoing.shape[0]):
+        slot = slots[e]
+        own = outgoing[e]
+        count = infinite[slot]
+        rest = finite[slot]
+        if own == np.inf:
+            count -= 1
+        elif own == -np.inf:
+            count += 1
+        else:
+            rest -= own
+        if count != 0:
+            rest = np.inf if count > 0 else -np.inf
+        incoming[e] = rest
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def largest_change(old, new):
+    """Return the largest absolute difference of two message arrays; equal infinities do not differ."""
+    change = 0.0
+    for e in range(old.shape[0]):
+        if old[e] != new[e]:
+            change = max(change, abs(old[e] - new[e]))
+    return change
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def replace(incoming, proposed, outgoing, damping):
+    """Move ``outgoing`` float64[M] to ``proposed``, ``damping`` of the way held back, in place.
+
+    Infinite messages are not damped: they are conclusions, not estimates.
+
+    Returns
+    -------
+    residual : float64
+        Largest undamped change; inf where a message became or ceased to be infinite.
+    contradiction : bool
+        True when a message is NaN or is infinite against an infinite incoming one; then nothing changed.
+    """
+    residual = 0.0
+    for e in range(proposed.shape[0]):
+        if np.isnan(proposed[e] + incoming[e]):
+            return np.inf, True
+    for e in range(proposed.shape[0]):
+        new = proposed[e]
+        old = outgoing[e]
+        if new != old:
+            residual = max(residual, abs(new - old))
+            if damping > 0.0 and abs(new) < np.inf and abs(old) < np.inf:
+                new += damping * (old - new)
+            outgoing[e] = new
+    return residual, False
