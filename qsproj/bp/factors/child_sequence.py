@@ -1,0 +1,121 @@
+"""CHILDSEQ: bigram scores over each head's sequence of dependents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import (
+    FactorGroup,
+    Messages,
+    Variables,
+    check_empty_families,
+    checked_edges,
+    checked_scores,
+)
+from qsproj.kernels.bp_child_sequence import child_sequence_beliefs, child_sequence_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChildSequence(FactorGroup):
+    """Chains of booleans; those that are true are scored as a sequence, by bigrams (thesis 2.2.5).
+
+    Attributes
+    ----------
+    edges : int32[E]
+        The booleans, chain after chain, each from the head outwards.
+    starts : int64[F+1]
+        Where each chain begins.
+    scores : float64[sum of (m + 1)^2]
+        Natural log, chain after chain; see :func:`step_table`.
+    score_starts : int64[F+1]
+        Where the scores of each chain begin.
+
+    Notes
+    -----
+    O(m^2) for a chain of m booleans, so O(n^2) a head.
+    """
+
+    edges: Variables
+    starts: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    score_starts: NDArray[np.int64]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Run forward-backward along each chain; see :meth:`FactorGroup.propagate`."""
+        return np.asarray(
+            child_sequence_messages(incoming, self.starts, self.scores, self.score_starts, maximise)
+        )
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        log_partition, _ = child_sequence_beliefs(incoming, self.starts, self.scores, self.score_starts)
+        return float(log_partition)
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """See :meth:`FactorGroup.expected`."""
+        _, expected = child_sequence_beliefs(incoming, self.starts, self.scores, self.score_starts)
+        return np.asarray(expected)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        total = 0.0
+        for f, (start, stop) in enumerate(zip(self.starts, self.starts[1:])):
+            m = int(stop - start)
+            block = self.scores[self.score_starts[f] : self.score_starts[f + 1]].reshape(m + 1, m + 1)
+            children = [place + 1 for place in range(m) if states[start + place]]
+            for previous, following in zip([0, *children], [*children, m + 1]):
+                total += float(block[previous, following - 1])
+        return total
+
+
+def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
+    """Make CHILDSEQ factors.
+
+    Parameters
+    ----------
+    variables : int[E]
+        The booleans, chain after chain, each from the head outwards, as
+        :func:`qsproj.bp.links.dependent_chains` lists them.
+    starts : int[F+1]
+        Where each chain begins.
+    scores : float[sum of (m + 1)^2]
+        A chain of m booleans has a block of (m + 1) x (m + 1) natural logs, [previous, next - 1]: places 1..m
+        are the booleans, previous 0 and next m + 1 the boundaries "#". What has next <= previous is not read.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, a score is NaN or +inf, or nothing is possible.
+    """
+    edges = checked_edges(variables, "CHILDSEQ")
+    begins = np.ascontiguousarray(starts, dtype=np.int64)
+    score_starts = step_starts(begins)
+    array = checked_scores(scores, (int(score_starts[-1]),), "CHILDSEQ")
+    check_empty_families(begins, array[score_starts[:-1]], "CHILDSEQ")
+    return ChildSequence(edges, begins, array, score_starts)
+
+
+def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
+    """Return int64[F+1], where the block of scores of each chain begins."""
+    ends = np.asarray(starts, dtype=np.int64)
+    sizes = ends[1:] - ends[:-1] + 1
+    begins = np.zeros(sizes.size + 1, dtype=np.int64)
+    np.cumsum(sizes * sizes, out=begins[1:])
+    return begins
+
+
+def step_table(starts: ArrayLike) -> NDArray[np.int32]:
+    """Return int32[S, 4], what each score of CHILDSEQ is about: what features are computed from.
+
+    Rows are (chain, place of the previous dependent, place of the next, 1 if the score is read else 0) in the
+    order of the scores; places count from 1 within their chain, 0 and m + 1 are its boundaries.
+    """
+    begins = np.asarray(starts, dtype=np.int64)
+    sizes = np.diff(begins) + 1
+    chain = np.repeat(np.arange(sizes.size), sizes * sizes)
+    inside = np.arange(chain.size) - np.repeat(step_starts(begins)[:-1], sizes * sizes)
+    previous, following = inside // sizes[chain], inside % sizes[chain] + 1
+    return np.stack([chain, previous, following, following > previous], axis=1).astype(np.int32)

@@ -1,0 +1,119 @@
+"""NOCROSS: a score for each pair of words whose arcs cross."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import FactorGroup, Messages, Variables, checked_scores
+from qsproj.kernels.bp_no_cross import no_cross_beliefs, no_cross_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoCross(FactorGroup):
+    """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
+
+    They take in EXACTLY1 for both words: each has one head.
+
+    Attributes
+    ----------
+    edges : int32[E]
+        The arcs into the first word of a factor, then those into the second.
+    heads : int32[E]
+        Head of each arc.
+    starts : int64[2 F + 1]
+        Where the arcs into each word begin.
+    dependents : int32[F, 2]
+        The two words of each factor.
+    scores : float64[F]
+        Natural log; -inf forbids the crossing.
+    size : int
+        n + 1.
+    """
+
+    edges: Variables
+    heads: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    dependents: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    size: int
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """See :meth:`FactorGroup.propagate`."""
+        return np.asarray(
+            no_cross_messages(
+                incoming, self.heads, self.starts, self.dependents, self.scores, self.size, maximise
+            )
+        )
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        return float(self._beliefs(incoming)[0])
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """See :meth:`FactorGroup.expected`."""
+        return self._beliefs(incoming)[1]
+
+    def _beliefs(self, incoming: Messages) -> tuple[float, NDArray[np.float64]]:
+        log_partition, fired = no_cross_beliefs(
+            incoming, self.heads, self.starts, self.dependents, self.scores, self.size
+        )
+        return log_partition, fired
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        total = 0.0
+        for f, words in enumerate(self.dependents):
+            spans = []
+            for side, word in enumerate(words):
+                edges = range(self.starts[2 * f + side], self.starts[2 * f + side + 1])
+                spans += [sorted((int(self.heads[e]), int(word))) for e in edges if states[e]]
+                if len(spans) != side + 1:
+                    return -np.inf
+            (a, b), (c, d) = spans
+            total += float(self.scores[f]) if a < c < b < d or c < a < d < b else 0.0
+        return total
+
+
+def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
+    """Make NOCROSS factors.
+
+    Parameters
+    ----------
+    links : int32[n+1, n+1]
+        The boolean of each arc, -1 for none (:mod:`qsproj.bp.links`).
+    words : int[F, 2]
+        Pairs of different words 1..n; all of them: :func:`word_pairs`.
+    scores : float[F]
+        Natural log of F where the arcs into the two words cross; -inf forbids that.
+
+    Raises
+    ------
+    ValueError
+        When a pair is not two different words, shapes do not fit, or a score is NaN or +inf.
+    """
+    pairs = np.ascontiguousarray(words, dtype=np.int32).reshape(-1, 2)
+    size = links.shape[0]
+    if pairs.size and (pairs.min() < 1 or pairs.max() >= size or (pairs[:, 0] == pairs[:, 1]).any()):
+        raise ValueError(f"NOCROSS expects pairs of two different words out of 1..{size - 1}")
+    columns = [np.flatnonzero(links[:, word] >= 0) for word in range(size)]
+    heads = [columns[word] for word in pairs.reshape(-1)]
+    edges = [links[columns[word], word] for word in pairs.reshape(-1)]
+    starts = np.zeros(len(heads) + 1, dtype=np.int64)
+    np.cumsum([column.size for column in heads], out=starts[1:])
+    empty = np.zeros(0, dtype=np.int32)
+    return NoCross(
+        np.concatenate([empty, *edges]).astype(np.int32),
+        np.concatenate([empty, *heads]).astype(np.int32),
+        starts,
+        pairs,
+        checked_scores(scores, (len(pairs),), "NOCROSS"),
+        size,
+    )
+
+
+def word_pairs(n: int) -> NDArray[np.int32]:
+    """Return int32[n (n - 1) / 2, 2], all pairs of words, the lower first."""
+    return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int32) + 1

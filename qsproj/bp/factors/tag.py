@@ -1,0 +1,79 @@
+"""TAG: unary scores on variables of several states, such as parts of speech."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.kernels.bp_tag import tag_beliefs, tag_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tag(FactorGroup):
+    """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each.
+
+    Attributes
+    ----------
+    edges : int32[F]
+        One variable each.
+    scores : float64[F, K]
+        Natural log of F for each state; -inf rules a state out.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    needs_incoming: ClassVar[bool] = False
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        """K for every edge."""
+        return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """See :meth:`FactorGroup.propagate`."""
+        return np.asarray(tag_messages(self.scores)).reshape(-1)
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        log_partition, _ = tag_beliefs(self._by_variable(incoming), self.scores)
+        return float(log_partition)
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """See :meth:`FactorGroup.expected`."""
+        _, beliefs = tag_beliefs(self._by_variable(incoming), self.scores)
+        return np.asarray(beliefs)
+
+    def _by_variable(self, incoming: Messages) -> Messages:
+        return incoming.reshape(self.scores.shape[0], self.scores.shape[1] - 1)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        return float(sum(row[state] for row, state in zip(self.scores, states)))
+
+
+def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
+    """Make TAG factors.
+
+    Parameters
+    ----------
+    variables : int[F]
+        Variables of K states.
+    scores : float[F, K]
+        Natural log for each state, K >= 2; -inf rules a state out.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or a score is NaN or +inf.
+    """
+    edges = checked_edges(variables, "TAG")
+    n_states = max(np.shape(scores)[1:] or (0,))
+    if n_states < 2:
+        raise ValueError(
+            f"scores of TAG have shape {np.shape(scores)}, expected (variables, 2 or more states)"
+        )
+    return Tag(edges, checked_scores(scores, (edges.size, n_states), "TAG"))

@@ -1,0 +1,90 @@
+"""TAGLINK: scores on an arc together with the tags of its two words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.kernels.bp_tag_link import tag_link_beliefs, tag_link_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagLink(FactorGroup):
+    """Ternary soft factors; each fires if its arc is true, with a value by both tags (thesis 2.2.5).
+
+    O(H D) each, for H tags of the head and D of the dependent.
+
+    Attributes
+    ----------
+    edges : int32[3 F]
+        The arcs of all factors, then the tags of their heads, then the tags of their dependents.
+    scores : float64[F, H, D]
+        Natural log, [tag of head, tag of dependent].
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        """2 for the arcs, H for the heads, D for the dependents."""
+        n_factors, n_head, n_dependent = self.scores.shape
+        return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
+
+    def _split(self, incoming: Messages) -> tuple[Messages, Messages, Messages]:
+        """Return the messages of arcs [F], heads [F, H-1] and dependents [F, D-1]."""
+        n_factors, n_head, n_dependent = self.scores.shape
+        links, heads, dependents = np.split(incoming, [n_factors, n_factors * n_head])
+        return links, heads.reshape(n_factors, n_head - 1), dependents.reshape(n_factors, n_dependent - 1)
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """See :meth:`FactorGroup.propagate`."""
+        parts = tag_link_messages(*self._split(incoming), self.scores, maximise)
+        return np.concatenate([part.reshape(-1) for part in parts])
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        log_partition, _ = tag_link_beliefs(*self._split(incoming), self.scores)
+        return float(log_partition)
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """See :meth:`FactorGroup.expected`."""
+        _, expected = tag_link_beliefs(*self._split(incoming), self.scores)
+        return np.asarray(expected)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        arcs, heads, dependents = states.reshape(3, -1)
+        fired = [float(self.scores[f, heads[f], dependents[f]]) for f in range(arcs.size) if arcs[f]]
+        return sum(fired)
+
+
+def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
+    """Make TAGLINK factors.
+
+    Parameters
+    ----------
+    arcs : int[F]
+        Boolean of each arc.
+    head_tags, dependent_tags : int[F]
+        Tag variables of its head, of H states, and of its dependent, of D states. For arcs from the root,
+        make a variable of one state.
+    scores : float[F, H, D]
+        Natural log of F where the arc is true; -inf forbids it.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or a score is NaN or +inf.
+    """
+    columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
+    if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:
+        raise ValueError(
+            f"TAGLINK has {[column.size for column in columns]} variables and scores of shape "
+            f"{np.shape(scores)}, expected as many of each and scores (factors, head tags, dependent tags)"
+        )
+    shape = (columns[0].size, *np.shape(scores)[1:])
+    return TagLink(np.concatenate(columns), checked_scores(scores, shape, "TAGLINK"))

@@ -1,0 +1,84 @@
+"""VALENCE: scores for each head's number of dependents on a side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import (
+    FactorGroup,
+    Messages,
+    Variables,
+    check_empty_families,
+    checked_edges,
+    checked_scores,
+)
+from qsproj.kernels.bp_valence import valence_beliefs, valence_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Valence(FactorGroup):
+    """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans.
+
+    Attributes
+    ----------
+    edges : int32[E]
+        The booleans, family after family.
+    starts : int64[F+1]
+        Where each family begins.
+    scores : float64[F, B+1]
+        Natural log by count; the last bin holds counts of B and more.
+    """
+
+    edges: Variables
+    starts: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Run forward-backward over counts; see :meth:`FactorGroup.propagate`."""
+        return np.asarray(valence_messages(incoming, self.starts, self.scores, maximise))
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        log_partition, _ = valence_beliefs(incoming, self.starts, self.scores)
+        return float(log_partition)
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """See :meth:`FactorGroup.expected`."""
+        _, expected = valence_beliefs(incoming, self.starts, self.scores)
+        return np.asarray(expected)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        last = self.scores.shape[1] - 1
+        counts = [min(int(states[a:b].sum()), last) for a, b in zip(self.starts, self.starts[1:])]
+        return float(sum(self.scores[f, count] for f, count in enumerate(counts)))
+
+
+def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:
+    """Make VALENCE factors.
+
+    Parameters
+    ----------
+    variables, starts : int[E], int[F+1]
+        The booleans and where each family begins, as :func:`qsproj.bp.links.dependent_chains` lists them.
+    scores : float[F, B+1]
+        Natural log for 0, 1, ..., B - 1 and for B or more of them, B >= 1.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, a score is NaN or +inf, or nothing is possible.
+    """
+    edges = checked_edges(variables, "VALENCE")
+    begins = np.ascontiguousarray(starts, dtype=np.int64)
+    bins = max(np.shape(scores)[1:] or (0,))
+    if bins < 2:
+        raise ValueError(
+            f"scores of VALENCE have shape {np.shape(scores)}, expected (families, 2 or more bins)"
+        )
+    array = checked_scores(scores, (begins.size - 1, bins), "VALENCE")
+    check_empty_families(begins, array[:, 0], "VALENCE")
+    return Valence(edges, begins, array)

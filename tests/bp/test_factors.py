@@ -1,0 +1,143 @@
+"""Every factor against the enumeration of its assignments, at all score scales, with infinite messages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.bp.graph import factor_graph
+from qsproj.kernels.bp_beliefs import expected_messages
+from tests.bp.cases import CASES
+from tests.oracles.factor_graphs import GroupEnumeration, log_sum, message_weights
+
+SCALES = [1.0, 10.0, 100.0]
+SHARES = [0.0, 0.25]
+REPEATS = 4
+
+
+def as_states(values):
+    return np.array(values, dtype=np.int32)
+
+
+def draw_incoming(group, rng, scale, share):
+    """Draw messages of which ``share`` are infinite; at most one ratio of an edge is +inf."""
+    messages = []
+    for n_states in group.edge_states:
+        finite = scale * rng.normal(size=n_states - 1)
+        message = np.where(rng.random(n_states - 1) < share, -np.inf, finite)
+        if n_states > 1 and rng.random() < 0.3 * share:
+            message[rng.integers(n_states - 1)] = np.inf
+        messages.append(message)
+    return np.concatenate(messages)
+
+
+def specimens(name, scale, share):
+    rng = np.random.default_rng([*name.encode(), int(scale), int(100 * share)])
+    for _ in range(REPEATS):
+        group = CASES[name](rng, scale)
+        incoming = draw_incoming(group, rng, scale, share)
+        yield group, incoming, GroupEnumeration(group, incoming, as_states)
+
+
+def contradict(incoming, outgoing):
+    with np.errstate(invalid="ignore"):
+        return bool(np.isnan(incoming + outgoing).any())
+
+
+def edge_slices(group):
+    ends = np.cumsum(group.edge_states - 1)
+    return [slice(end - k + 1, end) for end, k in zip(ends.tolist(), group.edge_states.tolist())]
+
+
+def normalised(weights):
+    total = log_sum(weights)
+    return [weight - total for weight in weights]
+
+
+def assert_same_belief(found, expected, tolerance):
+    """Compare log probabilities; where one is -inf, the other may be so small that it counts as 0."""
+    for mine, truth in zip(normalised(found), normalised(expected)):
+        if truth == -math.inf:
+            assert mine < -5e4
+        else:
+            assert mine == pytest.approx(truth, abs=tolerance)
+
+
+@pytest.mark.parametrize("maximise", [False, True], ids=["sums", "maxima"])
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", CASES)
+def test_messages_equal_enumeration(name, scale, share, maximise):
+    for group, incoming, truth in specimens(name, scale, share):
+        outgoing = group.propagate(incoming, maximise=maximise)
+        if truth.log_z == -math.inf:
+            assert contradict(incoming, outgoing)
+            continue
+        assert not contradict(incoming, outgoing)
+        for edge, where in enumerate(edge_slices(group)):
+            belief = truth.belief(edge, maximise=maximise)
+            sums = (incoming + outgoing)[where].tolist()
+            assert_same_belief(message_weights(sums), belief, 1e-11 * scale * incoming.size)
+            if group.edge_states[edge] == 2 and math.isfinite(incoming[where][0]):
+                own = belief[1] - belief[0] - incoming[where][0]
+                if abs(own) < math.inf or abs(outgoing[where][0]) < 5e4:
+                    assert outgoing[where][0] == pytest.approx(own, abs=1e-11 * scale * incoming.size)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", CASES)
+def test_partition_and_entropy_equal_enumeration(name, scale, share):
+    for group, incoming, truth in specimens(name, scale, share):
+        if truth.log_z == -math.inf:
+            assert group.log_partition(incoming) == -math.inf
+            continue
+        log_z = group.log_partition(incoming)
+        assert log_z == pytest.approx(truth.log_z, rel=1e-12, abs=1e-11 * scale)
+        graph = factor_graph(group.edge_states, [replace_edges(group)])
+        outgoing = group.propagate(incoming)
+        bethe = log_z - expected_messages(incoming, outgoing, graph.edge_starts[0])
+        chances = [math.exp(score - truth.log_z) for _, score in truth.scored]
+        entropy = -math.fsum(p * math.log(p) for p in chances if p > 0)
+        energy = math.fsum(
+            p * group.log_score(as_states(values)) for p, (values, _) in zip(chances, truth.scored) if p > 0
+        )
+        assert bethe == pytest.approx(entropy + energy, rel=1e-11, abs=1e-10 * scale)
+
+
+def replace_edges(group):
+    """Give every edge a variable of its own, so that the graph accepts any specimen."""
+    return replace(group, edges=np.arange(group.edges.size, dtype=np.int32))
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", [name for name in CASES if name != "LINK evidence"])
+def test_expectations_equal_enumeration(name, scale, share):
+    for group, incoming, truth in specimens(name, scale, share):
+        if truth.log_z == -math.inf or not group.scores.size:
+            continue
+        expected = np.zeros(group.scores.size)
+        for place in range(expected.size):
+            # log F is linear in the scores: with one of them 1 and the rest 0 it counts uses of that one.
+            unit = np.zeros(expected.size)
+            unit[place] = 1.0
+            counter = replace(group, scores=unit.reshape(group.scores.shape))
+            expected[place] = math.fsum(
+                math.exp(score - truth.log_z) * counter.log_score(as_states(values))
+                for values, score in truth.scored
+            )
+        found = group.expected(incoming)
+        assert found.shape == group.scores.shape
+        np.testing.assert_allclose(found.reshape(-1), expected, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tempering_divides_log_values(name):
+    rng = np.random.default_rng(5)
+    group = CASES[name](rng, 1.0)
+    states = as_states([rng.integers(k) for k in group.edge_states])
+    assert group.tempered(2.5).log_score(states) == pytest.approx(group.log_score(states) / 2.5)
