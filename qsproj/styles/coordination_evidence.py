@@ -35,7 +35,7 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
         fan, chain = ("stanford", "moscow") if rightward else ("conll", "reverse-moscow")
         if len(conjuncts) > 1:
             yield frozenset({fan})
-        elif _is_in_chain(tree, node, conjuncts[0]):
+        elif _is_in_chain(tree, node, rightward=rightward):
             yield frozenset({chain})
         else:
             yield frozenset({fan, chain})
@@ -48,14 +48,10 @@ def detail_votes(tree: WorkingTree, family: str) -> Iterator[Vote]:
         yield from _shared_votes(tree, group, family)
 
 
-def _is_in_chain(tree: WorkingTree, node: int, conjunct: int) -> bool:
-    """Tell whether a word with one conjunct is a link, or is or has a conjunct on that same side."""
-    base = base_relation(tree.relations[node])
-    if base in ("cc", "punct"):
-        return True
-    before, after = tree.heads[node], conjuncts_of(tree, conjunct)
-    same_side = [other for other in after if (other > conjunct) == (conjunct > node)]
-    return bool(same_side) or (base == CONJUNCT and before > 0 and (before < node) == (node < conjunct))
+def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:
+    """Tell whether a word with one conjunct links it to another, or is itself a conjunct on that side."""
+    base, head = base_relation(tree.relations[node]), tree.heads[node]
+    return base in ("cc", "punct") or (base == CONJUNCT and head > 0 and (head < node) == rightward)
 
 
 def _separator_votes(tree: WorkingTree, group: Group, family: str) -> Iterator[Vote]:

@@ -21,12 +21,14 @@ from qsproj.styles.working_tree import WorkingTree
 
 _VERBAL = frozenset({"aux", "cop"})
 _OWN_COMPLEMENT = frozenset({COMPLEMENT})
+# The subject of a clause whose verb is left out may stand for the verb itself, with orphans below it.
+_OWN_CLAUSE = SUBJECTS | {"orphan"}
 # What is shared unless another conjunct has its own, by relation: what counts as its own.
 _OWN = {
-    "nsubj": SUBJECTS,
-    "csubj": SUBJECTS,
-    "aux": SUBJECTS | {"aux"},
-    "cop": SUBJECTS | {"cop"},
+    "nsubj": _OWN_CLAUSE,
+    "csubj": _OWN_CLAUSE,
+    "aux": _OWN_CLAUSE | {"aux"},
+    "cop": _OWN_CLAUSE | {"cop"},
     "expl": frozenset({"expl"}),
     "case": frozenset({"case"}),
     "mark": frozenset({"mark"}),

@@ -1,0 +1,91 @@
+"""``qsproj styles``: what its actions print, and what they say of names that they do not know."""
+
+import pytest
+
+UD_TREES = """\
+# sent_id = one
+1\tHe\the\tPRON\t_\t_\t2\tnsubj\t_\t_
+2\tlives\tlive\tVERB\t_\t_\t0\troot\t_\t_
+3\tin\tin\tADP\t_\t_\t4\tcase\t_\tNote=a
+4\tParis\tParis\tPROPN\t_\t_\t2\tobl\t_\t_
+5\tand\tand\tCCONJ\t_\t_\t6\tcc\t_\t_
+6\tLondon\tLondon\tPROPN\t_\t_\t4\tconj\t_\t_
+
+"""
+
+
+def heads_of(text):
+    return [int(line.split("\t")[6]) for line in text.splitlines() if line[:1].isdecimal()]
+
+
+def test_convert_and_back(run_cli, tmp_path):
+    there = tmp_path / "there.conllu"
+    outcome = run_cli("styles", "convert", "--to", "prague", "-", "-o", there, stdin=UD_TREES)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert heads_of(there.read_text()) == [2, 0, 2, 5, 3, 5]
+    back = run_cli("styles", "convert", "--from", "prague", "--to", "ud", there)
+    assert (back.code, back.out) == (0, UD_TREES)
+
+
+def test_convert_changes_only_what_is_named(run_cli):
+    there = run_cli("styles", "convert", "--to", "prague", stdin=UD_TREES).out
+    outcome = run_cli("styles", "convert", "--from", "prague", "--to", "prepositions=child", stdin=there)
+    assert heads_of(outcome.out) == [2, 0, 5, 5, 2, 5]
+
+
+def test_convert_from_a_detected_style(run_cli):
+    there = run_cli("styles", "convert", "--to", "prague", stdin=UD_TREES).out
+    outcome = run_cli("styles", "convert", "--from", "auto", "--to", "ud", stdin=there)
+    assert (outcome.code, outcome.out) == (0, UD_TREES)
+
+
+def test_detect(run_cli):
+    outcome = run_cli("styles", "detect", "-", stdin=UD_TREES)
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0] == "sentences  1"
+    assert lines[2] == "presets    ud content-head"
+    assert lines[5] == "coordination  stanford               1        1  100.0%  moscow 1"
+    assert lines[7] == "shared        ?                      0        -       -  nothing tells"
+
+
+def test_round_trip(run_cli):
+    outcome = run_cli("styles", "roundtrip", "--to", "conll", "-", stdin=UD_TREES)
+    assert outcome.code == 0
+    assert "to    coordination=conll,conjunctions=between," in outcome.out
+    assert "heads lost                    0    0.00% of 6 words" in outcome.out
+
+
+def test_list_names_dimensions_and_presets(run_cli):
+    outcome = run_cli("styles", "list")
+    assert outcome.code == 0
+    assert "  coordination  stanford | conll | moscow | reverse-moscow | prague" in outcome.out
+    assert "\n  function-head  determiners=head,prepositions=head,copula=head,auxiliaries=head" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "pragu"), "unknown style 'pragu'; known: ud, stanford, "),
+        (("--to", "coordination=last"), "unknown coordination 'last'; known: stanford, conll, "),
+        (("--from", "udd", "--to", "ud"), "unknown style 'udd'; known: "),
+        (("--from", "auto", "--to", "x=y"), "unknown dimension of styles 'x'; known: coordination, "),
+    ],
+)
+def test_unknown_names(run_cli, arguments, message):
+    outcome = run_cli("styles", "convert", *arguments, stdin=UD_TREES)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"qsproj styles: {message}")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("convert",), ("transform",), ("detect",)])
+def test_bad_usage_is_one_line(run_cli, arguments):
+    outcome = run_cli("styles", *arguments)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+
+
+def test_no_tree_no_conversion(run_cli):
+    outcome = run_cli("styles", "convert", "--to", "prague", stdin="")
+    assert outcome.code == 2
+    assert "found no sentence, expected CoNLL-U" in outcome.err
