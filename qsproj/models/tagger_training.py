@@ -24,6 +24,10 @@ from qsproj.models.tagger import FeatureExtractor, FeatureIndex, Tagger
 from qsproj.progress import track
 
 UNTAGGED = "_"
+# Features that only raw text has must occur this often, and features whose weights all stay below this are
+# dropped from the model: together a quarter of the size at the same accuracy.
+RAREST_OF_RAW = 3
+FAINTEST = 0.1
 Words = tuple[str, ...]
 
 
@@ -65,6 +69,7 @@ class _Example:
     forms: Words
     tags: Words
     strength: float
+    gold: bool = True
 
 
 def train_tagger(
@@ -170,7 +175,20 @@ def _self_tagged(
     # Fragments teach little and very long lines are lists and tables.
     usable = [forms for forms in raw if 4 < len(forms) < 50]
     chosen = rng.permutation(len(usable))[: settings.self_training]
-    return [_Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength) for i in chosen.tolist()]
+    return [
+        _Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength, gold=False)
+        for i in chosen.tolist()
+    ]
+
+
+def _supported(keys: NDArray[np.uint64], n_gold: int) -> NDArray[np.uint64]:
+    """Return the distinct features of the first ``n_gold`` words, and of all words those not too rare."""
+    distinct, counts = np.unique(keys, return_counts=True)
+    kept = counts >= RAREST_OF_RAW
+    kept[np.searchsorted(distinct, np.unique(keys[:n_gold]))] = True
+    kept &= distinct != 0
+    supported: NDArray[np.uint64] = distinct[kept]
+    return supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +206,8 @@ class _Learner:
         """Return the average of all weights visited, up to the epoch that is best on ``dev``."""
         starts = np.cumsum([0, *(len(example.forms) for example in examples)])
         keys = np.concatenate([self.extractor.keys(example.forms) for example in examples])
-        distinct = np.unique(keys)
-        index = FeatureIndex(distinct[distinct != 0])
+        n_gold = sum(len(example.forms) for example in examples if example.gold)
+        index = FeatureIndex(_supported(keys, n_gold))
         rows = index.rows(keys)
         numbers = {tag: number for number, tag in enumerate(self.tags)}
         gold = np.array([numbers[tag] for example in examples for tag in example.tags], dtype=np.int32)
@@ -212,11 +230,13 @@ class _Learner:
     def _average(
         self, index: FeatureIndex, parameters: NDArray[np.float32], chain: NDArray[np.float64], clock: int
     ) -> Tagger:
+        weights = parameters[0] - parameters[2] / np.float32(clock)
+        kept = np.abs(weights).max(axis=1) >= FAINTEST
         return Tagger(
             tags=self.tags,
             extractor=self.extractor,
-            index=index,
-            weights=parameters[0] - parameters[2] / np.float32(clock),
+            index=FeatureIndex(index.keys[kept]),
+            weights=weights[kept],
             transitions=chain[0] - chain[2] / clock,
             contractions=self.contractions,
             language=self.language,
