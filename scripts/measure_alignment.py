@@ -193,7 +193,7 @@ def main() -> None:
             outcome = subprocess.run(command, stdout=subprocess.PIPE, check=True)
             results.setdefault(name, {})[method] = json.loads(outcome.stdout)
             print(name, method, results[name][method], file=sys.stderr)
-    RESULT.write_text(report(results), encoding="utf-8")
+        RESULT.write_text(report(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

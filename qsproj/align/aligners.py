@@ -24,8 +24,8 @@ from qsproj.errors import UsageError, unknown_name
 if TYPE_CHECKING:
     from qsproj.align.hmm import HmmSettings
 
-# Method, and the symmetrisation that serves it best on development data.
-METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag"}
+# Method, and the symmetrisation that it gets unless another is asked for.
+METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
 
 Words = Sequence[str]
 
@@ -47,8 +47,8 @@ def align_words(
     method : str
         ``hmm``, built in (:mod:`qsproj.align.hmm`), deterministic; or ``eflomal``, an external program.
     symmetrization : str or None
-        How two directions become one, see :func:`qsproj.align.symmetrize.symmetrize`. None: what is best
-        for the method, ``METHODS[method]``.
+        How two directions become one, see :func:`qsproj.align.symmetrize.symmetrize`. None:
+        ``METHODS[method]``.
     threshold : float
         For the symmetrisation ``threshold``: least mean probability of a link.
     settings : HmmSettings or None

@@ -111,7 +111,7 @@ def find_word_pairs(bitext: EncodedBitext) -> WordPairs:
         len(bitext.target_vocabulary),
     )
     sources = np.repeat(np.arange(len(pair_starts) - 1, dtype=np.int32), np.diff(pair_starts))
-    return WordPairs(pair_starts, sources, targets, of_cells)
+    return WordPairs(pair_starts, sources, targets[: len(sources)].copy(), of_cells)
 
 
 def letters(vocabulary: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -24,12 +24,12 @@ def token_order(words, offsets, vocabulary_size):
         starts[words[token] + 1] += 1
     for word in range(vocabulary_size):
         starts[word + 1] += starts[word]
-    filled = starts[:-1].copy()
+    filled = np.zeros(vocabulary_size, np.int64)
     tokens = np.empty(words.size, np.int64)
     sentences = np.empty(words.size, np.int32)
     for s in range(offsets.size - 1):
         for token in range(offsets[s], offsets[s + 1]):
-            place = filled[words[token]]
+            place = starts[words[token]] + filled[words[token]]
             tokens[place] = token
             sentences[place] = s
             filled[words[token]] += 1
@@ -50,11 +50,13 @@ def number_pairs(
     """Number the distinct word pairs, source word by source word; see the module for the layout.
 
     Returns ``pair_starts`` int64[V+1] (pairs of source word v are ``pair_starts[v]:pair_starts[v+1]``),
-    ``pair_targets`` int32[P] (target word of each pair) and ``cell_pairs`` int32[cells].
+    ``pair_targets`` int32[P or more] (target word of each pair; more is unused) and ``cell_pairs``
+    int32[cells].
     O(cells) time; one array of the target vocabulary besides the results.
     """
     vocabulary_size = starts.size - 1
-    number = np.full(target_vocabulary_size, -1, np.int64)
+    number = np.empty(target_vocabulary_size, np.int64)
+    number.fill(-1)
     pair_starts = np.zeros(vocabulary_size + 1, np.int64)
     cell_pairs = np.empty(cell_offsets[-1], np.int32)
     pair_targets = np.empty(max(1024, cell_offsets[-1] // 8), np.int32)
@@ -68,7 +70,8 @@ def number_pairs(
             row = cell_offsets[s] + (tokens[place] - source_offsets[s]) * (end - begin)
             if pairs + end - begin > pair_targets.size:
                 larger = np.empty(2 * pair_targets.size + end - begin, np.int32)
-                larger[:pairs] = pair_targets[:pairs]
+                for pair in range(pairs):
+                    larger[pair] = pair_targets[pair]
                 pair_targets = larger
             for token in range(begin, end):
                 target = target_words[token]
@@ -79,4 +82,4 @@ def number_pairs(
                     pairs += 1
                 cell_pairs[row + token - begin] = number[target]
     pair_starts[vocabulary_size] = pairs
-    return pair_starts, pair_targets[:pairs].copy(), cell_pairs
+    return pair_starts, pair_targets, cell_pairs
