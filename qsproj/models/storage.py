@@ -32,6 +32,7 @@ Arrays = Mapping[str, NDArray[Any]]
 KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
     "tagger": ("qsproj.models.tagger", "Tagger"),
+    "dmv": ("qsproj.models.dmv", "Dmv"),
 }
 
 

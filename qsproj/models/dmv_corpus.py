@@ -1,0 +1,97 @@
+"""Sentences packed into arrays of tags, as the DMV's kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+from qsproj.models.dmv_punctuation import kept_words, strip_heads
+
+UNKNOWN_TAG = "_"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagCorpus:
+    """Tags and known heads of S sentences, W words in all.
+
+    Attributes
+    ----------
+    tags : int16[W]
+        Numbers in a tag inventory.
+    starts : int64[S+1]
+        Where each sentence starts; the last entry is W.
+    heads : int16[W]
+        Known heads, 1-based within the sentence, 0 for the root, -1 where free.
+    """
+
+    tags: NDArray[np.int16]
+    starts: NDArray[np.int64]
+    heads: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self.starts) - 1
+
+    def select(self, wanted: NDArray[np.bool_]) -> TagCorpus:
+        """Return the sentences where ``wanted`` bool[S] is true."""
+        lengths = np.diff(self.starts)
+        words = np.repeat(wanted, lengths)
+        return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
+
+
+def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return int64[S+1], where each of S consecutive runs starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def tag_inventory(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return the tag for anything unknown, then the UPOS tags of the sentences in order.
+
+    Raises
+    ------
+    UsageError
+        When no word has a tag: there is nothing to learn from.
+    """
+    found = {tag for sentence in sentences for tag in sentence.upos} - {UNKNOWN_TAG}
+    if not found:
+        raise UsageError("no word of the training data has a UPOS tag; tag it first: qsproj tag --help")
+    return (UNKNOWN_TAG, *sorted(found))
+
+
+def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
+    """Return the place of each tag in the inventory; 0, the unknown tag, for one that is not there."""
+    places = {tag: number for number, tag in enumerate(inventory)}
+    return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
+
+
+def pack(
+    sentences: Sequence[Sentence],
+    inventory: Sequence[str],
+    *,
+    punctuation: str,
+    heads: Sequence[Heads] | None = None,
+) -> TagCorpus:
+    """Pack sentences, without their punctuation where it is to be stripped.
+
+    ``heads`` gives the known heads of each, int32[n+1]; None: none is known.
+    """
+    tags, known = [], []
+    for number, sentence in enumerate(sentences):
+        kept = kept_words(sentence.upos, punctuation=punctuation)
+        tags.append(tag_numbers(sentence.upos, inventory)[kept - 1])
+        if heads is None:
+            known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
+        else:
+            known.append(strip_heads(heads[number], kept)[1:].astype(np.int16))
+    empty = np.zeros(0, dtype=np.int16)
+    return TagCorpus(
+        np.concatenate([empty, *tags]),
+        offsets(np.array([len(one) for one in tags], dtype=np.int64)),
+        np.concatenate([empty, *known]),
+    )
