@@ -33,6 +33,16 @@ class UsageError(QsprojError):
     """An argument is wrong: an unknown name, a file that is not there, options that exclude each other."""
 
 
+class SentenceLengthError(UsageError):
+    """A sentence is longer than a model takes; whoever knows its file and line says these too."""
+
+    def __init__(self, words: int, limit: int) -> None:
+        self.found = f"a sentence of {words:,} words"
+        self.expected = f"1 to {limit:,}"
+        self.remedy = "split it, or leave it out"
+        super().__init__(f"found {self.found}, expected {self.expected}; {self.remedy}")
+
+
 def unknown_name(kind: str, name: str, known: list[str]) -> UsageError:
     """Build the error for a name that is not one of ``known``; the message lists them."""
     return UsageError(f"unknown {kind} {name!r}; known: {', '.join(known)}")

@@ -6,8 +6,18 @@ The input is CoNLL-U with the columns that the model was trained on (UPOS at lea
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_output
+from qsproj.corpus.conllu import lines_in, read_conllu, write_conllu
+from qsproj.corpus.files import name_of
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, SentenceLengthError
+from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.models.storage import Parser
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
@@ -35,16 +45,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input, a sentence at a time."""
-    from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.models.storage import load_parser
-    from qsproj.progress import track
 
     parser = load_parser(options.model)
-    sentences = track(read_conllu(options.input), "parsing", unit="sentence")
-    write_conllu(
-        (
-            parser.parse(sentence, decode=options.decode, confidence=options.confidence)
-            for sentence in sentences
-        ),
-        options.output,
-    )
+    parsed = _parsed(parser, options.input, decode=options.decode, confidence=options.confidence)
+    write_conllu(parsed, options.output)
+
+
+def _parsed(parser: Parser, path: str, *, decode: str, confidence: bool) -> Iterator[Sentence]:
+    """Yield the sentences of a file parsed; an error that one causes names its line."""
+    line = 1
+    for sentence in track(read_conllu(path), "parsing", unit="sentence"):
+        try:
+            yield parser.parse(sentence, decode=decode, confidence=confidence)
+        except SentenceLengthError as error:
+            raise DataError(
+                name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
+            ) from error
+        line += lines_in(sentence)

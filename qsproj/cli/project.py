@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.8,
         metavar="X",
-        help="train on sentences with heads for this share of their words; 1: whole trees only (default: 0.8)",
+        help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
     )
     parser.add_argument(
         "--max-sentences",

@@ -14,7 +14,8 @@ from qsproj.cli.options import add_seed, read_all
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
-  qsproj train train.conllu -o delex.model --features delexicalised    # to parse another language's tags
+  qsproj train train.conllu -o delex.model --features delexicalised    # to parse another language
+  qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
 """
 
 
@@ -38,9 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--features",
-        default="lexicalised",
         metavar="NAME",
-        help="lexicalised (default), or delexicalised: tags only, for transfer to another language",
+        help="what is read of a word: delexicalised (UPOS only, to parse another language), words (forms "
+        "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
     )
     parser.add_argument(
         "--epochs", type=int, default=10, metavar="N", help="passes over the data (default: 10)"

@@ -34,6 +34,7 @@ from qsproj.corpus.columns import (
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.editing import (
     comment_value,
+    lines_in,
     misc_values,
     sentence_from_words,
     with_columns,
@@ -46,6 +47,7 @@ from qsproj.errors import DataError
 
 __all__ = [
     "comment_value",
+    "lines_in",
     "misc_values",
     "read_conllu",
     "sentence_from_words",

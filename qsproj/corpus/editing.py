@@ -117,6 +117,14 @@ def comment_value(sentence: Sentence, key: str) -> str | None:
     return None if found is None else found[1]
 
 
+def lines_in(sentence: Sentence) -> int:
+    """Return how many line ends a sentence took in its file, blank lines too; 0 for one that was made."""
+    layout = sentence.layout
+    if layout is None:
+        return 0
+    return layout.start.count("\n") + len(layout.lines) - 1 + layout.end.count("\n")
+
+
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words; None where the key is not there."""
     if sentence.layout is None:

@@ -102,14 +102,31 @@ DELEXICALISED = TemplateSet(
     directed=(("head.upos",), ("dep.upos",)),
 )
 
-LEXICALISED = TemplateSet(
+WORDS = TemplateSet(
     plain=(
         *DELEXICALISED.plain,
         *_pairs(("head.lower", "head.upos"), ("dep.lower", "dep.upos")),
-        *_pairs(("head.lemma", "head.upos"), ("dep.lemma", "dep.upos")),
         ("head.prefix", "head.upos", "dep.upos"),
         ("head.upos", "dep.prefix", "dep.upos"),
         ("head.suffix", "head.upos", "dep.suffix", "dep.upos"),
+        ("head.upos", "dep.upos", "dep.lower+1"),
+        ("head.upos", "dep.upos", "dep.lower-1"),
+        ("head.upos", "dep.upos", "head.lower-1"),
+        ("head.upos", "dep.upos", "head.lower+1"),
+    ),
+    directed=(
+        *DELEXICALISED.directed,
+        ("head.lower", "head.upos"),
+        ("head.lower",),
+        ("dep.lower", "dep.upos"),
+        ("dep.lower",),
+    ),
+)
+
+MORPHOLOGY = TemplateSet(
+    plain=(
+        *WORDS.plain,
+        *_pairs(("head.lemma", "head.upos"), ("dep.lemma", "dep.upos")),
         ("head.xpos", "dep.xpos"),
         ("head.xpos", "head.xpos+1", "dep.xpos-1", "dep.xpos"),
         ("head.xpos-1", "head.xpos", "dep.xpos-1", "dep.xpos"),
@@ -124,25 +141,12 @@ LEXICALISED = TemplateSet(
         ("head.upos", "dep.upos", "head.verbform", "dep.verbform"),
         ("head.upos", "dep.upos", "head.verbform", "dep.case"),
         ("head.lemma", "dep.upos", "dep.case"),
-        ("head.upos", "dep.upos", "dep.lower+1"),
-        ("head.upos", "dep.upos", "dep.lower-1"),
-        ("head.upos", "dep.upos", "head.lower-1"),
-        ("head.upos", "dep.upos", "head.lower+1"),
     ),
-    directed=(
-        *DELEXICALISED.directed,
-        ("head.lower", "head.upos"),
-        ("head.lower",),
-        ("dep.lower", "dep.upos"),
-        ("dep.lower",),
-        ("head.lemma",),
-        ("dep.lemma",),
-        ("head.xpos",),
-        ("dep.xpos",),
-    ),
+    directed=(*WORDS.directed, ("head.lemma",), ("dep.lemma",), ("head.xpos",), ("dep.xpos",)),
 )
 
-TEMPLATE_SETS = {"lexicalised": LEXICALISED, "delexicalised": DELEXICALISED}
+# What each set reads of a word: UPOS; and forms; and lemmas, XPOS and FEATS.
+TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
 def compile_templates(templates: TemplateSet) -> CompiledTemplates:

@@ -20,20 +20,14 @@ DELEXICALISED_LABELS = TemplateSet(
     directed=(),
 )
 
-LEXICALISED_LABELS = TemplateSet(
+WORD_LABELS = TemplateSet(
     plain=(
         *DELEXICALISED_LABELS.plain,
         ("dep.lower",),
         ("dep.lower", "dep.upos", "head.upos"),
         ("head.lower", "dep.upos", "head.upos"),
-        ("head.lemma", "dep.lemma"),
-        ("head.lemma", "dep.upos", "dep.case"),
-        ("dep.lemma", "head.upos"),
+        ("head.lower", "dep.lower"),
         ("dep.suffix", "head.upos"),
-        ("head.upos", "dep.upos", "dep.feats"),
-        ("head.upos", "dep.upos", "head.feats"),
-        ("head.xpos", "dep.xpos"),
-        ("head.upos", "dep.upos", "dep.case", "head.verbform"),
         ("head.upos", "dep.upos", "dep.lower-1"),
         ("head.upos", "dep.upos", "dep.lower+1"),
         ("head.upos", "dep.upos", "dep.lower-2"),
@@ -41,4 +35,22 @@ LEXICALISED_LABELS = TemplateSet(
     directed=(),
 )
 
-LABEL_TEMPLATE_SETS = {"lexicalised": LEXICALISED_LABELS, "delexicalised": DELEXICALISED_LABELS}
+MORPHOLOGY_LABELS = TemplateSet(
+    plain=(
+        *WORD_LABELS.plain,
+        ("head.lemma", "dep.lemma"),
+        ("head.lemma", "dep.upos", "dep.case"),
+        ("dep.lemma", "head.upos"),
+        ("head.upos", "dep.upos", "dep.feats"),
+        ("head.upos", "dep.upos", "head.feats"),
+        ("head.xpos", "dep.xpos"),
+        ("head.upos", "dep.upos", "dep.case", "head.verbform"),
+    ),
+    directed=(),
+)
+
+LABEL_TEMPLATE_SETS = {
+    "delexicalised": DELEXICALISED_LABELS,
+    "words": WORD_LABELS,
+    "morphology": MORPHOLOGY_LABELS,
+}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.conllu import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.labeller import Labeller
 from qsproj.models.storage import save_model
@@ -48,14 +48,11 @@ class ArcParser:
 
         Raises
         ------
-        UsageError
-            When the sentence has no words or more than MAX_WORDS: time grows with the cube of the length.
+        SentenceLengthError
+            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
         """
-        if not 0 < len(sentence) <= MAX_WORDS:
-            name = f"sentence {sentence.sent_id!r}" if sentence.sent_id else "a sentence without sent_id"
-            raise UsageError(
-                f"{name} has {len(sentence)} words, expected 1 to {MAX_WORDS}; split it, or leave it out"
-            )
+        if len(sentence) > MAX_WORDS:
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
         return self.scorer.scores(self.scorer.features(self.scorer.encode(sentence))) / self.temperature
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
+from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
@@ -31,8 +32,10 @@ class TrainingOptions:
 
     Attributes
     ----------
-    template_set : str
-        ``lexicalised``, or ``delexicalised`` for a parser that is to read another language.
+    template_set : str or None
+        What is read of a word: ``delexicalised`` UPOS only, for a parser that is to read another language;
+        ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS and FEATS too.
+        None: ``morphology`` where the training data has any of these, else ``words``.
     objective : str
         ``likelihood`` (conditional log-likelihood) or ``risk`` (expected wrong heads).
     epochs : int
@@ -48,7 +51,7 @@ class TrainingOptions:
         None: read off the training trees.
     """
 
-    template_set: str = "lexicalised"
+    template_set: str | None = None
     objective: str = "likelihood"
     epochs: int = 10
     rate: float = 0.1
@@ -104,26 +107,32 @@ def train_arc_parser(
     if options.objective not in OBJECTIVES:
         raise unknown_name("objective", options.objective, list(OBJECTIVES))
     usable, skipped = _usable(sentences)
+    template_set = options.template_set or richest_template_set(usable)
+    if template_set not in TEMPLATE_SETS:
+        raise unknown_name("features", template_set, list(TEMPLATE_SETS))
     inference = choose_inference(
         [sentence.heads for sentence in usable],
         projective=options.projective,
         single_root=options.single_root,
     )
-    kept, examples = _examples(usable, inference, options, skipped)
+    kept, examples = _examples(usable, inference, template_set, options.objective, skipped)
     if not examples:
         raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
     support = supported_buckets(
-        options.template_set,
+        template_set,
         ((encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)),
         cutoff=options.cutoff,
     )
-    scorer, records = train_scorer(examples, support, rng=rng, dev=dev, inference=inference, options=options)
-    labeller = train_labeller(kept, rng=rng, template_set=options.template_set)
+    scorer, records = train_scorer(
+        examples, template_set, support, rng=rng, dev=dev, inference=inference, options=options
+    )
+    labeller = train_labeller(kept, rng=rng, template_set=template_set)
     return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
 
 
 def train_scorer(
     examples: Sequence[Example],
+    template_set: str,
     support: NDArray[np.uint64],
     *,
     rng: np.random.Generator,
@@ -132,7 +141,7 @@ def train_scorer(
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
-    trainer = ArcTrainer(options.template_set, support, rate=options.rate, l2=options.l2)
+    trainer = ArcTrainer(template_set, support, rate=options.rate, l2=options.l2)
     encoded_dev = [trainer.encode(sentence) for sentence in dev]
     best: list[ArcScorer] = []
 
@@ -165,15 +174,16 @@ def train_scorer(
 def _examples(
     sentences: Sequence[Sentence],
     inference: TreeInference,
-    options: TrainingOptions,
+    template_set: str,
+    objective_name: str,
     skipped: dict[str, int],
 ) -> tuple[list[Sentence], list[Example]]:
     """Encode what can be learned from; count in ``skipped`` what cannot."""
-    encode = ArcScorer.untrained(options.template_set).encode
+    encode = ArcScorer.untrained(template_set).encode
     kept: list[Sentence] = []
     examples: list[Example] = []
     for sentence in sentences:
-        objective = tree_objective(reachable(sentence.heads, inference), inference, options.objective)
+        objective = tree_objective(reachable(sentence.heads, inference), inference, objective_name)
         if objective is None:
             reason = "arcs that no possible tree contains"
             skipped[reason] = skipped.get(reason, 0) + 1
@@ -181,6 +191,14 @@ def _examples(
         kept.append(sentence)
         examples.append((encode(sentence), objective))
     return kept, examples
+
+
+def richest_template_set(sentences: Sequence[Sentence]) -> str:
+    """Return ``morphology`` when any word has a lemma, XPOS or FEATS, else ``words``."""
+    for sentence in sentences:
+        if any(cell != "_" for cell in (*sentence.lemmas, *sentence.xpos, *sentence.feats)):
+            return "morphology"
+    return "words"
 
 
 def _usable(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:

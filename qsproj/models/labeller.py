@@ -85,7 +85,7 @@ def train_labeller(
     sentences: Sequence[Sentence],
     *,
     rng: np.random.Generator,
-    template_set: str = "lexicalised",
+    template_set: str,
     epochs: int = 6,
     rate: float = 0.1,
 ) -> Labeller | None:

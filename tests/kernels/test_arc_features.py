@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.features.arc_templates import DELEXICALISED, LEXICALISED, compile_templates
+from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
 from qsproj.kernels import arc_features as kernels
@@ -27,7 +27,7 @@ def buckets_of(sentence, templates, head, dependent):
     return out[:count].copy()
 
 
-@pytest.mark.parametrize("templates", [DELEXICALISED, LEXICALISED])
+@pytest.mark.parametrize("templates", [DELEXICALISED, MORPHOLOGY])
 @pytest.mark.parametrize(("head", "dependent"), [(0, 8), (8, 2), (2, 6), (8, 16), (16, 1), (13, 12)])
 def test_an_arc_has_as_many_features_as_the_templates_say(templates, head, dependent):
     expected = features_of(SENTENCE, templates, head, dependent)
@@ -56,7 +56,7 @@ def test_equal_features_share_a_bucket_and_others_do_not():
 
 
 def test_scores_are_sums_of_weights():
-    compiled = compile_templates(LEXICALISED)
+    compiled = compile_templates(MORPHOLOGY)
     features = arc_features(encode(SENTENCE, compiled.attributes), compiled, BUCKETS)
     weights = np.random.default_rng(5).normal(size=BUCKETS)
     scores = np.full((len(SENTENCE) + 1, len(SENTENCE) + 1), 7.0)
@@ -64,7 +64,7 @@ def test_scores_are_sums_of_weights():
     for head in range(len(SENTENCE) + 1):
         for dependent in range(1, len(SENTENCE) + 1):
             if head != dependent:
-                expected = weights[buckets_of(SENTENCE, LEXICALISED, head, dependent)].sum()
+                expected = weights[buckets_of(SENTENCE, MORPHOLOGY, head, dependent)].sum()
                 assert scores[head, dependent] == pytest.approx(expected, abs=1e-9)
     assert np.all(scores[:, 0] == 7.0)
     assert np.all(np.diag(scores) == 7.0)

@@ -1,0 +1,215 @@
+"""Train and parse from the command line: results, options, bad input."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qsproj import load_model, read_conllu
+from qsproj.corpus.conllu import misc_values
+
+CORPORA = "corpora/en.conllu"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    path = tmp_path_factory.mktemp("models") / "en.model"
+    assert main(["train", CORPORA, "-o", str(path), "--epochs", "6"]) == 0
+    return path
+
+
+def long_sentence(words):
+    row = "\t_\t_\tNOUN\t_\t_\t_\t_\t_\t_\n"
+    return "".join(f"{i}{row.replace('_', 'x', 1)}" for i in range(1, words + 1)) + "\n"
+
+
+def test_training_trees_are_learned(run_cli, model, tmp_path):
+    assert run_cli("parse", "-m", model, CORPORA, "-o", tmp_path / "out.conllu").code == 0
+    outcome = run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json")
+    scores = json.loads(outcome.out)
+    assert scores["uas"] > 98
+    assert scores["las"] > 97
+
+
+def test_everything_but_heads_and_relations_is_kept(run_cli, model, tmp_path):
+    out = tmp_path / "out.conllu"
+    run_cli("parse", "-m", model, "corpora/de.conllu", "-o", out)
+    before = Path("corpora/de.conllu").read_text(encoding="utf-8").splitlines()
+    after = out.read_text(encoding="utf-8").splitlines()
+    assert len(before) == len(after)
+    changed = 0
+    for old, new in zip(before, after, strict=True):
+        changed += old != new
+        old_cells, new_cells = old.split("\t"), new.split("\t")
+        assert old_cells[:6] == new_cells[:6]
+        assert old_cells[8:] == new_cells[8:]
+    assert changed > 100
+
+
+def test_the_same_seed_gives_the_same_bytes(run_cli, tmp_path):
+    def trained(name, seed):
+        run_cli("train", CORPORA, "-o", tmp_path / name, "--epochs", "2", "--seed", seed)
+        return (tmp_path / name).read_bytes()
+
+    assert trained("a", 1) == trained("b", 1)
+    assert trained("a", 1) != trained("c", 2)
+
+
+@pytest.mark.parametrize("decode", ["map", "mbr"])
+def test_confidence_is_the_probability_of_the_arc(run_cli, model, tmp_path, decode):
+    out = tmp_path / "out.conllu"
+    run_cli("parse", "-m", model, "corpora/de.conllu", "-o", out, "--confidence", "--decode", decode)
+    parser = load_model(model)
+    for sentence in read_conllu(out):
+        marginals = parser.arc_probabilities(sentence)
+        written = [float(value) for value in misc_values(sentence, "ArcProb")]
+        words = np.arange(1, len(sentence) + 1)
+        np.testing.assert_allclose(written, marginals[sentence.heads[1:], words], atol=6e-5)
+
+
+def test_mbr_has_more_expected_heads_and_map_more_probability(model):
+    parser = load_model(model)
+    differ = 0
+    for sentence in read_conllu("corpora/es.conllu"):
+        scores = parser.scores(sentence)
+        marginals = parser.arc_probabilities(sentence)
+        words = np.arange(1, len(sentence) + 1)
+        most_probable, most_right = parser.heads(scores, decode="map"), parser.heads(scores, decode="mbr")
+        differ += not np.array_equal(most_probable, most_right)
+        assert scores[most_probable[1:], words].sum() >= scores[most_right[1:], words].sum() - 1e-9
+        assert marginals[most_right[1:], words].sum() >= marginals[most_probable[1:], words].sum() - 1e-9
+    assert differ
+
+
+def test_dev_set_stops_training(run_cli, tmp_path):
+    outcome = run_cli(
+        "train",
+        CORPORA,
+        "-o",
+        tmp_path / "m",
+        "--dev",
+        "corpora/en.conllu",
+        "--epochs",
+        "40",
+        "--features",
+        "words",
+    )
+    assert outcome.code == 0
+    assert "dev UAS" in outcome.err
+    epochs = int(outcome.err.split(" epochs")[0].split()[-1])
+    assert epochs < 40
+
+
+def test_the_shape_of_trees_is_read_off_or_told(run_cli, tmp_path):
+    told = run_cli("train", CORPORA, "-o", tmp_path / "m", "--projective", "--multi-root", "--epochs", "1")
+    assert told.err.startswith("projective parser, any number of roots")
+    read_off = run_cli("train", CORPORA, "-o", tmp_path / "m", "--epochs", "1")
+    assert "one root" in read_off.err
+
+
+def test_partial_trees_train(run_cli, tmp_path):
+    partial = tmp_path / "partial.conllu"
+    lines = Path(CORPORA).read_text(encoding="utf-8").splitlines(keepends=True)
+    with partial.open("w", encoding="utf-8") as out:
+        for number, line in enumerate(lines):
+            cells = line.split("\t")
+            if len(cells) == 10 and number % 3 == 0:
+                cells[6] = cells[7] = "_"
+            out.write("\t".join(cells))
+    assert run_cli("train", partial, "-o", tmp_path / "m", "--epochs", "6").code == 0
+    run_cli("parse", "-m", tmp_path / "m", CORPORA, "-o", tmp_path / "out.conllu")
+    scores = json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)
+    assert scores["uas"] > 93
+
+
+def test_risk_is_an_objective(run_cli, tmp_path):
+    outcome = run_cli(
+        "train", CORPORA, "-o", tmp_path / "m", "--objective", "risk", "--epochs", "4", "--projective"
+    )
+    assert outcome.code == 0
+    run_cli("parse", "-m", tmp_path / "m", CORPORA, "-o", tmp_path / "out.conllu")
+    assert json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)["uas"] > 90
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--objective", "luck"], "unknown objective 'luck'; known: likelihood, risk"),
+        (["--features", "smell"], "unknown features 'smell'; known: delexicalised, words, morphology"),
+    ],
+)
+def test_unknown_names_list_the_known_ones(run_cli, tmp_path, arguments, message):
+    outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", *arguments)
+    assert outcome.code == 2
+    assert outcome.err == f"qsproj train: {message}\n"
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_treebank_without_heads_is_refused(run_cli, tmp_path):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(long_sentence(3))
+    outcome = run_cli("train", bare, "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert "is the HEAD column empty?" in outcome.err
+
+
+def test_a_sentence_of_2000_words_is_named_and_nothing_is_lost(run_cli, model, tmp_path):
+    out = tmp_path / "out.conllu"
+    out.write_text("what was there")
+    text = tmp_path / "long.conllu"
+    text.write_text(long_sentence(2) + long_sentence(2000))
+    outcome = run_cli("parse", "-m", model, text, "-o", out)
+    assert outcome.code == 2
+    expected = "found a sentence of 2,000 words, expected 1 to 1,000; split it, or leave it out"
+    assert outcome.err == f"qsproj parse: {text}:4: {expected}\n"
+    assert out.read_text() == "what was there"
+
+
+def test_a_model_of_another_version_is_refused(run_cli, model, tmp_path):
+    newer = tmp_path / "newer.model"
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(newer, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content.replace(b'"version": 1', b'"version": 99'))
+    outcome = run_cli("parse", "-m", newer, CORPORA)
+    assert outcome.code == 2
+    assert f"{newer}: found model version 99, expected version 1" in outcome.err
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
+def test_a_file_that_is_no_model_is_refused(run_cli, tmp_path, content):
+    path = tmp_path / "foreign"
+    path.write_bytes(content)
+    outcome = run_cli("parse", "-m", path, CORPORA)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "expected a model written by qsproj" in outcome.err
+
+
+def test_a_damaged_model_is_refused(run_cli, model, tmp_path):
+    cut = tmp_path / "cut.model"
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    cut.write_bytes(content)
+    outcome = run_cli("parse", "-m", cut, CORPORA)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+def test_a_full_disk_is_one_line(run_cli, model):
+    outcome = run_cli("parse", "-m", model, CORPORA, "-o", "/dev/full")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "/dev/full" in outcome.err
+
+
+def test_a_model_that_cannot_be_written_leaves_the_old_one(run_cli, tmp_path):
+    outcome = run_cli("train", CORPORA, "-o", tmp_path / "no" / "such" / "model", "--epochs", "1")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") >= 1
+    assert "no/such" in outcome.err
