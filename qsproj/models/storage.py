@@ -33,6 +33,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
     "tagger": ("qsproj.models.tagger", "Tagger"),
     "dmv": ("qsproj.models.dmv", "Dmv"),
+    "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),
 }
 
 

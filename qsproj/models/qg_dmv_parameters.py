@@ -1,0 +1,100 @@
+"""Parameters of the QG-DMV, and the counts they are estimated from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.errors import UsageError
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
+from qsproj.models.dmv_parameters import DmvCounts, Floats, normalised
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QgParameters:
+    """Probabilities of the QG-DMV over T target tags, G tags of senses and C configurations.
+
+    Attributes
+    ----------
+    stop : float64[T, 2, 2]
+        Probability of stopping, [head tag, direction, valence].
+    configuration : float64[C]
+        Probability of a configuration, in the order of CONFIGURATION_NAMES.
+    child : float64[T, 2, G, T]
+        Probability of a dependent's tag, [head tag, direction, tag of its sense, tag]; rows sum to 1.
+    root : float64[G, T]
+        Probability of the tag of the root's one child, [tag of its sense, tag]; rows sum to 1.
+
+    *Source*: thesis 4.6.1, without its conditioning on the most recent sibling.
+    """
+
+    stop: Floats
+    configuration: Floats
+    child: Floats
+    root: Floats
+
+    def log_prior(self, smoothing: float) -> float:
+        """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
+        if smoothing == 0.0:
+            return 0.0
+        logs = [np.log(self.stop), np.log1p(-self.stop), np.log(self.configuration)]
+        logs += [np.log(self.child), np.log(self.root)]
+        return smoothing * float(sum(values.sum() for values in logs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QgCounts:
+    """Expected counts, laid out as the parameters; ``stop`` has a last axis {stop, go on}. They add up."""
+
+    stop: Floats
+    configuration: Floats
+    child: Floats
+    root: Floats
+
+    def __add__(self, other: QgCounts) -> QgCounts:
+        """Return the counts of both."""
+        return QgCounts(
+            self.stop + other.stop,
+            self.configuration + other.configuration,
+            self.child + other.child,
+            self.root + other.root,
+        )
+
+    def estimate(self, smoothing: float) -> QgParameters:
+        """Return relative frequencies after ``smoothing`` was added to each count."""
+        return QgParameters(
+            normalised(self.stop, smoothing)[..., 0],
+            normalised(self.configuration, smoothing),
+            normalised(self.child, smoothing),
+            normalised(self.root, smoothing),
+        )
+
+    def without_source(self) -> DmvCounts:
+        """Return the counts of the monolingual decisions, the source summed out (thesis 4.6)."""
+        return DmvCounts(self.stop, self.child.sum(axis=2), self.root.sum(axis=0))
+
+
+def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
+    """Return parameters that prefer nothing but the configuration parent-child.
+
+    Raises
+    ------
+    UsageError
+        When ``parent_child`` is no probability between 0 and 1.
+
+    *Source*: thesis 4.6.2, 4.6.3.4.
+    """
+    if not 0.0 < parent_child < 1.0:
+        raise UsageError(
+            f"the prior of parent-child is {parent_child}, expected a probability between 0 and 1"
+        )
+    kinds = len(CONFIGURATION_NAMES)
+    configuration = np.full(kinds, (1.0 - parent_child) / (kinds - 1))
+    configuration[PARENT_CHILD] = parent_child
+    return QgParameters(
+        np.full((tags, 2, 2), 0.5),
+        configuration,
+        np.full((tags, 2, source_tags, tags), 1.0 / tags),
+        np.full((source_tags, tags), 1.0 / tags),
+    )

@@ -1,0 +1,146 @@
+"""Training of the QG-DMV by conditional EM, given source trees and word links (thesis 4.6.3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import UsageError
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES
+from qsproj.models.arc_parser import MAX_WORDS
+from qsproj.models.dmv import Dmv
+from qsproj.models.dmv_corpus import tag_inventory
+from qsproj.models.qg_dmv import QgDmv, expected_counts
+from qsproj.models.qg_dmv_corpus import QgCorpus, pack_pairs, pair_nodes
+from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters
+from qsproj.progress import track
+from qsproj.training.em import EMRecord, run_em
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QgOptions:
+    """How a QG-DMV is trained.
+
+    Attributes
+    ----------
+    iterations : int
+        At most so many of EM.
+    tolerance : float
+        Relative gain, of held-out data or else of the objective, below which EM has converged.
+    smoothing : float
+        Added to every count of the QG-DMV; 0 gives plain maximum likelihood.
+    monolingual_smoothing : float
+        Added to every count of the DMV that parses new text.
+    parent_child : float
+        Probability of the configuration parent-child to start with; the others share the rest.
+    max_words : int
+        Pairs with a longer target sentence are left out.
+    punctuation : str
+        ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv_punctuation`.
+    """
+
+    iterations: int = 20
+    tolerance: float = 1e-4
+    smoothing: float = 0.1
+    monolingual_smoothing: float = 0.1
+    parent_child: float = 0.9
+    max_words: int = 40
+    punctuation: str = "strip"
+
+
+@dataclass(frozen=True, slots=True)
+class QgReport:
+    """What happened in training: EM's iterations, learned configurations, pairs left out (and why)."""
+
+    iterations: tuple[EMRecord, ...]
+    converged: bool
+    pairs: int
+    configurations: dict[str, float]
+    skipped: dict[str, int]
+
+
+def train_qg_dmv(
+    pairs: Sequence[SentencePair], *, dev: Sequence[SentencePair] = (), options: QgOptions | None = None
+) -> tuple[QgDmv, QgReport]:
+    """Learn from tagged target sentences, parsed source sentences and the links between them.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        Source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are the
+        candidates, and their weights, where given, the priors.
+    dev : sequence of SentencePair
+        Pairs to check convergence on, by their likelihood.
+
+    Raises
+    ------
+    UsageError
+        When no pair can be learned from, or an option is wrong.
+    """
+    options = options or QgOptions()
+    usable, skipped = _usable(pairs, options.max_words)
+    inventory = tag_inventory([pair.target for pair in usable])
+    source_inventory = tag_inventory([pair.source for pair in usable])
+
+    def packed(some: Sequence[SentencePair]) -> QgCorpus:
+        nodes = (
+            pair_nodes(pair, inventory, source_inventory, punctuation=options.punctuation)
+            for pair in track(some, "packing", total=len(some), unit="pair")
+        )
+        return pack_pairs(nodes)
+
+    parts = [packed(part) for part in _parts(usable)]
+    held_out = [packed(part) for part in _parts(_usable(dev, options.max_words)[0])] if dev else []
+    result = run_em(
+        biased_parameters(len(inventory), len(source_inventory) + 1, parent_child=options.parent_child),
+        e_step=lambda parameters: expected_counts(parts, parameters),
+        m_step=lambda counts: counts.estimate(options.smoothing),
+        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        held_out=(lambda parameters: expected_counts(held_out, parameters)[1]) if dev else None,
+        iterations=options.iterations,
+        tolerance=options.tolerance,
+    )
+    counts, _ = expected_counts(parts, result.parameters)
+    model = QgDmv(source_inventory, result.parameters, _monolingual(counts, inventory, options))
+    return model, QgReport(
+        result.records, result.converged, len(usable), _by_name(result.parameters), skipped
+    )
+
+
+def _monolingual(counts: QgCounts, inventory: tuple[str, ...], options: QgOptions) -> Dmv:
+    parameters = counts.without_source().estimate(options.monolingual_smoothing)
+    return Dmv(inventory, parameters, options.punctuation)
+
+
+def _by_name(parameters: QgParameters) -> dict[str, float]:
+    return dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True))
+
+
+def _parts(pairs: Sequence[SentencePair], size: int = 10_000) -> Iterator[Sequence[SentencePair]]:
+    """Cut a corpus into parts: while one is packed, only its own pairs exist twice."""
+    for start in range(0, len(pairs), size):
+        yield pairs[start : start + size]
+
+
+def _usable(pairs: Sequence[SentencePair], max_words: int) -> tuple[list[SentencePair], dict[str, int]]:
+    """Leave out, and count, pairs that are too long, empty, or whose source has no tree."""
+    usable: list[SentencePair] = []
+    skipped: dict[str, int] = {}
+    for pair in pairs:
+        if not 0 < len(pair.target) <= max_words:
+            reason = f"no target words, or more than {max_words}"
+        elif not 0 < len(pair.source) <= MAX_WORDS:
+            reason = f"no source words, or more than {MAX_WORDS}"
+        elif np.any(pair.source.heads[1:] == NO_HEAD):
+            reason = "a source word without a head"
+        else:
+            usable.append(pair)
+            continue
+        skipped[reason] = skipped.get(reason, 0) + 1
+    if not usable:
+        raise UsageError(f"no sentence pair can be learned from (left out: {skipped})")
+    return usable, skipped
