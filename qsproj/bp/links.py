@@ -114,21 +114,13 @@ class Chains:
 
 def dependent_chains(links: Table) -> Chains:
     """Return the chains that CHILDSEQ and VALENCE run along."""
-    rows, columns, heads, sides = [], [], [], []
-    for head in range(links.shape[0]):
-        dependents = np.flatnonzero(links[head] >= 0)
-        for side in (0, 1) if head > 0 else (1,):
-            outward = dependents[dependents > head] if side else dependents[dependents < head][::-1]
-            rows.append(links[head, outward])
-            columns.append(outward)
-            heads.append(head)
-            sides.append(side)
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([row.size for row in rows], out=starts[1:])
-    return Chains(
-        np.concatenate(rows).astype(np.int32),
-        np.concatenate(columns).astype(np.int32),
-        starts,
-        np.array(heads, dtype=np.int32),
-        np.array(sides, dtype=np.int32),
-    )
+    heads, dependents, variables = arcs_of(links)
+    sides = dependents > heads
+    order = np.lexsort((np.abs(dependents - heads), sides, heads))
+    # The left side of the root, which no arc is on, would be chain -1.
+    chains = 2 * heads + sides - 1
+    n_chains = 2 * links.shape[0] - 1
+    starts = np.zeros(n_chains + 1, dtype=np.int64)
+    np.cumsum(np.bincount(chains, minlength=n_chains), out=starts[1:])
+    numbers = np.arange(1, n_chains + 1, dtype=np.int32)
+    return Chains(variables[order], dependents[order], starts, numbers // 2, numbers % 2)

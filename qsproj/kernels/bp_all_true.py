@@ -16,14 +16,20 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 # Below this, exp() of the numbers and of their sums neither overflows nor underflows.
 SAFE = 300.0
+# exp(-SETTLED) is below the resolution of 1.
+SETTLED = 40.0
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _two(other, score, maximise):
-    """Return the message of a factor of two booleans, given what the other one says."""
+def _two(other, score, reward, maximise):
+    """Return the message of a factor of two booleans, given what the other one says; reward = exp(score)."""
+    if other + max(score, 0.0) < -SETTLED:
+        return 0.0
+    if other - abs(score) > SETTLED:
+        return score
     if not maximise and abs(other) < SAFE and abs(score) < SAFE:
         odds = np.exp(other)
-        return np.log((1.0 + odds * np.exp(score)) / (1.0 + odds))
+        return np.log((1.0 + odds * reward) / (1.0 + odds))
     false, true = weight_if_false(other), weight_if_true(other)
     return plus(false, true + score, maximise) - plus(false, true, maximise)
 
@@ -54,8 +60,9 @@ def all_true_messages(incoming, scores, degree, maximise):
     outgoing = np.empty(incoming.shape[0])
     if degree == 2:
         for f in range(scores.shape[0]):
-            outgoing[2 * f] = _two(incoming[2 * f + 1], scores[f], maximise)
-            outgoing[2 * f + 1] = _two(incoming[2 * f], scores[f], maximise)
+            reward = np.exp(scores[f])
+            outgoing[2 * f] = _two(incoming[2 * f + 1], scores[f], reward, maximise)
+            outgoing[2 * f + 1] = _two(incoming[2 * f], scores[f], reward, maximise)
         return outgoing
     before = np.empty((degree, 2))
     for f in range(scores.shape[0]):

@@ -22,7 +22,8 @@ def plus(x, y, maximise):
     high, low = (x, y) if x > y else (y, x)
     if maximise or low == -np.inf or high == np.inf:
         return high
-    return high + np.log1p(np.exp(low - high))
+    # Not log1p, which takes thrice as long: an absolute error of 1e-16 is all that logs can hold anyway.
+    return high + np.log(1.0 + np.exp(low - high))
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)

@@ -17,6 +17,9 @@ from qsproj.kernels.bp_arithmetic import plus, weight_if_true
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
+# Sums of products of shares down to 1e-308 are exact above this.
+SMALLEST = 1e-280
+
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _forward(messages, scores, before, reached, maximise):
@@ -67,6 +70,44 @@ def _backward(messages, scores, reached, after, skipped, maximise):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fast_backward(messages, scores, before, reached, after, skipped):
+    """Do as ``_backward`` for sums, with one exponential a step; say whether the result is exact.
+
+    Steps are taken relative to the best one from the same place, paths relative to all of them. So what
+    underflows is below 1e-300 of the whole, and only a chance of skipping as small as that can miss it.
+    """
+    m = messages.shape[0]
+    partition = before[m + 1]
+    if partition == -np.inf:
+        return False
+    after[m + 1] = 0.0
+    skipped[:] = 0.0
+    latest = m + 1
+    steps = np.empty(m + 2)
+    for p in range(m, -1, -1):
+        high = -np.inf
+        for q in range(p + 1, latest + 1):
+            weight = weight_if_true(messages[q - 1]) if q <= m else 0.0
+            steps[q] = scores[p, q - 1] + weight + after[q]
+            high = max(high, steps[q])
+        after[p] = high
+        if high > -np.inf:
+            share = np.exp(reached[p] + high - partition)
+            running = 0.0
+            for q in range(latest, p + 1, -1):
+                running += np.exp(steps[q] - high)
+                skipped[q - 1] += share * running
+            after[p] = high + np.log(running + np.exp(steps[p + 1] - high))
+        if p > 0 and messages[p - 1] == np.inf:
+            latest = p
+    for q in range(1, m + 1):
+        if skipped[q] < SMALLEST and messages[q - 1] < np.inf:
+            return False
+        skipped[q] = np.log(skipped[q]) + partition
+    return True
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
     """Return the outgoing log-odds, float64[E].
 
@@ -92,7 +133,8 @@ def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
         m = messages.shape[0]
         block = scores[score_starts[f] : score_starts[f + 1]].reshape(m + 1, m + 1)
         _forward(messages, block, before, reached, maximise)
-        _backward(messages, block, reached, after, skipped[: m + 2], maximise)
+        if maximise or not _fast_backward(messages, block, before, reached, after, skipped):
+            _backward(messages, block, reached, after, skipped, maximise)
         for q in range(1, m + 1):
             taken = before[q] + after[q]
             if messages[q - 1] == np.inf:
