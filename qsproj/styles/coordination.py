@@ -36,7 +36,7 @@ def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
 
 def _wrap(tree: WorkingTree, group: Group, style: Style) -> None:
     between = separators(tree, group, style)
-    outside = [child for child in shared_dependents(tree, group, style) if child not in between]
+    outside = shared_dependents(tree, group, style)
     node = tree.add_coordination(group.conjuncts[0], group.conjuncts[-1])
     tree.substitute(group.top, node)
     for conjunct in group.conjuncts:

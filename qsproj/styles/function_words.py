@@ -108,9 +108,9 @@ class FunctionWordRule:
     def _goes_along(
         self, tree: WorkingTree, child: int, word: int, content: int, *, outer_subject: bool
     ) -> bool:
-        base = base_relation(tree.relations[child])
-        if base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child):
+        if _is_bound(tree, child):
             return False
+        base = base_relation(tree.relations[child])
         if base == "punct" and is_terminal(tree.form(child)):
             return True
         # Inside "is that he left" the clause keeps its own subject; only the outer one is the copula's.
@@ -131,10 +131,16 @@ class FunctionWordRule:
             tree.attach(child, content, tree.relations[child])
 
     def _returns(self, tree: WorkingTree, child: int, content: int) -> bool:
-        base = base_relation(tree.relations[child])
-        if base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child):
+        if _is_bound(tree, child):
             return False
+        base = base_relation(tree.relations[child])
         return base in self.outer or not _is_between(tree, child, tree.heads[child], content)
+
+
+def _is_bound(tree: WorkingTree, child: int) -> bool:
+    """Tell whether a node stays with its head whatever becomes of that."""
+    base = base_relation(tree.relations[child])
+    return base in INSEPARABLE or base == COMPLEMENT or tree.is_inside(child)
 
 
 def _is_between(tree: WorkingTree, middle: int, one: int, other: int) -> bool:

@@ -11,7 +11,6 @@ from qsproj.styles.coordination_groups import Group
 from qsproj.styles.relations import (
     COMPLEMENT,
     CONJUNCT,
-    INSEPARABLE,
     SUBJECTS,
     base_relation,
     is_terminal,
@@ -29,7 +28,7 @@ _OWN = {
     "csubj": _OWN_CLAUSE,
     "aux": _OWN_CLAUSE | {"aux"},
     "cop": _OWN_CLAUSE | {"cop"},
-    "expl": frozenset({"expl"}),
+    "expl": _OWN_CLAUSE | {"expl"},
     "case": frozenset({"case"}),
     "mark": frozenset({"mark"}),
     "det": frozenset({"det"}),
@@ -65,18 +64,13 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
 
 
 def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:
-    """Return the separable dependents of a word that stand before the first or after the last conjunct."""
+    """Return a word's dependents before the first and after the last conjunct, conjuncts aside."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
     return [
         child
         for child in tree.children[word]
-        if not first <= tree.starts[child] <= last and _is_separable(tree, child)
+        if not first <= tree.starts[child] <= last and base_relation(tree.relations[child]) != CONJUNCT
     ]
-
-
-def _is_separable(tree: WorkingTree, child: int) -> bool:
-    base = base_relation(tree.relations[child])
-    return base != CONJUNCT and base not in INSEPARABLE
 
 
 def guess_left(tree: WorkingTree, group: Group) -> list[int]:
@@ -107,7 +101,8 @@ def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
     if base == COMPLEMENT:
         return _complement_verdict(tree, first, others)
     own = _OWN.get(base)
-    if own is None:
+    # Reflexive pronouns (expl:pv) are of their verb alone; plain expletives are like subjects.
+    if own is None or tree.relations[child].startswith("expl:"):
         return None
     if any(tree.has(other, own) for other in others):
         return False

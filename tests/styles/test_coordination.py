@@ -1,5 +1,7 @@
 """Coordinations in all families: hand-checked trees, each converted there and back."""
 
+from dataclasses import replace
+
 import pytest
 
 from qsproj.styles.convert import convert
@@ -102,6 +104,76 @@ CASES = {
         cream  NOUN   5 conj   6 conj   6 conj
         """,
     ),
+    "a conjunction before the first conjunct of a coordination that is a conjunct": (
+        ["coordination=prague"],
+        """
+        tea    NOUN   0 root        2 conj
+        or     CCONJ  4 cc          0 root
+        both   CCONJ  4 cc:preconj  5 cc:preconj
+        milk   NOUN   1 conj        5 conj
+        and    CCONJ  6 cc          2 conj
+        cream  NOUN   4 conj        5 conj
+        """,
+    ),
+    "a conjunction heads rather than the punctuation after it": (
+        ["coordination=prague"],
+        """
+        tea   NOUN   0 root   2 conj
+        and   CCONJ  4 cc     0 root
+        ,     PUNCT  4 punct  4 punct
+        milk  NOUN   1 conj   2 conj
+        """,
+    ),
+    "a conjunction that hangs elsewhere than the style says stays with its word": (
+        ["coordination=conll", "coordination=prague"],
+        """
+        tea     NOUN   0 root  5 conj  4 conj
+        and     CCONJ  1 cc    1 cc    1 cc
+        milk    NOUN   1 conj  5 conj  4 conj
+        and     CCONJ  5 cc    5 cc    0 root
+        coffee  NOUN   1 conj  0 root  4 conj
+        """,
+    ),
+    "an expletive is shared, a reflexive is not": (
+        ["coordination=prague"],
+        """
+        es     PRON   3 expl     5 expl
+        sich   PRON   3 expl:pv  3 expl:pv
+        freut  VERB   0 root     5 conj
+        nicht  PART   3 advmod   3 advmod
+        und    CCONJ  6 cc       0 root
+        lacht  VERB   3 conj     5 conj
+        """,
+    ),
+    "a determiner is shared by nouns": (
+        ["coordination=prague"],
+        """
+        the    DET    2 det   3 det
+        men    NOUN   0 root  3 conj
+        and    CCONJ  4 cc    0 root
+        women  NOUN   2 conj  3 conj
+        """,
+    ),
+    "a determiner is not shared with a name": (
+        ["coordination=prague"],
+        """
+        the   DET    2 det   2 det
+        men   NOUN   0 root  3 conj
+        and   CCONJ  4 cc    0 root
+        Anna  PROPN  2 conj  3 conj
+        """,
+    ),
+    "what stands between a preposition of one conjunct and its noun is not shared": (
+        ["coordination=prague"],
+        """
+        at     ADP    3 case  3 case
+        this   DET    3 det   3 det
+        stage  NOUN   0 root  4 conj
+        and    CCONJ  6 cc    0 root
+        in     ADP    6 case  6 case
+        light  NOUN   3 conj  4 conj
+        """,
+    ),
     "coordinated conjunctions do not head": (
         ["coordination=prague"],
         """
@@ -187,6 +259,23 @@ def test_converted_and_restored(name):
         converted = convert(original, style)
         assert tree_of(converted) == tree_of(sentence_of(table, column))
         assert tree_of(convert(converted, UD, source=style)) == tree_of(original)
+
+
+@pytest.mark.parametrize(("feats", "head"), [("VerbForm=Part", 3), ("Mood=Ind|VerbForm=Fin", 2)])
+def test_an_auxiliary_is_not_shared_with_a_finite_verb(feats, head):
+    """In "has come and goes" the auxiliary is of the first verb only; in "has come and gone" of both."""
+    original = sentence_of("has AUX 2 aux\n come VERB 0 root\n and CCONJ 4 cc\n go VERB 2 conj")
+    with_feats = replace(original, feats=("_", "_", "_", feats))
+    converted = convert(with_feats, parse_style("coordination=prague"))
+    assert converted.heads.tolist() == [-1, head, 3, 0, 3]
+
+
+@pytest.mark.parametrize("place", ["previous", "between"])
+def test_a_conjunction_that_hangs_elsewhere_heads_nothing(place):
+    original = sentence_of("tea NOUN 0 root\n and CCONJ 3 cc\n milk NOUN 1 conj")
+    source = parse_style(f"conjunctions={place}")
+    target = parse_style("coordination=prague", base=source)
+    assert tree_of(convert(original, target, source=source)) == tree_of(original)
 
 
 @pytest.mark.parametrize(

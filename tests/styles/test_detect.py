@@ -39,6 +39,18 @@ def test_two_conjuncts_agree_with_chains_and_with_fans():
     assert found.style.coordination == "stanford"
 
 
+def test_a_first_conjunct_that_is_a_coordination_without_conjunction_is_no_chain():
+    nested = "a NOUN 3 conj\n b NOUN 1 conj\n , PUNCT 0 root\n c NOUN 3 conj"
+    coordination = detect_style([sentence_of(nested)]).evidence[0]
+    assert (coordination.places, coordination.choice) == (2, "stanford")
+    assert dict(coordination.counts) == {"stanford": 1, "moscow": 1, "prague": 1}
+
+
+def test_a_conjunction_in_no_place_of_a_style_tells_nothing():
+    skipping = "a NOUN 0 root\n and CCONJ 4 cc\n b NOUN 1 conj\n c NOUN 1 conj"
+    assert detect_style([sentence_of(skipping)]).evidence[1].places == 0
+
+
 def test_without_evidence_the_style_is_that_of_ud():
     found = detect_style([sentence_of("go VERB 0 root")])
     assert found.style == UD

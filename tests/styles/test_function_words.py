@@ -29,6 +29,31 @@ CASES = {
         rain     NOUN  1 obl    2 comp:case
         """,
     ),
+    "what hangs on the preposition and stands behind it stays": (
+        ["prepositions=head"],
+        """
+        in     ADP    3 case   0 root
+        -      PUNCT  1 punct  1 punct
+        house  NOUN   0 root   1 comp:case
+        """,
+    ),
+    "parts of a name and of a postposition stay with their first word": (
+        ["prepositions=head"],
+        """
+        Rhein    PROPN  0 root   2 comp:case
+        in       ADP    1 case   0 root
+        bezug    ADP    2 fixed  2 fixed
+        Ruhr     PROPN  1 flat   1 flat
+        """,
+    ),
+    "a noun on the far side of its preposition and of its determiner": (
+        ["prepositions=head,determiners=head"],
+        """
+        house  NOUN  0 root  3 comp:det
+        in     ADP   1 case  0 root
+        the    DET   1 det   2 comp:case
+        """,
+    ),
     "prepositions on both sides": (
         ["prepositions=head"],
         """
@@ -133,12 +158,44 @@ CASES = {
         """,
     ),
     "two prepositions for one noun": (
+        [
+            "prepositions=head",
+            "coordination=prague,prepositions=head",
+            "coordination=conll,prepositions=head",
+        ],
+        """
+        in      ADP    4 case  0 root       2 conj       3 conj
+        and     CCONJ  3 cc    3 cc         0 root       3 cc
+        around  ADP    1 conj  1 conj       2 conj       0 root
+        Paris   PROPN  0 root  1 comp:case  2 comp:case  3 comp:case
+        """,
+    ),
+    "two postpositions for one noun": (
         ["prepositions=head", "coordination=prague,prepositions=head"],
         """
-        in      ADP    4 case  0 root       2 conj
-        and     CCONJ  3 cc    3 cc         0 root
-        around  ADP    1 conj  1 conj       2 conj
-        Paris   PROPN  0 root  1 comp:case  2 comp:case
+        Paris   PROPN  0 root  2 comp:case  3 comp:case
+        in      ADP    1 case  0 root       3 conj
+        and     CCONJ  4 cc    4 cc         0 root
+        around  ADP    2 conj  2 conj       3 conj
+        """,
+    ),
+    "an auxiliary of the second verb only": (
+        ["coordination=conll,auxiliaries=head"],
+        """
+        drank  VERB   0 root  3 conj
+        and    CCONJ  4 cc    3 cc
+        has    AUX    4 aux   0 root
+        eaten  VERB   1 conj  3 comp:aux
+        """,
+    ),
+    "an auxiliary for each verb": (
+        ["coordination=conll,auxiliaries=head", "auxiliaries=head"],
+        """
+        has    AUX    2 aux   4 conj      0 root
+        drunk  VERB   0 root  1 comp:aux  1 comp:aux
+        and    CCONJ  5 cc    4 cc        4 cc
+        has    AUX    5 aux   0 root      1 conj
+        eaten  VERB   2 conj  4 comp:aux  4 comp:aux
         """,
     ),
     "one subject and one auxiliary for both verbs": (
