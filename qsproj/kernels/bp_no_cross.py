@@ -19,42 +19,54 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 # Rows of the workspace.
 UP_TO, FROM, OUTWARD, CROSSING, CLEAR = 0, 1, 2, 3, 4
+# How weights are kept: as logs, to be summed or maximised, or as they are.
+LOG_SUM, LOG_MAX, PLAIN = 0, 1, 2
+# Plain weights are at most 1: sums of them above this have lost nothing to underflow, nor overflow.
+SMALLEST = 1e-280
+LARGEST_SCORE = 300.0
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _split(word, other, weights, work, maximise):
+def _join(x, y, mode):
+    """Return the total of two weights."""
+    return x + y if mode == PLAIN else plus(x, y, mode == LOG_MAX)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _split(word, other, weights, work, mode):
     """Fill, for every head of ``word``, the totals of the heads of ``other`` that cross it and that do not.
 
-    ``weights`` float64[n+1] are the log weights of the heads of ``other`` by position, -inf where it has
-    none. ``work`` is float64[5, n+3]; totals go to its rows CROSSING and CLEAR, by position of the head.
+    ``weights`` float64[n+1] are those of the heads of ``other`` by position, nothing (-inf, or plain 0) where
+    it has none. ``work`` is float64[5, n+2]; totals go to its rows CROSSING and CLEAR, by position of the
+    head.
     """
     size = weights.shape[0]
+    nothing = 0.0 if mode == PLAIN else -np.inf
     up_to, from_, outward = work[UP_TO], work[FROM], work[OUTWARD]
     # up_to[t + 1] covers the positions 0..t, from_[t] the positions t..n; outward[t] those strictly after
     # (before) the word up to t, and the word itself has none.
-    up_to[0] = -np.inf
-    from_[size] = -np.inf
-    outward[word] = -np.inf
+    up_to[0] = nothing
+    from_[size] = nothing
+    outward[word] = nothing
     for t in range(size):
-        up_to[t + 1] = plus(up_to[t], weights[t], maximise)
+        up_to[t + 1] = _join(up_to[t], weights[t], mode)
     for t in range(size - 1, -1, -1):
-        from_[t] = plus(from_[t + 1], weights[t], maximise)
+        from_[t] = _join(from_[t + 1], weights[t], mode)
     for t in range(word + 1, size):
-        outward[t] = plus(outward[t - 1], weights[t], maximise)
+        outward[t] = _join(outward[t - 1], weights[t], mode)
     for t in range(word - 1, -1, -1):
-        outward[t] = plus(outward[t + 1], weights[t], maximise)
+        outward[t] = _join(outward[t + 1], weights[t], mode)
     for head in range(size):
         low, high = min(head, word), max(head, word)
         if head == other:
-            crossing, clear = -np.inf, from_[0]
+            work[CROSSING, head] = nothing
+            work[CLEAR, head] = from_[0]
         elif low < other < high:
-            crossing = plus(up_to[low], from_[high + 1], maximise)
-            clear = plus(outward[head], weights[word], maximise)
+            work[CROSSING, head] = _join(up_to[low], from_[high + 1], mode)
+            work[CLEAR, head] = _join(outward[head], weights[word], mode)
         else:
-            crossing = outward[head + 1 if head < word else head - 1]
-            clear = plus(up_to[low + 1], from_[high], maximise)
-        work[CROSSING, head] = crossing
-        work[CLEAR, head] = clear
+            work[CROSSING, head] = outward[head + 1 if head < word else head - 1]
+            work[CLEAR, head] = _join(up_to[low + 1], from_[high], mode)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -65,6 +77,59 @@ def _spread(messages, heads, weights):
     weights[:] = -np.inf
     for e in range(messages.shape[0]):
         weights[heads[e]] = settled[e]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
+    """Fill the messages to the heads of one word, ``outgoing`` float64[k], in log space.
+
+    ``own`` and ``rivals`` are the incoming log-odds of the heads of ``word`` and of ``other``.
+    """
+    weights = np.empty(work.shape[1] - 2)
+    totals, before, others = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(own.shape[0])
+    _spread(rivals, rival_heads, weights)
+    _split(word, other, weights, work, mode)
+    for e in range(own.shape[0]):
+        value = plus(work[CROSSING, own_heads[e]] + score, work[CLEAR, own_heads[e]], mode == LOG_MAX)
+        outgoing[e] = value
+        totals[e] = value + own[e] if value > -np.inf else -np.inf
+    others_totals(totals, before, others, mode == LOG_MAX)
+    for e in range(own.shape[0]):
+        outgoing[e] -= others[e]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing):
+    """Do as ``_answer`` for sums, with plain weights, six times faster; say whether the result is exact."""
+    top, rival_top = -np.inf, -np.inf
+    for e in range(own.shape[0]):
+        top = max(top, own[e])
+    for e in range(rivals.shape[0]):
+        rival_top = max(rival_top, rivals[e])
+    if abs(top) == np.inf or abs(rival_top) == np.inf or score > LARGEST_SCORE:
+        return False
+    weights = np.zeros(work.shape[1] - 2)
+    for e in range(rivals.shape[0]):
+        weights[rival_heads[e]] = np.exp(rivals[e] - rival_top)
+    _split(word, other, weights, work, PLAIN)
+    reward = np.exp(score)
+    totals = np.empty(own.shape[0])
+    others = np.zeros(own.shape[0])
+    running = 0.0
+    for e in range(own.shape[0]):
+        value = work[CROSSING, own_heads[e]] * reward + work[CLEAR, own_heads[e]]
+        outgoing[e] = value
+        totals[e] = value * np.exp(own[e] - top)
+        others[e] = running
+        running += totals[e]
+    running = 0.0
+    for e in range(own.shape[0] - 1, -1, -1):
+        others[e] += running
+        running += totals[e]
+        if outgoing[e] < SMALLEST or others[e] < SMALLEST:
+            return False
+        outgoing[e] = np.log(outgoing[e] / others[e]) - top
+    return True
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -89,25 +154,20 @@ def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximis
         Maxima for sums.
     """
     outgoing = np.empty(incoming.shape[0])
-    weights = np.empty(size)
     work = np.empty((5, size + 2))
-    own, before, others = np.empty(size), np.empty(size), np.empty(size)
     for f in range(scores.shape[0]):
         for side in range(2):
-            first, last = starts[2 * f + side], starts[2 * f + side + 1]
-            rival = 2 * f + 1 - side
-            _spread(
-                incoming[starts[rival] : starts[rival + 1]], heads[starts[rival] : starts[rival + 1]], weights
-            )
-            _split(dependents[f, side], dependents[f, 1 - side], weights, work, maximise)
-            for e in range(first, last):
-                value = plus(work[CROSSING, heads[e]] + scores[f], work[CLEAR, heads[e]], maximise)
-                outgoing[e] = value
-                own[e - first] = value + incoming[e] if value > -np.inf else -np.inf
-            count = last - first
-            others_totals(own[:count], before[:count], others[:count], maximise)
-            for e in range(first, last):
-                outgoing[e] -= others[e - first]
+            mine, theirs = 2 * f + side, 2 * f + 1 - side
+            own, own_heads = incoming[starts[mine] : starts[mine + 1]], heads[starts[mine] : starts[mine + 1]]
+            rivals = incoming[starts[theirs] : starts[theirs + 1]]
+            rival_heads = heads[starts[theirs] : starts[theirs + 1]]
+            answer = outgoing[starts[mine] : starts[mine + 1]]
+            word, other = dependents[f, side], dependents[f, 1 - side]
+            if maximise or not _plain_answer(
+                own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer
+            ):
+                mode = LOG_MAX if maximise else LOG_SUM
+                _answer(own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer, mode)
     return outgoing
 
 
@@ -121,7 +181,7 @@ def no_cross_beliefs(incoming, heads, starts, dependents, scores, size):
     for f in range(scores.shape[0]):
         first, middle, last = starts[2 * f], starts[2 * f + 1], starts[2 * f + 2]
         _spread(incoming[middle:last], heads[middle:last], weights)
-        _split(dependents[f, 0], dependents[f, 1], weights, work, False)
+        _split(dependents[f, 0], dependents[f, 1], weights, work, LOG_SUM)
         _spread(incoming[first:middle], heads[first:middle], own)
         crossing = total(own + work[CROSSING, :size], False) + scores[f]
         partition = plus(crossing, total(own + work[CLEAR, :size], False), False)
