@@ -63,17 +63,21 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.corpus.alignments import read_alignments
     from qsproj.corpus.conllu import read_conllu, write_conllu
-    from qsproj.corpus.pairing import pair_aligned
+    from qsproj.corpus.pairing import pair_aligned, pair_sentences
     from qsproj.errors import unknown_name
     from qsproj.models.arc_training import TrainingOptions
     from qsproj.pipelines.project import HardProjectionOptions, project_treebank, train_on_projection
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
+    sizes = (
+        (len(source), len(target))
+        for source, target in pair_sentences(read_conllu(options.source), read_conllu(options.target))
+    )
     pairs = pair_aligned(
         read_conllu(options.source),
         read_conllu(options.target),
-        read_alignments(options.alignment, options.alignment_format),
+        read_alignments(options.alignment, options.alignment_format, sizes),
     )
     projection = project_treebank(pairs, completion=options.completion)
     counts = projection.counts

@@ -1,0 +1,111 @@
+"""Bad input to the commands: one line that names file and line, exit code 2, nothing lost."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path("corpora/de.conllu")
+GOOD = SAMPLE.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
+ROW = GOOD.splitlines()[3]
+
+
+def conllu(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+BAD_FILES = {
+    "a truncated gzip": ("x.conllu.gz", gzip.compress(SAMPLE.read_bytes())[:2000], "cut-off"),
+    "a cycle": ("x.conllu", "1\ta\t_\tX\t_\t_\t2\t_\t_\t_\n2\tb\t_\tX\t_\t_\t1\t_\t_\t_\n\n", "cycle"),
+    "a head out of range": ("x.conllu", "1\ta\t_\tX\t_\t_\t7\t_\t_\t_\n\n", "7"),
+    "an empty file": ("x.conllu", "", "no sentence"),
+    "Latin-1": ("x.conllu", "1\tschön\t_\tX\t_\t_\t0\t_\t_\t_\n\n".encode("latin-1"), "UTF-8"),
+    "spaces for tabs": ("x.conllu", ROW.replace("\t", "    ") + "\n\n", "spaces"),
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    path = tmp_path_factory.mktemp("models") / "de.model"
+    assert main(["train", str(SAMPLE), "-o", str(path), "--epochs", "1"]) == 0
+    return path
+
+
+def assert_one_line(outcome, *parts):
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1, outcome.err
+    for part in parts:
+        assert part in outcome.err
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_trees(run_cli, model, tmp_path, name):
+    file_name, content, message = BAD_FILES[name]
+    bad = conllu(tmp_path / file_name, content)
+    there = tmp_path / "there"
+    there.write_text("what was there")
+    commands = [
+        ("parse", "-m", model, bad, "-o", there),
+        ("train", bad, "-o", there),
+        ("tag", "--train", bad, "--language", "de", "-o", there),
+        ("eval", bad, SAMPLE),
+        ("project", "--source", bad, "--target", SAMPLE, "--alignment", "corpora/en-de.pharaoh", "-o", there),
+    ]
+    for command in commands:
+        assert_one_line(run_cli(*command), str(bad), message)
+        assert there.read_text() == "what was there"
+        assert {path.name for path in tmp_path.iterdir()} == {file_name, "there"}
+
+
+def test_a_link_out_of_range(run_cli, tmp_path):
+    links = tmp_path / "links"
+    lines = Path("corpora/en-de.pharaoh").read_text().splitlines()
+    links.write_text("\n".join([*lines[:4], "0-0 99-1", *lines[5:]]) + "\n")
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE),
+        *("--alignment", links, "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, f"{links}:5: found a link of word 100")
+    assert not (tmp_path / "m").exists()
+
+
+def test_fewer_links_than_pairs(run_cli, tmp_path):
+    links = tmp_path / "links"
+    links.write_text("0-0\n")
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE),
+        *("--alignment", links, "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, str(links))
+
+
+def test_unequal_line_counts(run_cli, tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "b.txt").write_text("eins\n")
+    assert_one_line(run_cli("align", tmp_path / "a.txt", tmp_path / "b.txt"), "a.txt", "b.txt")
+
+
+def test_pairs_that_do_not_match(run_cli, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(SAMPLE.read_text(encoding="utf-8").replace("sample/003", "sample/999"), encoding="utf-8")
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", other),
+        *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, "sample/003")
+
+
+def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--method", "magic"),
+        *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, "unknown method 'magic'; known: hard")
+
+
+def test_a_tagger_is_no_parser(run_cli, tmp_path):
+    run_cli("tag", "--train", SAMPLE, "--language", "de", "-o", tmp_path / "tagger")
+    assert_one_line(run_cli("parse", "-m", tmp_path / "tagger", SAMPLE), "tagger", "expected a parser")
