@@ -14,6 +14,7 @@ from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.dmv import Dmv
 from qsproj.models.dmv_corpus import tag_inventory
+from qsproj.models.dmv_punctuation import PUNCTUATION_TAG
 from qsproj.models.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv_corpus import QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters
@@ -39,6 +40,9 @@ class QgOptions:
         Probability of the configuration parent-child to start with; the others share the rest.
     max_words : int
         Pairs with a longer target sentence are left out.
+    min_linked : float
+        Pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned from the
+        target alone, and learned badly (measured in docs/notes/qg-dmv.md).
     punctuation : str
         ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv_punctuation`.
     """
@@ -49,6 +53,7 @@ class QgOptions:
     monolingual_smoothing: float = 0.1
     parent_child: float = 0.9
     max_words: int = 40
+    min_linked: float = 0.8
     punctuation: str = "strip"
 
 
@@ -82,7 +87,7 @@ def train_qg_dmv(
         When no pair can be learned from, or an option is wrong.
     """
     options = options or QgOptions()
-    usable, skipped = _usable(pairs, options.max_words)
+    usable, skipped = _usable(pairs, options)
     inventory = tag_inventory([pair.target for pair in usable])
     source_inventory = tag_inventory([pair.source for pair in usable])
 
@@ -94,7 +99,7 @@ def train_qg_dmv(
         return pack_pairs(nodes)
 
     parts = [packed(part) for part in _parts(usable)]
-    held_out = [packed(part) for part in _parts(_usable(dev, options.max_words)[0])] if dev else []
+    held_out = [packed(part) for part in _parts(_usable(dev, options)[0])] if dev else []
     result = run_em(
         biased_parameters(len(inventory), len(source_inventory) + 1, parent_child=options.parent_child),
         e_step=lambda parameters: expected_counts(parts, parameters),
@@ -109,6 +114,23 @@ def train_qg_dmv(
     return model, QgReport(
         result.records, result.converged, len(usable), _by_name(result.parameters), skipped
     )
+
+
+def linked_share(pair: SentencePair) -> float:
+    """Return the share of target words, punctuation apart, that have links.
+
+    Where links have weights, a word counts as the largest weight among its links. A sentence of nothing but
+    punctuation has a share of 0.
+    """
+    words = np.array([tag != PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
+    weights = pair.alignment.weights
+    shares = np.zeros(len(words))
+    np.maximum.at(
+        shares,
+        pair.alignment.links[:, 1] - 1,
+        np.ones(len(pair.alignment.links)) if weights is None else weights,
+    )
+    return float(shares[words].mean()) if words.any() else 0.0
 
 
 def _monolingual(counts: QgCounts, inventory: tuple[str, ...], options: QgOptions) -> Dmv:
@@ -126,17 +148,19 @@ def _parts(pairs: Sequence[SentencePair], size: int = 10_000) -> Iterator[Sequen
         yield pairs[start : start + size]
 
 
-def _usable(pairs: Sequence[SentencePair], max_words: int) -> tuple[list[SentencePair], dict[str, int]]:
+def _usable(pairs: Sequence[SentencePair], options: QgOptions) -> tuple[list[SentencePair], dict[str, int]]:
     """Leave out, and count, pairs that are too long, empty, or whose source has no tree."""
     usable: list[SentencePair] = []
     skipped: dict[str, int] = {}
     for pair in pairs:
-        if not 0 < len(pair.target) <= max_words:
-            reason = f"no target words, or more than {max_words}"
+        if not 0 < len(pair.target) <= options.max_words:
+            reason = f"no target words, or more than {options.max_words}"
         elif not 0 < len(pair.source) <= MAX_WORDS:
             reason = f"no source words, or more than {MAX_WORDS}"
         elif np.any(pair.source.heads[1:] == NO_HEAD):
             reason = "a source word without a head"
+        elif linked_share(pair) < options.min_linked:
+            reason = f"a linked share of target words below {options.min_linked:g}"
         else:
             usable.append(pair)
             continue

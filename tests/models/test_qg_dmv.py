@@ -16,7 +16,7 @@ from qsproj.models.dmv_parameters import normalised
 from qsproj.models.qg_dmv import QgDmv, expectation, expected_counts
 from qsproj.models.qg_dmv_corpus import LEAST_PRIOR, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv_parameters import QgParameters, biased_parameters
-from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.qg_dmv_training import QgOptions, linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
 from tests.oracles import qg_dmv as oracle
 from tests.oracles.trees import all_trees
@@ -138,7 +138,7 @@ def test_every_word_in_two_senses():
 def test_arc_probabilities_are_those_of_all_derivations():
     rng = np.random.default_rng(5)
     pairs = [random_pair(rng, 3, 3) for _ in range(20)]
-    model, _ = train_qg_dmv(pairs, options=QgOptions(iterations=2, punctuation="keep"))
+    model, _ = train_qg_dmv(pairs, options=QgOptions(iterations=2, punctuation="keep", min_linked=0.0))
     pair = pairs[0]
     probabilities = model.arc_probabilities(pair)
     np.testing.assert_allclose(probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-12)
@@ -167,7 +167,9 @@ def test_pairs_add_up():
 def test_the_objective_never_falls(smoothing):
     rng = np.random.default_rng(7)
     pairs = [random_pair(rng, int(rng.integers(1, 9)), 4, weighted=True) for _ in range(30)]
-    options = QgOptions(iterations=25, tolerance=-1.0, smoothing=smoothing, punctuation="keep")
+    options = QgOptions(
+        iterations=25, tolerance=-1.0, smoothing=smoothing, punctuation="keep", min_linked=0.0
+    )
     model, report = train_qg_dmv(pairs, options=options)
     objectives = [record.objective for record in report.iterations]
     assert len(objectives) == 25
@@ -203,7 +205,12 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     rng = np.random.default_rng(8)
     pairs = [random_pair(rng, 5, 4) for _ in range(10)]
     options = QgOptions(
-        iterations=3, tolerance=-1.0, smoothing=0.0, monolingual_smoothing=0.0, punctuation="keep"
+        iterations=3,
+        tolerance=-1.0,
+        smoothing=0.0,
+        monolingual_smoothing=0.0,
+        punctuation="keep",
+        min_linked=0.0,
     )
     model, _ = train_qg_dmv(pairs, options=options)
     inventories = model.monolingual.inventory, model.source_inventory
@@ -231,10 +238,25 @@ def test_a_link_of_weight_zero_is_a_candidate_still():
     assert nodes.priors.tolist() == [LEAST_PRIOR, 1.0, 1.0]
 
 
+def unlinked(number):
+    pair = parallel(True)
+    return [SentencePair(pair.source, pair.target, make_alignment(3, 4, []))] * number
+
+
+def test_linked_share_leaves_punctuation_out():
+    pair = parallel(True)
+    assert linked_share(pair) == 1.0
+    weighted = make_alignment(3, 4, [(2, 1), (3, 1), (3, 2), (1, 4)], weights=[0.5, 0.7, 0.2, 1.0])
+    assert linked_share(SentencePair(pair.source, pair.target, weighted)) == pytest.approx(0.3)
+    assert linked_share(unlinked(1)[0]) == 0.0
+
+
 def test_what_cannot_be_learned_from_is_left_out_and_counted():
     headless = SentencePair(make_sentence("a b", "X Y"), make_sentence("c", "A"), make_alignment(2, 1, []))
     _, report = train_qg_dmv([parallel(True), headless], options=QgOptions(iterations=1))
     assert (report.pairs, report.skipped) == (1, {"a source word without a head": 1})
+    _, report = train_qg_dmv([parallel(True), *unlinked(3)], options=QgOptions(iterations=1))
+    assert report.skipped == {"a linked share of target words below 0.8": 3}
     with pytest.raises(UsageError, match="more than 1"):
         train_qg_dmv([parallel(True)], options=QgOptions(max_words=1))
     with pytest.raises(UsageError, match=r"parent-child is 1\.5"):
