@@ -53,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="train on the N densest at most (default: 20000)",
     )
+    parser.add_argument(
+        "--nonprojective",
+        action="store_true",
+        help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
+    )
     parser.add_argument("--epochs", type=int, default=5, metavar="N", help="passes over them (default: 5)")
     add_seed(parser)
 
@@ -101,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
             min_attached=options.min_attached,
             max_sentences=options.max_sentences,
         ),
-        training=TrainingOptions(epochs=options.epochs),
+        training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
     )
     parser.save(options.output)
     print(f"trained on {used} sentences: {report.summary(parser.inference)}", file=sys.stderr)

@@ -19,7 +19,7 @@ from qsproj.models.labeller import train_labeller
 from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.loop import EpochRecord, run_epochs
 from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
-from qsproj.trees.crossings import projectivise, without_crossings
+from qsproj.trees.crossings import nearest_projective
 
 OBJECTIVES = ("likelihood", "risk")
 
@@ -233,9 +233,7 @@ def reachable(heads: Heads, inference: TreeInference) -> Heads:
 
     A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
     """
-    if not inference.projective:
-        return heads
-    return without_crossings(heads) if np.any(heads[1:] == NO_HEAD) else projectivise(heads)
+    return nearest_projective(heads) if inference.projective else heads
 
 
 def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:

@@ -75,6 +75,11 @@ def without_crossings(heads: Heads) -> Heads:
     return kept
 
 
+def nearest_projective(heads: Heads) -> Heads:
+    """Return a whole tree lifted (:func:`projectivise`), a partial one without its crossing arcs."""
+    return without_crossings(heads) if np.any(heads[1:] == NO_HEAD) else projectivise(heads)
+
+
 def _between(head: int, dependent: int) -> slice:
     return slice(min(head, dependent) + 1, max(head, dependent))
 
