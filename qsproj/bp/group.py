@@ -29,7 +29,7 @@ class FactorGroup(ABC):
     scores : float64[...]
         The parameters, natural log, -inf legal; empty where the factors have none.
     needs_incoming : bool
-        False for unary factors: their messages never change, so a schedule sends them once.
+        False where messages depend on nothing: a schedule then sends them once.
     """
 
     edges: Variables

@@ -86,22 +86,25 @@ def state_weights(ratios, weights):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def ratios_against_state_0(weights, ratios):
-    """Fill ``ratios`` float64[K-1] from the log weights of the K states.
+def ratios_against_state_0(weights, incoming, ratios):
+    """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
-    NaN when no state is possible; +inf when just one is, and it is not state 0; when state 0 is one of
-    several impossible states, see ``CERTAIN``.
+    ``incoming`` float64[K] are the log weights that it hears: where both leave no state, all ratios are NaN.
+    Else +inf when just one state is possible, and it is not state 0; when state 0 is one of several
+    impossible states, see ``CERTAIN``.
     """
     possible = 0
+    contradiction = True
     best = -np.inf
     for k in range(weights.shape[0]):
         possible += weights[k] > -np.inf
+        contradiction = contradiction and (weights[k] == -np.inf or incoming[k] == -np.inf)
         best = max(best, weights[k])
     reference = weights[0]
     if reference == -np.inf and possible > 1:
         reference = best - CERTAIN
     for k in range(ratios.shape[0]):
-        if possible == 0:
+        if contradiction:
             ratios[k] = np.nan
         elif weights[k + 1] == -np.inf:
             ratios[k] = -np.inf

@@ -11,11 +11,17 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def tag_messages(scores):
-    """Return the outgoing log-ratios, float64[F, K-1], of scores float64[F, K], natural log."""
-    outgoing = np.empty((scores.shape[0], scores.shape[1] - 1))
+def tag_messages(incoming, scores):
+    """Return the outgoing log-ratios, float64[F, K-1].
+
+    ``scores`` float64[F, K] are natural logs; ``incoming`` float64[F, K-1] is only looked at for states that
+    it rules out.
+    """
+    outgoing = np.empty(incoming.shape)
+    weights = np.empty(scores.shape[1])
     for f in range(scores.shape[0]):
-        ratios_against_state_0(scores[f], outgoing[f])
+        state_weights(incoming[f], weights)
+        ratios_against_state_0(scores[f], weights, outgoing[f])
     return outgoing
 
 

@@ -61,8 +61,8 @@ def tag_link_messages(links, heads, dependents, scores, maximise):
             by_head[t] = plus(true + by_head[t], false + dependent_total, maximise)
         for u in range(n_dependent):
             by_dependent[u] = plus(true + by_dependent[u], false + head_total, maximise)
-        ratios_against_state_0(by_head, head_messages[f])
-        ratios_against_state_0(by_dependent, dependent_messages[f])
+        ratios_against_state_0(by_head, head_weights, head_messages[f])
+        ratios_against_state_0(by_dependent, dependent_weights, dependent_messages[f])
     return link_messages, head_messages, dependent_messages
 
 

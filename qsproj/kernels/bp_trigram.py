@@ -58,7 +58,7 @@ def trigram_messages(incoming, scores, maximise):
         Maxima for sums.
     """
     n, k = incoming.shape[0], scores.shape[0] - 1
-    _, before, after = _charts(incoming, scores, maximise)
+    weights, before, after = _charts(incoming, scores, maximise)
     outgoing = np.empty(incoming.shape)
     beliefs = np.empty(k)
     work = np.empty(k + 1)
@@ -67,7 +67,7 @@ def trigram_messages(incoming, scores, maximise):
             for s in range(k + 1):
                 work[s] = before[i, s, t] + after[i, s, t]
             beliefs[t] = total(work, maximise)
-        ratios_against_state_0(beliefs, outgoing[i])
+        ratios_against_state_0(beliefs, weights[i], outgoing[i])
     return outgoing
 
 

@@ -68,7 +68,7 @@ def assert_same_belief(found, expected, tolerance):
 
 @pytest.mark.parametrize("maximise", [False, True], ids=["sums", "maxima"])
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", [*SCALES, 1000.0])
 @pytest.mark.parametrize("name", CASES)
 def test_messages_equal_enumeration(name, scale, share, maximise):
     for group, incoming, truth in specimens(name, scale, share):

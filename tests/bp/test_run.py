@@ -278,6 +278,16 @@ def test_contradictions_are_a_status(groups, schedule):
     assert bethe_log_z(beliefs) == -math.inf
 
 
+def test_factors_that_draw_the_same_hard_conclusion_do_not_fall_silent_for_each_other():
+    links = all_links(3)
+    heads, dependents, variables = arcs_of(links)
+    known = np.array([0, 2, 0, 2])[dependents] == heads
+    groups = [link(variables, np.where(known, 0.3, -np.inf)), tree(links), projective_tree(links)]
+    beliefs = run(factor_graph(booleans(9), groups))
+    assert beliefs.status is Status.CONVERGED
+    assert log_odds(beliefs, variables).tolist() == np.where(known, np.inf, -np.inf).tolist()
+
+
 @pytest.mark.parametrize("factor", [projective_tree, tree])
 def test_no_feasible_tree_is_a_contradiction(factor):
     links = all_links(3)
@@ -292,8 +302,17 @@ def test_a_state_that_tags_rule_out_stays_out_and_the_others_keep_their_ratio():
     beliefs = run(factor_graph([3], [groups[0], groups[0]]))
     expected = np.exp([2.0, 4.0]) / np.exp([2.0, 4.0]).sum()
     np.testing.assert_allclose(probabilities(beliefs, 0)[1:], expected, atol=1e-10)
-    contradictory = [tag([0], [[-np.inf, -np.inf, 2.0]]), tag([0], [[0.0, 0.0, -np.inf]])]
-    assert run(factor_graph([3], contradictory)).status is Status.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    "allowed", [[[2], [0, 1]], [[1, 2], [0, 1], [0, 2]], [[1, 2], [0]], [[0], [1, 2], [1, 2]]]
+)
+def test_tags_that_leave_no_state_contradict(allowed):
+    scores = np.full((len(allowed), 3), -np.inf)
+    for row, states in enumerate(allowed):
+        scores[row, states] = 0.5
+    groups = [tag([0], scores[row : row + 1]) for row in range(len(allowed))]
+    assert run(factor_graph([3], groups)).status is Status.CONTRADICTION
 
 
 def frustrated_graph():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +25,6 @@ class Tag(FactorGroup):
 
     edges: Variables
     scores: NDArray[np.float64]
-    needs_incoming: ClassVar[bool] = False
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
@@ -35,7 +33,7 @@ class Tag(FactorGroup):
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         """See :meth:`FactorGroup.propagate`."""
-        return np.asarray(tag_messages(self.scores)).reshape(-1)
+        return np.asarray(tag_messages(self._by_variable(incoming), self.scores)).reshape(-1)
 
     def log_partition(self, incoming: Messages) -> float:
         """See :meth:`FactorGroup.log_partition`."""
