@@ -82,13 +82,12 @@ def guess_left(tree: WorkingTree, group: Group) -> list[int]:
     first = group.conjuncts[0]
     children = sorted(child for child in outside_dependents(tree, first, group) if tree.starts[child] < first)
     shared = 0
-    for i, child in enumerate(children):
+    for i, child in enumerate(children, start=1):
         verdict = _verdict(tree, child, group)
-        if verdict is None:
-            continue
-        if not verdict:
+        if verdict:
+            shared = i
+        elif verdict is not None:
             break
-        shared = i + 1
     return children[:shared]
 
 
