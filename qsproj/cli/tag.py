@@ -1,7 +1,7 @@
 """Train a part-of-speech tagger, or tag CoNLL-U or plain text with one.
 
 With --train, the tagger learns from the UPOS of treebanks and, given --raw, from plain text of the same
-language: on a new domain a seventh of its errors go in German, an eighth in Swedish, none in Spanish.
+language: on a new domain a seventh of its errors go in German, a ninth in Swedish, none in Spanish.
 
 With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised;
 one sentence comes out for each line, `_` for a blank one.
