@@ -1,0 +1,105 @@
+"""The first-order parser on real trees, small enough for every run, and its file."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
+from qsproj.models.arc_training import TrainingOptions, richest_template_set, train_arc_parser
+from qsproj.models.storage import load_model
+from qsproj.models.tree_inference import TreeInference, choose_inference
+from tests.sentences import make_sentence
+
+
+def test_real_trees_are_learned(data_dir):
+    folder = data_dir / "treebanks"
+    train = list(itertools.islice(read_conllu(folder / "danish-ddt-dev.conllu.gz"), 300))
+    test = list(itertools.islice(read_conllu(folder / "danish-ddt-test.conllu.gz"), 200))
+    options = TrainingOptions(epochs=5)
+    parser, report = train_arc_parser(train, rng=np.random.default_rng(1), options=options)
+    (scores,) = attachment_scores(test, [[parser.parse(sentence) for sentence in test]])
+    assert scores.uas > 74
+    assert scores.las > 68
+    losses = [record.loss for record in report.epochs]
+    assert losses[-1] < losses[0] / 2
+
+
+@pytest.fixture(scope="module")
+def parser():
+    sample = list(read_conllu("corpora/es.conllu"))
+    return train_arc_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=2))[0]
+
+
+def test_a_stored_parser_parses_the_same(parser, tmp_path):
+    parser.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    for sentence in read_conllu("corpora/en.conllu"):
+        np.testing.assert_array_equal(parser.scores(sentence), again.scores(sentence))
+        before, after = parser.parse(sentence), again.parse(sentence)
+        assert before.heads.tolist() == after.heads.tolist()
+        assert before.deprels == after.deprels
+
+
+def test_a_sentence_of_one_word_hangs_on_the_root(parser):
+    parsed = parser.parse(make_sentence("Hola", "INTJ"))
+    assert parsed.heads.tolist() == [-1, 0]
+    assert parsed.deprels == ("root",)
+
+
+def test_only_the_roots_child_is_labelled_root(parser):
+    for sentence in read_conllu("corpora/de.conllu"):
+        parsed = parser.parse(sentence)
+        roots = [relation == "root" for relation in parsed.deprels]
+        assert roots == (parsed.heads[1:] == 0).tolist()
+
+
+def test_inference_is_read_off_the_trees():
+    crossing, plain = np.array([-1, 3, 0, 2, 1]), np.array([-1, 2, 0, 2, 3])
+    several = np.array([-1, 0, 0])
+    assert choose_inference([plain] * 9, projective=None, single_root=None) == TreeInference(
+        projective=True, single_root=True
+    )
+    assert not choose_inference([crossing, plain], projective=None, single_root=None).projective
+    assert choose_inference([crossing], projective=True, single_root=None).projective
+    assert not choose_inference([plain, several], projective=None, single_root=None).single_root
+
+
+def test_features_are_as_rich_as_the_data():
+    words = make_sentence("a b", "X X")
+    assert richest_template_set([words]) == "words"
+    assert richest_template_set([words, next(read_conllu("corpora/en.conllu"))]) == "morphology"
+
+
+def test_regularisation_shrinks_weights_as_a_proximal_step():
+    sentence = make_sentence("a b c", "NOUN VERB NOUN", [2, 0, 2])
+    support = supported_buckets("delexicalised", [], cutoff=0, hash_bits=16)
+    trainer = ArcTrainer("delexicalised", support, rate=0.5, l2=2.0)
+    gradient = np.zeros((4, 4))
+    gradient[0, 2], gradient[1, 2] = -0.5, 0.5
+
+    class Fixed:
+        def value_and_gradient(self, scores):
+            return 0.0, gradient
+
+    trainer.step(trainer.encode(sentence), Fixed())
+    before = trainer._live.weights.copy()
+    moved = before != 0
+    # After one step of gradient g, AdaGrad's step size is rate / |g|, and weight = -rate * sign(g).
+    slopes = np.sqrt(trainer._state[moved, 0])
+    trainer.regularise()
+    np.testing.assert_allclose(trainer._live.weights[moved], before[moved] / (1 + 2.0 * 0.5 / slopes))
+    # The mean over the one step so far is that of the weights as they now are.
+    np.testing.assert_allclose(
+        trainer.averaged().weights[moved], trainer._live.weights[moved] - trainer._state[moved, 1], rtol=1e-6
+    )
+
+
+def test_arcs_that_no_tree_contains_are_counted():
+    impossible = make_sentence("a b c", "X X X", [0, 0, -1])
+    fine = make_sentence("a b c", "X X X", [2, 0, -1])
+    options = TrainingOptions(epochs=1, single_root=True)
+    _, report = train_arc_parser([impossible, fine], rng=np.random.default_rng(1), options=options)
+    assert report.skipped == {"arcs that no possible tree contains": 1}
