@@ -149,8 +149,11 @@ MORPHOLOGY = TemplateSet(
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
-def compile_templates(templates: TemplateSet) -> CompiledTemplates:
+def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
     """Turn templates into the integer program that the kernels run.
+
+    The attributes start with those ``known``, so that templates compiled on top of others read the same
+    encoded sentences.
 
     Raises
     ------
@@ -161,7 +164,7 @@ def compile_templates(templates: TemplateSet) -> CompiledTemplates:
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]
     ordered = [*near, *templates.directed, *far]
-    attributes: list[str] = []
+    attributes = list(known)
     between = np.zeros(len(ordered), dtype=np.int32)
     ends = {
         "head": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),

@@ -13,6 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.conllu import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.labeller import Labeller
 from qsproj.models.storage import save_model
@@ -51,9 +52,15 @@ class ArcParser:
         SentenceLengthError
             When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
         """
+        return self._scores(self._encode(sentence))
+
+    def _encode(self, sentence: Sentence) -> EncodedSentence:
         if len(sentence) > MAX_WORDS:
             raise SentenceLengthError(len(sentence), MAX_WORDS)
-        return self.scorer.scores(self.scorer.features(self.scorer.encode(sentence))) / self.temperature
+        return self.scorer.encode(sentence)
+
+    def _scores(self, encoded: EncodedSentence) -> Scores:
+        return self.scorer.scores(self.scorer.features(encoded)) / self.temperature
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
@@ -75,9 +82,10 @@ class ArcParser:
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
-        scores = self.scores(sentence)
+        encoded = self._encode(sentence)
+        scores = self._scores(encoded)
         heads = self.heads(scores, decode=decode)
-        relations = self.labeller.label(sentence, heads) if self.labeller else ("dep",) * len(sentence)
+        relations = self.labeller.label(encoded, heads) if self.labeller else ("dep",) * len(sentence)
         parsed = with_heads(sentence, heads, relations)
         if not confidence:
             return parsed

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.arc_templates import CompiledTemplates, compile_templates
+from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import encode
+from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels import label_features
 from qsproj.training.loop import run_epochs
@@ -42,15 +42,15 @@ class Labeller:
 
     @cached_property
     def templates(self) -> CompiledTemplates:
-        """The templates as integer programs."""
-        return compile_templates(LABEL_TEMPLATE_SETS[self.template_set])
+        """The templates as integer programs; they read what the arc templates of that name read."""
+        return _compiled(self.template_set)
 
-    def label(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
+    def label(self, encoded: EncodedSentence, heads: Heads) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
+        The sentence is encoded as for an arc scorer with the template set of the same name.
         Where the model knows the relation ``root``, it is given to the root's children and to no others.
         """
-        encoded = encode(sentence, self.templates.attributes)
         scores = np.empty((len(heads), len(self.relations)))
         features = arc_features(encoded, self.templates, len(self.weights))
         label_features.score_labels(features, heads, self.weights, scores)
@@ -81,6 +81,11 @@ class Labeller:
         return Labeller(header["template_set"], tuple(header["relations"]), weights)
 
 
+def _compiled(template_set: str) -> CompiledTemplates:
+    arcs = compile_templates(TEMPLATE_SETS[template_set])
+    return compile_templates(LABEL_TEMPLATE_SETS[template_set], arcs.attributes)
+
+
 def train_labeller(
     sentences: Sequence[Sentence],
     *,
@@ -107,7 +112,7 @@ def train_labeller(
     if not relations:
         return None
     numbers = {relation: number for number, relation in enumerate(relations)}
-    templates = compile_templates(LABEL_TEMPLATE_SETS[template_set])
+    templates = _compiled(template_set)
     encoded = [encode(sentence, templates.attributes) for sentence in sentences]
     labels = [
         np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)

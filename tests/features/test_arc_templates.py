@@ -43,6 +43,13 @@ def test_delexicalised_templates_ask_for_nothing_but_upos():
     assert compile_templates(LABEL_TEMPLATE_SETS["delexicalised"]).attributes == ("upos",)
 
 
+@pytest.mark.parametrize("name", TEMPLATE_SETS)
+def test_relations_read_nothing_that_arcs_do_not(name):
+    """The labeller reads the sentence as it was encoded for the arcs."""
+    arcs = compile_templates(TEMPLATE_SETS[name]).attributes
+    assert compile_templates(LABEL_TEMPLATE_SETS[name], arcs).attributes == arcs
+
+
 def test_templates_about_the_dependent_alone_only_fire_directed():
     for templates in TEMPLATE_SETS.values():
         for template in templates.plain:
