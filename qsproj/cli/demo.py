@@ -8,9 +8,15 @@ own trees. No German tree is trained on. The sample is tiny: see docs/projection
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_seed
+from qsproj.corpus.files import open_output
+
+if TYPE_CHECKING:
+    from qsproj.pipelines.demo import DemoResult
 
 EXAMPLES = """examples:
   qsproj demo
@@ -31,17 +37,23 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.demo import run_demo
 
     result = run_demo(options.corpora or default_corpora(), seed=options.seed)
+    with open_output(None) as out:
+        out.write("\n".join(_story(result)) + "\n")
+
+
+def _story(result: DemoResult) -> Iterator[str]:
+    """Yield line by line what came of each step."""
     links, counts = result.alignment, result.projection
-    print(f"word alignment, learned from {links.sentences} sentence pairs alone:")
-    print(f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n")
-    print(f"projection of {counts.pairs} English trees through the hand-made links:")
-    print(f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} trees whole")
-    print(f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n")
-    print(f"parsing {next(iter(result.scores.values())).sentences} German sentences that were held out:")
+    yield f"word alignment, learned from {links.sentences} sentence pairs alone:"
+    yield f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n"
+    yield f"projection of {counts.pairs} English trees through the hand-made links:"
+    yield f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} trees whole"
+    yield f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n"
+    yield f"parsing {next(iter(result.scores.values())).sentences} German sentences that were held out:"
     for name, scores in result.scores.items():
         relations = "" if name.startswith("every") else f"   LAS {scores.las:5.1f}%"
-        print(f"  {name:<34} UAS {scores.uas:5.1f}%{relations}")
-    print(f"\nThe last was trained on {result.trained_on} projected trees and no German treebank.")
+        yield f"  {name:<34} UAS {scores.uas:5.1f}%{relations}"
+    yield f"\nThe last was trained on {result.trained_on} projected trees and no German treebank."
 
 
 def default_corpora() -> Path:

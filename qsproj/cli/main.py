@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 from qsproj import __version__
 from qsproj.errors import QsprojError
@@ -31,7 +32,7 @@ EXIT_DONE, EXIT_BUG, EXIT_BAD_INPUT = 0, 1, 2
 class _OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]
+    def error(self, message: str) -> NoReturn:
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
