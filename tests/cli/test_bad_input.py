@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 SAMPLE = Path("corpora/de.conllu")
+LINKS = "corpora/en-de.pharaoh"
 GOOD = SAMPLE.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
 ROW = GOOD.splitlines()[3]
 
@@ -52,7 +53,7 @@ def test_bad_trees(run_cli, model, tmp_path, name):
         ("train", bad, "-o", there),
         ("tag", "--train", bad, "--language", "de", "-o", there),
         ("eval", bad, SAMPLE),
-        ("project", "--source", bad, "--target", SAMPLE, "--alignment", "corpora/en-de.pharaoh", "-o", there),
+        ("project", "--source", "corpora/en.conllu", "--target", bad, "--alignment", LINKS, "-o", there),
     ]
     for command in commands:
         assert_one_line(run_cli(*command), str(bad), message)
