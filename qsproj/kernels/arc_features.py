@@ -32,8 +32,9 @@ EACH, SET, VERBS, PUNCTUATION, COORDINATORS = 1, 2, 4, 8, 16
 # Numbers that features.atoms gives to the tags which are counted between head and dependent.
 TAG_VERB, TAG_PUNCTUATION, TAG_COORDINATOR = 1, 2, 3
 
-# A gradient smaller than this does not step the weights: nine arcs in ten then need no second pass.
-NEGLIGIBLE = 1e-4
+# A gradient (a difference of probabilities) smaller than this does not step the weights, so that most arcs
+# need no second pass. Against 1e-4, training is a third faster and dev UAS the same (docs/parsing.md).
+NEGLIGIBLE = 5e-3
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 SECOND_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
