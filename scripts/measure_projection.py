@@ -32,6 +32,17 @@ TAGGER_TREEBANKS = {
 }
 NAMES = {"de": "German", "es": "Spanish", "sv": "Swedish"}
 
+READING = (
+    "",
+    "## Reading the figures",
+    "",
+    "- The machine was shared with other work: processor time is the figure to go by, wall time is an upper bound.",
+    "- Partial trees beat whole ones where whole ones are few: of the German pairs, 3% project whole.",
+    "- Swedish stays below delexicalised transfer. The sentences in which 80% of the words get a head are the short",
+    "  ones there: 9 words on average, from a bitext of 16 (German 13 of 25, Spanish 18 of 23; first 6,000 pairs),",
+    "  and PUD has 19. Choosing by density alone chooses the wrong sentences from a bitext of mixed sources.",
+)
+
 # Name, options of `qsproj project`.
 VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("hard, whole trees", ("--min-attached", "1")),
@@ -295,7 +306,7 @@ def report(run: Run, results: dict[str, dict[str, dict[str, float]]]) -> str:
     for language in results:
         figures = " | ".join(f"{value:.1f}" for value in direct_projection(run, language))
         lines.append(f"| {NAMES[language]} | {figures} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *READING]) + "\n"
 
 
 def main() -> None:
