@@ -102,7 +102,6 @@ def run(options: argparse.Namespace) -> None:
         projection.trees,
         rng=np.random.default_rng(options.seed),
         selection=HardProjectionOptions(
-            completion=options.completion,
             min_attached=options.min_attached,
             max_sentences=options.max_sentences,
         ),

@@ -22,8 +22,6 @@ class HardProjectionOptions:
 
     Attributes
     ----------
-    completion : str
-        ``none``: arcs through one-to-one links only; ``hwa``: the Direct Projection Algorithm.
     min_attached : float
         Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
         4.6.3.3), less on partial trees, the rest of which is summed out.
@@ -31,7 +29,6 @@ class HardProjectionOptions:
         Train on this many at most: the densest ones, the earlier of equals.
     """
 
-    completion: str = "none"
     min_attached: float = 0.8
     max_sentences: int | None = 20000
 
