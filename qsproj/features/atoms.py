@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import HashTable, stable_hash
 
 # Rows kept before the root and after the last word; equal to kernels.arc_features.PAD (a test says so).
 PADDING = 2
@@ -45,13 +47,41 @@ class EncodedSentence:
         return len(self.tags) - 1
 
 
-def _morphology(sentence: Sentence, *names: str) -> list[str]:
-    """Return, for each word, the values of the named features joined, or ``_``."""
+@dataclass(frozen=True)
+class Attribute:
+    """What ``head.NAME`` and ``dep.NAME`` ask of a word: a value read off the sentence, then reduced.
+
+    Attributes
+    ----------
+    name : str
+    read : callable
+        Gives one string for each word of a sentence.
+    reduce : callable
+        From that string to the value of the attribute; it sees each distinct string once.
+    """
+
+    name: str
+    read: Callable[[Sentence], Iterable[str]]
+    reduce: Callable[[str], str] = str
+
+    def __call__(self, sentence: Sentence) -> list[str]:
+        """Return the value of each word."""
+        return [self.reduce(text) for text in self.read(sentence)]
+
+    def hashes(self, sentence: Sentence) -> list[int]:
+        """Return the hash of the value of each word, 0..2**64 - 1."""
+        table = self._table
+        return [table[text] for text in self.read(sentence)]
+
+    @cached_property
+    def _table(self) -> HashTable:
+        return HashTable(lambda text: stable_hash(f"{self.name}\t{self.reduce(text)}"))
+
+
+def _morphology(*names: str) -> Callable[[str], str]:
+    """Return a function from FEATS to the values of the named features joined, or ``_``."""
     wanted = tuple(f"{name}=" for name in names)
-    return [
-        "|".join(pair for pair in feats.split("|") if pair.startswith(wanted)) or "_" if feats != "_" else "_"
-        for feats in sentence.feats
-    ]
+    return lambda feats: "|".join(pair for pair in feats.split("|") if pair.startswith(wanted)) or "_"
 
 
 def _lemmas(sentence: Sentence) -> list[str]:
@@ -67,34 +97,45 @@ def _fine_tags(sentence: Sentence) -> list[str]:
     ]
 
 
-# What ``head.NAME`` and ``dep.NAME`` may ask of a word.
-ATTRIBUTES: dict[str, Callable[[Sentence], list[str] | tuple[str, ...]]] = {
-    "form": lambda sentence: sentence.forms,
-    "lower": lambda sentence: [form.lower() for form in sentence.forms],
-    "prefix": lambda sentence: [form[:5].lower() for form in sentence.forms],
-    "suffix": lambda sentence: [form[-3:].lower() for form in sentence.forms],
-    "lemma": _lemmas,
-    "upos": lambda sentence: sentence.upos,
-    "xpos": _fine_tags,
-    "feats": lambda sentence: sentence.feats,
-    "case": lambda sentence: _morphology(sentence, "Case"),
-    "agreement": lambda sentence: _morphology(sentence, "Number", "Gender", "Person"),
-    "verbform": lambda sentence: _morphology(sentence, "VerbForm", "Mood"),
-    "prontype": lambda sentence: _morphology(sentence, "PronType", "Poss", "Polarity"),
+_FORMS, _FEATS = attrgetter("forms"), attrgetter("feats")
+
+# By name.
+ATTRIBUTES = {
+    attribute.name: attribute
+    for attribute in (
+        Attribute("form", _FORMS),
+        Attribute("lower", _FORMS, str.lower),
+        Attribute("prefix", _FORMS, lambda form: form[:5].lower()),
+        Attribute("suffix", _FORMS, lambda form: form[-3:].lower()),
+        Attribute("lemma", _lemmas),
+        Attribute("upos", attrgetter("upos")),
+        Attribute("xpos", _fine_tags),
+        Attribute("feats", _FEATS),
+        Attribute("case", _FEATS, _morphology("Case")),
+        Attribute("agreement", _FEATS, _morphology("Number", "Gender", "Person")),
+        Attribute("verbform", _FEATS, _morphology("VerbForm", "Mood")),
+        Attribute("prontype", _FEATS, _morphology("PronType", "Poss", "Polarity")),
+    )
 }
 
 
 def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:
     """Hash the named attributes of every word, of the root and of the outside of the sentence."""
     n = len(sentence)
+    outside = _outside(attributes)
     atoms = np.empty((n + 1 + 2 * PADDING, len(attributes)), dtype=np.uint64)
-    for column, name in enumerate(attributes):
-        atoms[:PADDING, column] = stable_hash(f"{name}\t<before>")
-        atoms[PADDING, column] = stable_hash(f"{name}\t<root>")
-        atoms[PADDING + 1 : PADDING + 1 + n, column] = [
-            stable_hash(f"{name}\t{value}") for value in ATTRIBUTES[name](sentence)
-        ]
-        atoms[PADDING + 1 + n :, column] = stable_hash(f"{name}\t<after>")
+    atoms[:PADDING] = outside[0]
+    atoms[PADDING] = outside[1]
+    hashes = [ATTRIBUTES[name].hashes(sentence) for name in attributes]
+    atoms[PADDING + 1 : PADDING + 1 + n] = np.array(hashes, dtype=np.uint64).T
+    atoms[PADDING + 1 + n :] = outside[2]
     tags = np.zeros(n + 1, dtype=np.uint8)
     tags[1:] = [TAG_NUMBERS.get(tag, UNKNOWN_TAG) for tag in sentence.upos]
     return EncodedSentence(atoms, tags)
+
+
+@lru_cache
+def _outside(attributes: tuple[str, ...]) -> NDArray[np.uint64]:
+    """Return uint64[3, A], the hashes of each attribute before the sentence, at its root, and after it."""
+    places = ("<before>", "<root>", "<after>")
+    return np.array([[stable_hash(f"{name}\t{place}") for name in attributes] for place in places], np.uint64)

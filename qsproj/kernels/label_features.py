@@ -1,6 +1,6 @@
 """Labels of arcs: a softmax over relations on the hashed features of one arc.
 
-Features are those of kernels.arc_features; weights are float64[buckets, L], one row for each feature, so that
+Features are those of kernels.arc_features; weights are float32[buckets, L], one row for each feature, so that
 all relations are scored in one sweep of contiguous memory.
 """
 
@@ -40,9 +40,9 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     ----------
     labels : int32[n+1]
         Index of the relation of each word, -1 where there is nothing to learn.
-    weights : float64[buckets, L]
+    weights : float32[buckets, L]
         Mutated.
-    state : float64[2, buckets, L]
+    state : float32[2, buckets, L]
         Sum of squared gradients; sum of steps times the number of the step. Mutated.
     rate : float
     step : float

@@ -33,12 +33,12 @@ class Labeller:
         A name in ``features.label_templates.LABEL_TEMPLATE_SETS``.
     relations : tuple of str
         In the order of the columns of ``weights``.
-    weights : float64[buckets, L]
+    weights : float32[buckets, L]
     """
 
     template_set: str
     relations: tuple[str, ...]
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float32]
 
     @cached_property
     def templates(self) -> CompiledTemplates:
@@ -71,12 +71,12 @@ class Labeller:
             "relations": list(self.relations),
             "buckets": len(self.weights),
         }
-        return header, {"label_buckets": used, "label_weights": self.weights[used].astype(np.float32)}
+        return header, {"label_buckets": used, "label_weights": self.weights[used]}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = np.zeros((header["buckets"], len(header["relations"])))
+        weights = np.zeros((header["buckets"], len(header["relations"])), dtype=np.float32)
         weights[arrays["label_buckets"]] = arrays["label_weights"]
         return Labeller(header["template_set"], tuple(header["relations"]), weights)
 
@@ -119,8 +119,8 @@ def train_labeller(
         for sentence in sentences
     ]
     buckets = 1 << HASH_BITS
-    weights = np.zeros((buckets, len(relations)))
-    state = np.zeros((2, buckets, len(relations)))
+    weights = np.zeros((buckets, len(relations)), dtype=np.float32)
+    state = np.zeros((2, buckets, len(relations)), dtype=np.float32)
     steps = 0
 
     def step(i: int) -> float:
@@ -133,5 +133,5 @@ def train_labeller(
         return loss
 
     run_epochs(len(sentences), step, epochs=epochs, rng=rng, description="training labels")
-    mean = (weights - state[1] / max(steps, 1)).astype(np.float32).astype(np.float64)
+    mean = weights - state[1] / np.float32(max(steps, 1))
     return Labeller(template_set, tuple(relations), mean)

@@ -22,7 +22,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, unknown_name
 
 FORMAT = "qsproj-model"
-VERSION = 1
+VERSION = 2
 HEADER_NAME = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 

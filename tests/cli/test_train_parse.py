@@ -9,6 +9,7 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.corpus.conllu import misc_values
+from qsproj.models.storage import VERSION
 
 CORPORA = "corpora/en.conllu"
 
@@ -174,7 +175,7 @@ def test_a_model_of_another_version_is_refused(run_cli, model, tmp_path):
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(newer, "w") as new:
         for name in old.namelist():
             content = old.read(name)
-            new.writestr(name, content.replace(b'"version": 1', b'"version": 99'))
+            new.writestr(name, content.replace(b'"version": %d' % VERSION, b'"version": 99'))
     outcome = run_cli("parse", "-m", newer, CORPORA)
     assert outcome.code == 2
     assert f"{newer}: found model version 99, expected version 1" in outcome.err
