@@ -178,7 +178,7 @@ def test_a_model_of_another_version_is_refused(run_cli, model, tmp_path):
             new.writestr(name, content.replace(b'"version": %d' % VERSION, b'"version": 99'))
     outcome = run_cli("parse", "-m", newer, CORPORA)
     assert outcome.code == 2
-    assert f"{newer}: found model version 99, expected version 1" in outcome.err
+    assert f"{newer}: found model version 99, expected version {VERSION}" in outcome.err
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
