@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from qsproj.bp.factors.align_hmm import align_hmm
+from qsproj.bp.factors.alignment import align, fertility
+from qsproj.bp.factors.any_pair import any_pair
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts
 from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
 from qsproj.bp.factors.link import link
 from qsproj.bp.factors.nand import nand
 from qsproj.bp.factors.no_cross import no_cross
 from qsproj.bp.factors.pair import all_true, pair
+from qsproj.bp.factors.synch import synch
 from qsproj.bp.factors.tag import tag
 from qsproj.bp.factors.tag_link import tag_link
 from qsproj.bp.factors.tree import projective_tree, tree
@@ -40,6 +44,12 @@ def no_cross_case(n, words, pruned=()):
         return no_cross(chosen_links(allowed), [words], scores(rng, scale, 1))
 
     return make
+
+
+def align_hmm_case(rng, scale):
+    drawn = scores(rng, scale, 6)
+    drawn[[3, 5]] = scale
+    return align_hmm(range(6), [0, 2, 2, 5, 6], [1, 3, 1, 2, 3, 1], drawn, n_source=3)
 
 
 def without(n, *arcs):
@@ -74,5 +84,10 @@ CASES = {
     "TAGLINK": lambda rng, scale: tag_link([0, 3], [1, 4], [2, 5], scores(rng, scale, 2, 3, 2)),
     "TAGLINK, root": lambda rng, scale: tag_link([0], [1], [2], scores(rng, scale, 1, 1, 4)),
     "TRIGRAM": lambda rng, scale: trigram(range(4), scores(rng, scale, 4, 4, 4)),
+    "ALIGN": lambda rng, scale: align(range(4), scores(rng, scale, 4)),
+    "fertility": lambda rng, scale: fertility(range(6), [2, 1, 2, 4, 2, 2], scale * rng.normal(size=(4, 4))),
+    "ALIGNHMM": align_hmm_case,
+    "ANYPAIR": lambda rng, scale: any_pair([0, 1], [[[2, 3], [4, 5], [6, 7]], [[8, 9]]]),
+    "SYNCH": lambda rng, scale: synch([[0, 1, 2, 3], [4, 5, 6, 7]]),
     "TRIGRAM, one word": lambda rng, scale: trigram([0], scores(rng, scale, 4, 4, 4)),
 }

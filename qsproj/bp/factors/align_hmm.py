@@ -1,0 +1,114 @@
+"""ALIGNHMM: the true links form an alignment of a hidden Markov model, scored by its jumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.kernels.bp_align_hmm import align_hmm_beliefs, align_hmm_messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignHmm(FactorGroup):
+    """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
+
+    Each target word has one link at most, and the way from the source word that was linked last to the next
+    is scored by its length. For the other direction, exchange the sides.
+
+    Attributes
+    ----------
+    edges : int32[E]
+        Candidate links, target word after target word.
+    scores : float64[2 W + 2]
+        Natural log: jumps -W..W, longer ones clipped, then the score of a word without a link.
+    starts : int64[n+1]
+        Where the candidates of each target word begin.
+    positions : int32[E]
+        Source word of each, 1..m.
+    n_source : int
+        m.
+
+    *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    positions: NDArray[np.int32]
+    n_source: int
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Run forward-backward over the target words; see :meth:`FactorGroup.propagate`."""
+        return np.asarray(
+            align_hmm_messages(incoming, self.starts, self.positions, self.scores, self.n_source, maximise)
+        )
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        return float(self._beliefs(incoming)[0])
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """Return the expected number of jumps of each length, and of NULL; see the base class."""
+        return np.asarray(self._beliefs(incoming)[1])
+
+    def _beliefs(self, incoming: Messages) -> tuple[float, NDArray[np.float64]]:
+        log_partition, expected = align_hmm_beliefs(
+            incoming, self.starts, self.positions, self.scores, self.n_source
+        )
+        return log_partition, expected
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`."""
+        widest = (self.scores.size - 2) // 2
+        total, last = 0.0, 0
+        for start, stop in zip(self.starts, self.starts[1:]):
+            taken = [int(self.positions[e]) for e in range(start, stop) if states[e]]
+            if len(taken) > 1:
+                return -np.inf
+            if not taken:
+                total += float(self.scores[-1])
+                continue
+            jump = max(-widest, min(widest, taken[0] - last))
+            total += float(self.scores[jump + widest])
+            last = taken[0]
+        return total
+
+
+def align_hmm(
+    variables: ArrayLike, starts: ArrayLike, positions: ArrayLike, scores: ArrayLike, *, n_source: int
+) -> AlignHmm:
+    """Make the ALIGNHMM factor of a sentence pair.
+
+    Parameters
+    ----------
+    variables : int[E]
+        Booleans of the candidate links, target word after target word.
+    starts : int[n+1]
+        Where the candidates of each target word begin.
+    positions : int[E]
+        Source word of each, 1..m.
+    scores : float[2 W + 2]
+        Natural log: of jumps -W..W, then of a word without a link; W >= 1.
+    n_source : int
+        m.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, a position is out of range, or a score is NaN or +inf.
+    """
+    edges = checked_edges(variables, "ALIGNHMM")
+    places = checked_edges(positions, "ALIGNHMM")
+    begins = np.ascontiguousarray(starts, dtype=np.int64)
+    size = np.size(scores)
+    if size < 4 or size % 2 or places.shape != edges.shape or begins[-1] != edges.size:
+        raise ValueError(
+            f"ALIGNHMM has {edges.size} links, {places.size} positions, candidates up to {begins[-1]} and "
+            f"{size} scores, expected as many of each and 2 W + 2 scores"
+        )
+    if edges.size and not (places.min() >= 1 and places.max() <= n_source):
+        raise ValueError(f"a position of ALIGNHMM is outside 1..{n_source}")
+    return AlignHmm(edges, checked_scores(scores, (size,), "ALIGNHMM"), begins, places, n_source)
