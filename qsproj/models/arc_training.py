@@ -21,7 +21,12 @@ from qsproj.training.loop import EpochRecord, run_epochs
 from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
 from qsproj.trees.crossings import nearest_projective
 
-OBJECTIVES = ("likelihood", "risk")
+OBJECTIVES = ("margin", "likelihood", "risk")
+
+# How much more a wrong arc scores in training with the objective ``margin``, natural log. On the dev files of
+# English, Greek, Hungarian and Turkish 1 gave 0.1 to 0.25 UAS over none, 2 hardly more, and worse
+# probabilities.
+MARGIN = 1.0
 
 Example = tuple[EncodedSentence, Objective]
 
@@ -37,7 +42,9 @@ class TrainingOptions:
         ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS and FEATS too.
         None: ``morphology`` where the training data has any of these, else ``words``.
     objective : str
-        ``likelihood`` (conditional log-likelihood) or ``risk`` (expected wrong heads).
+        ``margin`` (conditional log-likelihood in which a tree must win by MARGIN for each wrong head; partial
+        trees without it), ``likelihood`` (the same without: less accurate, probabilities better calibrated)
+        or ``risk`` (expected wrong heads; partial trees by likelihood).
     epochs : int
         Passes over the data; fewer when a dev set says so.
     rate : float
@@ -52,7 +59,7 @@ class TrainingOptions:
     """
 
     template_set: str | None = None
-    objective: str = "likelihood"
+    objective: str = "margin"
     epochs: int = 10
     rate: float = 0.1
     l2: float = 15.0
@@ -247,4 +254,4 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
         return PartialTreeLikelihood(allowed, inference.infer)
     if name == "risk":
         return Risk(heads, inference.expect)
-    return TreeLikelihood(heads, inference.infer)
+    return TreeLikelihood(heads, inference.infer, MARGIN if name == "margin" else 0.0)

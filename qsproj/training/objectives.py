@@ -30,16 +30,28 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TreeLikelihood:
-    """Negative log-probability of one tree. *Source*: thesis 3.2.3."""
+    """Negative log-probability of one tree, the others handicapped by ``margin`` for each wrong head.
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+    margin : float
+        0 is conditional log-likelihood; above, every wrong arc scores so much more in training (natural log),
+        and the tree must win by that.
+
+    *Source*: thesis 3.2.3; the margin: Gimpel and Smith 2010, softmax-margin training of log-linear models.
+    """
 
     heads: Heads
     infer: Infer
+    margin: float = 0.0
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus the tree's score, and marginals minus the tree."""
-        log_z, marginals = self.infer(scores)
-        dependents = np.arange(1, len(self.heads))
-        heads = self.heads[1:]
+        """Return log Z minus the tree's score, and marginals minus the tree, both with the handicap."""
+        dependents, heads = np.arange(1, len(self.heads)), self.heads[1:]
+        handicapped = scores + self.margin
+        handicapped[heads, dependents] = scores[heads, dependents]
+        log_z, marginals = self.infer(handicapped)
         gradient = marginals.copy()
         gradient[heads, dependents] -= 1.0
         return log_z - float(scores[heads, dependents].sum()), gradient

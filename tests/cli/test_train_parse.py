@@ -139,7 +139,7 @@ def test_risk_is_an_objective(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--objective", "luck"], "unknown objective 'luck'; known: likelihood, risk"),
+        (["--objective", "luck"], "unknown objective 'luck'; known: margin, likelihood, risk"),
         (["--features", "smell"], "unknown features 'smell'; known: delexicalised, words, morphology"),
     ],
 )

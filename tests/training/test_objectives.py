@@ -64,6 +64,7 @@ TARGET = enumerated(np.random.default_rng(8).normal(size=(5, 5)))[1]
 
 OBJECTIVES = [
     TreeLikelihood(HEADS, enumerated),
+    TreeLikelihood(HEADS, enumerated, 0.7),
     PartialTreeLikelihood(ALLOWED, enumerated),
     CrossEntropy(TARGET, enumerated),
     Risk(HEADS, expected),
@@ -93,6 +94,15 @@ def probability_of(scores, wanted):
     trees = list(all_trees(4))
     weights = np.exp([score_of(tree, scores) for tree in trees])
     return sum(w for w, tree in zip(weights, trees, strict=True) if wanted(tree)) / weights.sum()
+
+
+def test_margin_is_paid_by_the_right_tree_for_each_wrong_head_of_another(scores):
+    weights = [
+        np.exp(score_of(tree, scores) + 0.7 * sum(head != right for head, right in zip(tree, HEADS)))
+        for tree in all_trees(4)
+    ]
+    value, _ = TreeLikelihood(HEADS, enumerated, 0.7).value_and_gradient(scores)
+    assert value == pytest.approx(np.log(sum(weights)) - score_of(tuple(HEADS), scores))
 
 
 def test_likelihood_is_minus_the_log_of_the_probability(scores):
