@@ -74,24 +74,28 @@ class ArcParser:
         UsageError
             When ``decode`` is not one of DECODERS.
         """
-        if decode == "map":
-            return self.inference.best(scores)
-        if decode == "mbr":
-            return self.inference.best(self.inference.infer(scores)[1])
-        raise unknown_name("decoder", decode, list(DECODERS))
+        return self._decode(scores, decode, marginals=None)
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         encoded = self._encode(sentence)
         scores = self._scores(encoded)
-        heads = self.heads(scores, decode=decode)
+        marginals = self.inference.infer(scores)[1] if confidence else None
+        heads = self._decode(scores, decode, marginals)
         relations = self.labeller.label(encoded, heads) if self.labeller else ("dep",) * len(sentence)
         parsed = with_heads(sentence, heads, relations)
-        if not confidence:
+        if marginals is None:
             return parsed
-        marginals = self.inference.infer(scores)[1]
         chosen = marginals[heads[1:], np.arange(1, len(heads))]
         return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
+
+    def _decode(self, scores: Scores, decode: str, marginals: Scores | None) -> Heads:
+        """Return the best tree; ``marginals`` are those of the scores, where they are known already."""
+        if decode == "map":
+            return self.inference.best(scores)
+        if decode == "mbr":
+            return self.inference.best(self.inference.infer(scores)[1] if marginals is None else marginals)
+        raise unknown_name("decoder", decode, list(DECODERS))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""

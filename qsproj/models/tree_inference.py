@@ -39,9 +39,9 @@ class TreeInference:
         return projective if self.projective else nonprojective
 
     def infer(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z and arc marginals float64[n+1, n+1] (read-only)."""
-        posterior = self._trees.posterior(scores, single_root=self.single_root)
-        return posterior.log_z, posterior.marginals
+        """Return log Z and arc marginals float64[n+1, n+1]; columns 1..n sum to one."""
+        inferred: tuple[float, Scores] = self._trees.marginals(scores, single_root=self.single_root)
+        return inferred
 
     def best(self, scores: Scores) -> Heads:
         """Return the heads int32[n+1] of the best tree."""

@@ -83,6 +83,17 @@ def posterior(scores: ArrayLike, *, single_root: bool = False) -> TreePosterior:
     return posterior_in_logs(log_z + shifts.sum(), with_arc - log_z)
 
 
+def marginals(scores: ArrayLike, *, single_root: bool = False) -> tuple[float, Scores]:
+    """Return log Z and the marginals of :func:`posterior`, faster for not taking their logarithms."""
+    arcs = check_scores(scores)
+    heads, _ = _best(arcs, single_root)
+    log_z, chances, _, in_range = eisner_posterior(arcs, heads, single_root)
+    if not in_range:
+        full = posterior(arcs, single_root=single_root)
+        return full.log_z, full.marginals
+    return float(log_z), np.asarray(chances)
+
+
 def k_best(scores: ArrayLike, k: int, *, single_root: bool = False) -> list[tuple[Heads, float]]:
     """List the k best trees, best first, all distinct; all there are when there are fewer.
 

@@ -69,7 +69,7 @@ large_scores = st.builds(
 def test_agrees_with_enumeration(trees: ModuleType, single_root: bool, scores: np.ndarray) -> None:
     oracle = enumerate_trees(trees, scores, single_root)
     if not oracle.trees:
-        for function in (trees.best, trees.posterior, trees.entropy, trees.max_marginals):
+        for function in (trees.best, trees.posterior, trees.marginals, trees.entropy, trees.max_marginals):
             with pytest.raises(NoTreeError, match="found no tree"):
                 function(scores, single_root=single_root)
         return
@@ -79,6 +79,9 @@ def test_agrees_with_enumeration(trees: ModuleType, single_root: bool, scores: n
     assert tree_score(scores.tolist(), heads.tolist()) == pytest.approx(score, abs=1e-9)
     posterior = trees.posterior(scores, single_root=single_root)
     assert posterior.log_z == pytest.approx(oracle.log_z, abs=1e-9)
+    log_z, marginals = trees.marginals(scores, single_root=single_root)
+    assert log_z == pytest.approx(oracle.log_z, abs=1e-9)
+    np.testing.assert_allclose(marginals, posterior.marginals, atol=1e-11)
     best_with = trees.max_marginals(scores, single_root=single_root)
     for arc in arcs(n):
         exact = oracle.log_marginal(*arc)
