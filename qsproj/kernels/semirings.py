@@ -1,0 +1,86 @@
+"""Three semirings for one set of charts: probabilities, their natural logs, and maxima of natural logs.
+
+A chart kernel takes ``semiring`` as a number and calls what is here, so that a recursion is written once. The
+choice is made once for each row, not within it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+PROBABILITY, LOG, MAXIMUM = 0, 1, 2
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+# "nnan" lets maxima use vector instructions; it is safe where scores are finite or -inf.
+MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def zero(semiring):
+    """Return what adds nothing: 0, or -inf on the log scale."""
+    return 0.0 if semiring == PROBABILITY else -np.inf
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def one(semiring):
+    """Return what a product does not feel: 1, or 0 on the log scale."""
+    return 1.0 if semiring == PROBABILITY else 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def times(x, y, semiring):
+    """Return the product of two numbers of the semiring."""
+    return x * y if semiring == PROBABILITY else x + y
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def plus(x, y, semiring):
+    """Return the sum of two numbers of the semiring."""
+    if semiring == PROBABILITY:
+        return x + y
+    high, low = (x, y) if x > y else (y, x)
+    if semiring == MAXIMUM or low == -np.inf:
+        return high
+    return high + np.log(1.0 + np.exp(low - high))
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _product(left, right):
+    total = 0.0
+    for k in range(left.shape[0]):
+        total += left[k] * right[k]
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+def _maximum(left, right):
+    best = -np.inf
+    for k in range(left.shape[0]):
+        best = max(best, left[k] + right[k])
+    return best
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def inner(left, right, semiring):
+    """Return the inner product of two rows of the same length; zero when they are empty."""
+    if semiring == PROBABILITY:
+        return _product(left, right)
+    best = _maximum(left, right)
+    if semiring == MAXIMUM or best == -np.inf:
+        return best
+    mass = 0.0
+    for k in range(left.shape[0]):
+        mass += np.exp(left[k] + right[k] - best)
+    return best + np.log(mass)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def add_multiple(target, factor, row, semiring):
+    """Add ``factor`` times ``row`` to ``target``, in place."""
+    if semiring == PROBABILITY:
+        for k in range(row.shape[0]):
+            target[k] += factor * row[k]
+    elif factor > -np.inf:
+        for k in range(row.shape[0]):
+            target[k] = plus(target[k], factor + row[k], semiring)

@@ -1,0 +1,219 @@
+"""Exact inference over projective trees whose score is a sum over pairs of arcs, and hill climbing beyond.
+
+What :mod:`qsproj.bp` approximates with PTREE, LINK, GRAND and CHILDSEQ, exactly: the measure of its search
+error (thesis 2.9). With siblings alone O(n^3) time, with grandparents O(n^4); memory O(n^3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qsproj.conventions import ROOT, Heads, frozen_heads
+from qsproj.errors import UsageError
+from qsproj.kernels.eisner_second_order_best import best_tree
+from qsproj.kernels.eisner_second_order_inside import Parts, inside
+from qsproj.kernels.eisner_second_order_outside import outside
+from qsproj.kernels.hill_climbing import climb
+from qsproj.kernels.semirings import LOG, MAXIMUM, PROBABILITY
+from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.second_order_scores import (
+    Array,
+    SecondOrderScores,
+    ends_of_sequences,
+    sequences,
+    tree_score,
+)
+
+# While no weight and no number of the charts exceeds this, what underflow takes is nothing: 1e-308 times a
+# derivative.
+LIMIT = 1e120
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondOrderPosterior:
+    """A distribution over projective trees, and the gradient of its log Z by the scores; arrays read-only.
+
+    Attributes
+    ----------
+    log_z : float
+        Natural log of the sum over trees.
+    marginals : float64[n+1, n+1]
+        Probability of each arc [head, dependent]; columns 1..n sum to 1.
+    siblings, stops, childless, grandparents
+        Probability of each part, laid out as in :class:`SecondOrderScores`.
+    """
+
+    log_z: float
+    marginals: Array
+    siblings: Array
+    stops: Array
+    childless: Array
+    grandparents: Array | None
+
+    def __post_init__(self) -> None:
+        for array in (self.marginals, self.siblings, self.stops, self.childless, self.grandparents):
+            if array is not None:
+                array.flags.writeable = False
+
+
+def best(scores: SecondOrderScores, *, single_root: bool = False) -> tuple[Heads, float]:
+    """Find the best projective tree.
+
+    Returns
+    -------
+    heads : int32[n+1]
+        The head of each word, ``heads[0] == -1``. Which of several best trees it is, is not specified.
+    score : float
+        The sum of the scores of its parts.
+
+    Raises
+    ------
+    NoTreeError
+        When no tree has a finite score.
+    """
+    return _best(_log_parts(scores, single_root), single_root)
+
+
+def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> SecondOrderPosterior:
+    """Sum over all projective trees; give log Z and the probability of each part.
+
+    For minimum Bayes risk decoding, give the marginals to :func:`qsproj.trees.projective.best`.
+
+    Returns
+    -------
+    SecondOrderPosterior
+        Columns of the marginals sum to 1 within 1e-9. Computed in probability space relative to the best
+        tree, or in log space (about ten times slower) where that would not be exact.
+
+    Raises
+    ------
+    NoTreeError
+        When no tree has a finite score.
+
+    *Source*: thesis 2.9.2; the recursions are those of :mod:`qsproj.kernels.eisner_second_order_inside`.
+    """
+    parts = _log_parts(scores, single_root)
+    heads, score = _best(parts, single_root)
+    weights = _relative_weights(parts, heads)
+    charts = inside(weights, PROBABILITY)
+    shares, outer = outside(weights, charts, PROBABILITY)
+    # Not max(): a NaN, the child of two numbers that left the range, must not pass.
+    if all(np.all(numbers < LIMIT) for numbers in (*weights, *charts, *outer)):
+        return _posterior(score + float(np.log(charts.closed[ROOT, 0, -1])), shares, scores)
+    charts = inside(parts, LOG)
+    logs, _ = outside(parts, charts, LOG)
+    probabilities = Parts(*(np.exp(array) for array in logs))
+    return _posterior(float(charts.closed[ROOT, 0, -1]), probabilities, scores)
+
+
+def hill_climb(
+    scores: SecondOrderScores, *, start: ArrayLike | None = None, single_root: bool = False
+) -> tuple[Heads, float]:
+    """Find a good tree, projective or not: change one head at a time for as long as that helps.
+
+    Parameters
+    ----------
+    scores : SecondOrderScores
+    start : int[n+1], optional
+        The tree to start from; by default the best projective one.
+    single_root : bool
+        Whether the root must have exactly one dependent. No single change can then replace that dependent.
+
+    Returns
+    -------
+    heads : int32[n+1]
+        A tree that no change of one head makes better.
+    score : float
+        The sum of the scores of its parts, at least that of ``start``.
+
+    Raises
+    ------
+    NoTreeError
+        When no projective tree has a finite score.
+    UsageError
+        When ``start`` is no tree, or its score is -inf.
+
+    Notes
+    -----
+    O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change.
+
+    *Source*: McDonald and Pereira (2006), section 2.
+    """
+    parts = _log_parts(scores, single_root)
+    if start is None:
+        heads, score = _best(parts, single_root)
+    else:
+        heads = frozen_heads(start).copy()
+        _require_tree(heads, scores.arcs.shape[0])
+        roots = int(np.count_nonzero(heads == ROOT))
+        score = tree_score(scores, heads) if roots == 1 or not single_root else -np.inf
+        if score == -np.inf:
+            raise UsageError("the tree to start from is forbidden, expected one of finite score")
+    return heads, score + float(climb(parts, heads))
+
+
+def _log_parts(scores: SecondOrderScores, single_root: bool) -> Parts:
+    """Lay scores out as the kernels read them; one root is one that has no second dependent."""
+    arcs = scores.arcs[:, None, :]
+    if scores.grandparents is not None:
+        arcs = arcs + scores.grandparents.transpose(1, 0, 2)
+        arcs[ROOT] = scores.arcs[ROOT]
+    siblings = scores.siblings
+    if single_root:
+        siblings = siblings.copy()
+        siblings[ROOT, :, 1:] = -np.inf
+    return Parts(np.ascontiguousarray(arcs), siblings, scores.stops, scores.childless)
+
+
+def _best(parts: Parts, single_root: bool) -> tuple[Heads, float]:
+    """Find the best tree, or raise NoTreeError."""
+    charts = inside(parts, MAXIMUM)
+    score = float(charts.closed[ROOT, 0, -1])
+    if score == -np.inf:
+        raise NoTreeError(parts.arcs.shape[0] - 1, single_root=single_root)
+    return best_tree(parts, charts), score
+
+
+def _relative_weights(parts: Parts, heads: Heads) -> Parts:
+    """Return exp(score - shift), the shifts being those that give every part of a tree the weight 1."""
+    words = np.arange(1, heads.size)
+    above = heads[1:]
+    contexts = np.minimum(np.maximum(heads[above], ROOT), parts.arcs.shape[1] - 1)
+    previous, outermost = sequences(heads)
+    arcs, siblings = np.zeros(heads.size), np.zeros(heads.size)
+    arcs[1:] = parts.arcs[above, contexts, words]
+    siblings[1:] = parts.siblings[above, words, previous[1:]]
+    ends = ends_of_sequences(parts.stops, parts.childless, outermost)
+    sides = (np.arange(heads.size) > np.arange(heads.size)[:, None]).astype(np.int64)
+    with np.errstate(over="ignore"):
+        return Parts(
+            np.exp(parts.arcs - arcs),
+            np.exp(parts.siblings - siblings[:, None]),
+            np.exp(parts.stops - np.take_along_axis(ends, sides, axis=1)),
+            np.exp(parts.childless - ends),
+        )
+
+
+def _posterior(log_z: float, shares: Parts, scores: SecondOrderScores) -> SecondOrderPosterior:
+    """Lay probabilities out as the scores are."""
+    grandparents = None
+    if scores.grandparents is not None:
+        grandparents = shares.arcs.transpose(1, 0, 2).copy()
+        grandparents[:, ROOT] = 0.0
+    return SecondOrderPosterior(
+        log_z, shares.arcs.sum(axis=1), shares.siblings, shares.stops, shares.childless, grandparents
+    )
+
+
+def _require_tree(heads: Heads, size: int) -> None:
+    """Raise UsageError unless every word of ``size - 1`` words reaches the root."""
+    if heads.size != size:
+        raise UsageError(f"the tree to start from has {heads.size - 1} words, expected {size - 1}")
+    reached = np.arange(size)
+    for _ in range(size):
+        reached = np.where(reached > ROOT, heads[reached], ROOT)
+    if (heads[1:] < ROOT).any() or reached.any():
+        raise UsageError("the heads to start from are no tree, expected every word to reach the root")
