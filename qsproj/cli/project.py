@@ -11,6 +11,7 @@ import argparse
 import sys
 
 from qsproj.cli.options import add_seed
+from qsproj.cli.projection_methods import METHODS
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
@@ -19,11 +20,9 @@ EXAMPLES = """examples:
       --min-attached 1 --completion hwa -o de.model        # whole trees only, completed as in Hwa et al.
 """
 
-METHODS = ("hard",)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
+    """Declare the command's options: those of every method, then each method's own."""
     parser.add_argument("--source", required=True, metavar="FILE", help="source trees, CoNLL-U")
     parser.add_argument("--target", required=True, metavar="FILE", help="tagged target sentences, CoNLL-U")
     parser.add_argument("--alignment", required=True, metavar="FILE", help="word links")
@@ -31,81 +30,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the parser is written")
-    parser.add_argument("--trees", metavar="FILE", help="also write the projected trees, whole and partial")
-    parser.add_argument("--method", default="hard", metavar="NAME", help="hard: arcs through links (default)")
+    parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
     parser.add_argument(
-        "--completion",
-        default="none",
+        "--method",
+        default="hard",
         metavar="NAME",
-        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
+        help="; ".join(f"{name}: {method.summary}" for name, method in METHODS.items()) + " (default: hard)",
     )
-    parser.add_argument(
-        "--min-attached",
-        type=float,
-        default=0.8,
-        metavar="X",
-        help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
-    )
-    parser.add_argument(
-        "--max-sentences",
-        type=int,
-        default=20000,
-        metavar="N",
-        help="train on the N densest at most (default: 20000)",
-    )
-    parser.add_argument(
-        "--nonprojective",
-        action="store_true",
-        help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
-    )
-    parser.add_argument("--epochs", type=int, default=5, metavar="N", help="passes over them (default: 5)")
     add_seed(parser)
+    for method in METHODS.values():
+        method.add_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Project, write the trees where asked to, train, write the model."""
-    import numpy as np
-
-    from qsproj.corpus.alignments import read_alignments
-    from qsproj.corpus.conllu import read_conllu, write_conllu
-    from qsproj.corpus.pairing import pair_aligned, pair_sentences
+    """Project by the chosen method, write the model, say how it went."""
+    from qsproj.corpus.pairing import AlignedFiles
     from qsproj.errors import unknown_name
-    from qsproj.models.arc_training import TrainingOptions
-    from qsproj.pipelines.project import HardProjectionOptions, project_treebank, train_on_projection
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
-    sizes = (
-        (len(source), len(target))
-        for source, target in pair_sentences(read_conllu(options.source), read_conllu(options.target))
-    )
-    pairs = pair_aligned(
-        read_conllu(options.source),
-        read_conllu(options.target),
-        read_alignments(options.alignment, options.alignment_format, sizes),
-    )
-    projection = project_treebank(pairs, completion=options.completion)
-    counts = projection.counts
-    print(
-        f"{counts.pairs} pairs, {counts.words} target words: {counts.arcs} arcs projected "
-        f"({100 * counts.arcs / max(counts.words, 1):.1f}% of the words), {counts.whole} whole trees",
-        file=sys.stderr,
-    )
-    if counts.judged:
-        print(
-            f"against the target's own heads: precision {counts.precision:.1f}, recall {counts.recall:.1f}",
-            file=sys.stderr,
-        )
-    if options.trees:
-        write_conllu(projection.trees, options.trees)
-    parser, report, used = train_on_projection(
-        projection.trees,
-        rng=np.random.default_rng(options.seed),
-        selection=HardProjectionOptions(
-            min_attached=options.min_attached,
-            max_sentences=options.max_sentences,
-        ),
-        training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
-    )
-    parser.save(options.output)
-    print(f"trained on {used} sentences: {report.summary(parser.inference)}", file=sys.stderr)
+    pairs = AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
+    projected = METHODS[options.method].project(pairs, options)
+    projected.parser.save(options.output)
+    for line in projected.report:
+        print(line, file=sys.stderr)

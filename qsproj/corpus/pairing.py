@@ -2,14 +2,60 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import DataError
 
 _IDS = ("parallel_id", "sent_id")
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedFiles:
+    """Two files of sentences and one of their links: sentence pairs, read anew each time they are iterated.
+
+    Attributes
+    ----------
+    source, target : str
+        CoNLL-U, paired by :func:`pair_sentences`.
+    alignment : str
+        Word links, in the order of the source sentences.
+    alignment_format : str
+        One that :func:`qsproj.corpus.alignments.read_alignments` reads.
+    """
+
+    source: str
+    target: str
+    alignment: str
+    alignment_format: str = "pharaoh"
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time; each file is read once, in step with the others.
+
+        Raises
+        ------
+        UsageError
+            When a file cannot be opened or the format is unknown.
+        DataError
+            As in :func:`pair_sentences` and :func:`qsproj.corpus.alignments.read_alignments`: links are
+            checked against the sentences, and an error names file and line.
+        """
+        current: deque[tuple[Sentence, Sentence]] = deque()
+
+        def sizes() -> Iterator[tuple[int, int]]:
+            for source, target in pair_sentences(read_conllu(self.source), read_conllu(self.target)):
+                current.append((source, target))
+                yield len(source), len(target)
+
+        for alignment in read_alignments(self.alignment, self.alignment_format, sizes()):
+            source, target = current.popleft()
+            yield SentencePair(source, target, alignment)
 
 
 def pair_sentences(

@@ -60,6 +60,18 @@ class ProjectionCounts:
         """Percentage of the gold arcs that were projected; NaN when no gold head is known."""
         return 100.0 * self.right / self.gold if self.gold else float("nan")
 
+    def summary(self) -> tuple[str, ...]:
+        """Say how much was projected and, where that is known, how much of it is right."""
+        share = 100 * self.arcs / max(self.words, 1)
+        projected = (
+            f"{self.pairs} pairs, {self.words} target words: {self.arcs} arcs projected "
+            f"({share:.1f}% of the words), {self.whole} whole trees"
+        )
+        if not self.judged:
+            return (projected,)
+        judged = f"against the target's own heads: precision {self.precision:.1f}, recall {self.recall:.1f}"
+        return projected, judged
+
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
     """Return, for each target word, the source word it is linked to one-to-one.

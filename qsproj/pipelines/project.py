@@ -1,4 +1,4 @@
-"""From a parsed source, a tagged target and word links to a parser of the target language."""
+"""Hard projection: a parsed source, a tagged target and word links in, a parser of the target out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.pipelines.hard_projection import ProjectionCounts, project_tree
+from qsproj.pipelines.projected import Projected
 from qsproj.progress import track
 
 
@@ -96,3 +98,43 @@ def train_on_projection(
         )
     parser, report = train_arc_parser(chosen, rng=rng, options=training)
     return parser, report, len(chosen)
+
+
+def project_hard(
+    pairs: Iterable[SentencePair],
+    *,
+    rng: np.random.Generator,
+    completion: str,
+    selection: HardProjectionOptions,
+    training: TrainingOptions,
+    trees: str | None = None,
+) -> Projected:
+    """Project arcs through links and train a parser on what is dense enough.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The source with trees, the target with tags.
+    completion : str
+        A name in :data:`qsproj.pipelines.hard_projection.COMPLETIONS`.
+    trees : path or None
+        Where to write the projected trees, whole and partial.
+
+    Raises
+    ------
+    UsageError
+        When no source sentence has a head, or no projected tree is dense enough.
+    """
+    projection = project_treebank(pairs, completion=completion)
+    if trees:
+        write_conllu(projection.trees, trees)
+    parser, report, used = train_on_projection(
+        projection.trees, rng=rng, selection=selection, training=training
+    )
+    return Projected(
+        parser,
+        (
+            *projection.counts.summary(),
+            f"trained on {used} sentences: {report.summary(parser.inference)}",
+        ),
+    )

@@ -5,8 +5,9 @@ import itertools
 
 import pytest
 
+from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu, sentence_from_words
-from qsproj.corpus.pairing import pair_aligned, pair_sentences
+from qsproj.corpus.pairing import AlignedFiles, pair_aligned, pair_sentences
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError
 
@@ -89,6 +90,19 @@ def test_alignments_that_do_not_fit(sizes, message):
     alignments = [make_alignment(*size, []) for size in sizes]
     with pytest.raises(DataError, match=message):
         list(pair_aligned([source], [target], alignments))
+
+
+def test_aligned_files_are_paired_in_one_pass_and_again():
+    files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
+    expected = pair_aligned(
+        read_conllu(files.source), read_conllu(files.target), read_alignments(files.alignment)
+    )
+    pairs = list(files)
+    assert [pair.source.forms for pair in pairs] == [pair.source.forms for pair in files]
+    for pair, other in zip(pairs, expected, strict=True):
+        assert (pair.source.forms, pair.target.forms) == (other.source.forms, other.target.forms)
+        assert (pair.alignment.n_source, pair.alignment.n_target) == (len(pair.source), len(pair.target))
+        assert pair.alignment.links.tolist() == other.alignment.links.tolist()
 
 
 @pytest.mark.parametrize(

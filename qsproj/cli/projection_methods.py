@@ -1,0 +1,77 @@
+"""The methods of ``qsproj project``: for each its name, what it is, its options, and how it is called."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import SentencePair
+    from qsproj.pipelines.projected import Projected
+
+
+class Method(NamedTuple):
+    """A row of METHODS.
+
+    ``project`` gets the sentence pairs, which can be iterated again, and all options of the command.
+    """
+
+    summary: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    project: Callable[[Iterable[SentencePair], argparse.Namespace], Projected]
+
+
+def add_hard_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what only ``hard`` reads."""
+    group = parser.add_argument_group("--method hard")
+    group.add_argument(
+        "--completion",
+        default="none",
+        metavar="NAME",
+        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
+    )
+    group.add_argument(
+        "--min-attached",
+        type=float,
+        default=0.8,
+        metavar="X",
+        help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
+    )
+    group.add_argument(
+        "--max-sentences",
+        type=int,
+        default=20000,
+        metavar="N",
+        help="train on the N densest at most (default: 20000)",
+    )
+    group.add_argument(
+        "--nonprojective",
+        action="store_true",
+        help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
+    )
+    group.add_argument("--epochs", type=int, default=5, metavar="N", help="passes over them (default: 5)")
+
+
+def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+    """Project arcs through links, train a discriminative parser on them."""
+    import numpy as np
+
+    from qsproj.models.arc_training import TrainingOptions
+    from qsproj.pipelines.project import HardProjectionOptions, project_hard
+
+    return project_hard(
+        pairs,
+        rng=np.random.default_rng(options.seed),
+        completion=options.completion,
+        selection=HardProjectionOptions(
+            min_attached=options.min_attached, max_sentences=options.max_sentences
+        ),
+        training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
+        trees=options.trees,
+    )
+
+
+METHODS: dict[str, Method] = {
+    "hard": Method("arcs through links, and a parser trained on them", add_hard_options, hard),
+}
