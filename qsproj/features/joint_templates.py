@@ -1,0 +1,177 @@
+"""Features of the factors that join two trees and an alignment, as tables of hash buckets.
+
+A template is a tuple of atoms, each a column of small integers or hashes with a value for every factor; it
+is conjoined with the factor's family. Quasi-synchronous factors ask for the tags of the target head and
+dependent and of the source words linked to them (thesis 4.3: one to four tags), links for what the aligner
+says and how alike and how placed the words are, fertilities for the word's tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.features.hashing import stable_hash
+
+HASH_BITS = 18
+
+Template = tuple[str, ...]
+Columns = Mapping[str, NDArray[np.uint64]]
+Buckets = NDArray[np.int32]
+
+FAMILIES = ("MONO", "SWAP", "SDOUBLE", "TDOUBLE", "SGRAND", "SSIB", "TGRAND", "TSIB")
+
+FACTOR_TEMPLATES: tuple[Template, ...] = (
+    (),
+    ("head",),
+    ("dep",),
+    ("source head",),
+    ("source dep",),
+    ("head", "dep"),
+    ("source head", "source dep"),
+    ("head", "source head"),
+    ("dep", "source dep"),
+    ("head", "dep", "source dep"),
+    ("head", "dep", "source head", "source dep"),
+    ("order",),
+    ("order", "head", "dep"),
+    ("order", "source head", "source dep"),
+)
+
+LINK_TEMPLATES: tuple[Template, ...] = (
+    ("posterior",),
+    ("posterior", "best"),
+    ("likeness",),
+    ("place",),
+    ("neighbours",),
+    ("rivals",),
+    ("source tag", "target tag"),
+    ("source tag", "target tag", "best"),
+    ("posterior", "place"),
+)
+
+FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
+FERTILITY_BINS = 4
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FOLD = np.uint64(29)
+
+
+@lru_cache(maxsize=1024)
+def _seed(family: str, template: Template) -> np.uint64:
+    return np.uint64(stable_hash(f"{family} {' '.join(template)}"))
+
+
+def tag_hashes(sentence: Sentence) -> NDArray[np.uint64]:
+    """Return uint64[n+1], a hash of the coarse tag of every word; of the root at 0."""
+    return np.array([stable_hash(tag) for tag in ("<root>", *sentence.upos)], dtype=np.uint64)
+
+
+def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:
+    """Return int32[F, T]: every template's bucket, from seeds uint64[F or 1, T] and the columns it names."""
+    count = max((len(column) for column in columns.values()), default=0)
+    buckets = np.empty((count, len(templates)), dtype=np.int32)
+    for t, template in enumerate(templates):
+        state = np.broadcast_to(seeds[:, t], (count,)).copy()
+        for atom in template:
+            state = (state ^ columns[atom]) * _MULTIPLIER
+            state ^= state >> _FOLD
+        buckets[:, t] = (state * _MULTIPLIER) >> np.uint64(64 - HASH_BITS)
+    return buckets
+
+
+@lru_cache(maxsize=8)
+def _family_seeds() -> NDArray[np.uint64]:
+    return np.array([[_seed(family, template) for template in FACTOR_TEMPLATES] for family in FAMILIES])
+
+
+def factor_buckets(
+    families: NDArray[np.int8],
+    words: NDArray[np.int32],
+    source_tags: NDArray[np.uint64],
+    target_tags: NDArray[np.uint64],
+) -> Buckets:
+    """Return the features of quasi-synchronous factors, int32[F, T].
+
+    Parameters
+    ----------
+    families : int8[F]
+        Places in FAMILIES.
+    words : int32[F, 4]
+        Target head, target dependent, and the source words linked to them.
+    source_tags, target_tags : uint64[m+1], uint64[n+1]
+        From :func:`tag_hashes`.
+    """
+    head, dependent, source_head, source_dependent = words.T
+    order = 2 * (head < dependent) + (source_head < source_dependent)
+    columns = {
+        "head": target_tags[head],
+        "dep": target_tags[dependent],
+        "source head": source_tags[source_head],
+        "source dep": source_tags[source_dependent],
+        "order": order.astype(np.uint64),
+    }
+    return _hashed(FACTOR_TEMPLATES, _family_seeds()[families], columns)
+
+
+def link_buckets(
+    alignment: Alignment,
+    source: Sentence,
+    target: Sentence,
+    source_tags: NDArray[np.uint64],
+    target_tags: NDArray[np.uint64],
+) -> Buckets:
+    """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``."""
+    rows, posteriors = alignment.links, link_posteriors(alignment)
+    sources, targets = rows[:, 0], rows[:, 1]
+    grid = np.zeros((alignment.n_source + 2, alignment.n_target + 2))
+    grid[sources, targets] = posteriors
+    best = (posteriors >= grid.max(axis=1)[sources]) * 2 + (posteriors >= grid.max(axis=0)[targets])
+    place = np.abs(sources / alignment.n_source - targets / alignment.n_target)
+    beside = (grid[sources - 1, targets - 1] > 0.5) * 1 + (grid[sources + 1, targets + 1] > 0.5) * 1
+    rivals = (grid[sources] > 0).sum(axis=1) + (grid[:, targets] > 0).sum(axis=0)
+    likeness = [_likeness(source.forms[s - 1], target.forms[t - 1]) for s, t in rows.tolist()]
+    columns = {
+        "posterior": np.digitize(posteriors, (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)),
+        "best": best,
+        "likeness": np.array(likeness, dtype=np.uint64),
+        "place": np.digitize(place, (0.02, 0.05, 0.1, 0.2, 0.4)),
+        "neighbours": beside,
+        "rivals": np.minimum(rivals, 8),
+    }
+    hashes = {name: column.astype(np.uint64) for name, column in columns.items()}
+    hashes["source tag"], hashes["target tag"] = source_tags[sources], target_tags[targets]
+    seeds = np.array([[_seed("ALIGN", template) for template in LINK_TEMPLATES]])
+    return _hashed(LINK_TEMPLATES, seeds, hashes)
+
+
+def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:
+    """Return the aligner's probabilities float64[k]; 0.9 where it gave none for a sure link, else 0.5."""
+    if alignment.weights is None:
+        return np.where(alignment.sure, 0.9, 0.5)
+    return alignment.weights
+
+
+def fertility_buckets(tags: NDArray[np.uint64], *, side: str) -> Buckets:
+    """Return the features of the fertilities of a side, int32[n * FERTILITY_BINS, T], word after word."""
+    words = len(tags) - 1
+    counts = np.tile(np.arange(FERTILITY_BINS), words)
+    base = [_seed(side, template) for template in FERTILITY_TEMPLATES]
+    seeds = np.array(base) ^ ((counts[:, None] + 1).astype(np.uint64) * _MULTIPLIER)
+    return _hashed(FERTILITY_TEMPLATES, seeds, {"tag": np.repeat(tags[1:], FERTILITY_BINS)})
+
+
+@lru_cache(maxsize=1 << 17)
+def _likeness(source: str, target: str) -> int:
+    """Return how alike two words are: 0 nothing in common .. 5 equal, 6 equal without a letter."""
+    first, second = source.lower(), target.lower()
+    if first == second:
+        return 5 if any(character.isalpha() for character in first) else 6
+    common = 0
+    while common < min(len(first), len(second)) and first[common] == second[common]:
+        common += 1
+    return (4 * common) // max(len(first), len(second))

@@ -1,0 +1,197 @@
+"""Belief propagation over a sentence pair: from scores to what is believed of trees and alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.beliefs import Beliefs, log_odds
+from qsproj.bp.factors.alignment import word_starts
+from qsproj.bp.factors.any_pair import any_pair_sorted
+from qsproj.bp.factors.link import link
+from qsproj.bp.factors.pair import all_true
+from qsproj.bp.factors.tree import projective_tree, tree
+from qsproj.bp.factors.valence import valence
+from qsproj.bp.graph import factor_graph
+from qsproj.bp.group import FactorGroup
+from qsproj.bp.run import run
+from qsproj.bp.status import Status
+from qsproj.conventions import Scores
+from qsproj.models.joint_structure import (
+    NONE,
+    TRUE_STATE,
+    UNKNOWN,
+    JointStructure,
+    Side,
+    free_rows,
+)
+from qsproj.models.tree_inference import TreeInference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointScores:
+    """Natural-log scores of everything in a pair's graph.
+
+    Attributes
+    ----------
+    source : float64[m+1, m+1]
+        Arcs; not read where the source tree is observed.
+    target : float64[n+1, n+1]
+    links : float64[k]
+        Candidate links.
+    fertility : float64[m + n, B]
+        By number of links, the last bin open: source words, then target words.
+    factors : float64[F]
+        Quasi-synchronous factors.
+    """
+
+    source: Scores
+    target: Scores
+    links: NDArray[np.float64]
+    fertility: NDArray[np.float64]
+    factors: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointBeliefs:
+    """What belief propagation found; probabilities, in the shapes of :class:`JointScores`.
+
+    Attributes
+    ----------
+    source, target : float64[m+1, m+1], float64[n+1, n+1]
+        Probability of each arc; 1 and 0 where a tree is observed.
+    links : float64[k]
+    fertility : float64[m + n, B]
+    factors : float64[F]
+        That each factor fires.
+    status : Status
+        How the run ended.
+    iterations : int
+    """
+
+    source: Scores
+    target: Scores
+    links: NDArray[np.float64]
+    fertility: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    status: Status
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propagation:
+    """How long messages are passed.
+
+    Attributes
+    ----------
+    max_iterations : int
+        As in the thesis, 40.
+    tolerance : float
+        Messages have settled when none changes by more than this (log-odds).
+    damping : float
+        How far messages are held back.
+    """
+
+    max_iterations: int = 40
+    tolerance: float = 1e-3
+    damping: float = 0.0
+
+
+def infer_jointly(
+    structure: JointStructure,
+    scores: JointScores,
+    known: NDArray[np.int8],
+    *,
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+    propagation: Propagation,
+) -> JointBeliefs:
+    """Pass messages over the graph of a pair.
+
+    Parameters
+    ----------
+    structure : JointStructure
+    scores : JointScores
+    known : int8[V]
+        From :func:`~qsproj.models.joint_structure.known_states`: factors shrink to what is not known.
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+    propagation : Propagation
+    """
+    groups: list[FactorGroup] = [_unary(structure, scores, known)]
+    for side, trees in ((structure.source, source_trees), (structure.target, target_trees)):
+        if _is_free(side, known):
+            factor = projective_tree if trees.projective else tree
+            groups.append(factor(side.arcs, single_root=trees.single_root))
+    by_source, by_target = np.argsort(structure.links[:, 0], kind="stable"), np.argsort(structure.links[:, 1])
+    m, n = len(structure.source.arcs) - 1, len(structure.target.arcs) - 1
+    starts = word_starts(np.concatenate([structure.links[:, 0], structure.links[:, 1] + m]), m + n)
+    order = np.concatenate([by_source, by_target])
+    groups.append(valence(structure.link_variables[order], starts, scores.fertility))
+    fertility_place = len(groups) - 1
+    undecided = known[structure.results] == UNKNOWN
+    if undecided.any():
+        groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
+    reduced = free_rows(structure.rows, known)
+    factor_places = {}
+    for degree, (chosen, variables) in enumerate(reduced):
+        if degree and len(chosen):
+            factor_places[degree] = len(groups)
+            groups.append(all_true(variables, scores.factors[chosen]))
+    graph = factor_graph(np.full(structure.n_variables, 2), groups)
+    beliefs = run(
+        graph,
+        schedule="sequential",
+        max_iterations=propagation.max_iterations,
+        tolerance=propagation.tolerance,
+        damping=propagation.damping,
+    )
+    factors = np.zeros(len(structure.rows))
+    factors[reduced[0][0]] = 1.0
+    for degree, place in factor_places.items():
+        factors[reduced[degree][0]] = groups[place].expected(beliefs.incoming[place])
+    return JointBeliefs(
+        _arc_probabilities(structure.source, beliefs, known),
+        _arc_probabilities(structure.target, beliefs, known),
+        _probability(log_odds(beliefs, structure.link_variables)),
+        groups[fertility_place].expected(beliefs.incoming[fertility_place]),
+        factors,
+        beliefs.status,
+        len(beliefs.residuals),
+    )
+
+
+def _is_free(side: Side, known: NDArray[np.int8]) -> bool:
+    """Tell whether a side's tree is to be found."""
+    return not side.observed and bool((known[side.arcs[side.arcs != NONE]] == UNKNOWN).all())
+
+
+def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int8]) -> FactorGroup:
+    """Return the unary factors of arcs and links."""
+    variables, values = [structure.link_variables], [scores.links]
+    for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
+        if _is_free(side, known):
+            arcs = side.arcs != NONE
+            variables.append(side.arcs[arcs])
+            values.append(arc_scores[arcs])
+    return link(np.concatenate(variables), np.concatenate(values))
+
+
+def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:
+    """Return the probability of every arc of a side, 0 where it has no variable."""
+    chances = np.zeros(side.arcs.shape)
+    arcs = side.arcs != NONE
+    states = known[side.arcs[arcs]]
+    chances[arcs] = np.where(
+        states == UNKNOWN, _probability(log_odds(beliefs, side.arcs[arcs])), states == TRUE_STATE
+    )
+    return chances
+
+
+def _probability(log_odds_: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1 / (1 + exp(-x)) without overflow."""
+    small = np.exp(-np.abs(log_odds_))
+    chances: NDArray[np.float64] = np.where(log_odds_ >= 0, 1.0, small) / (1.0 + small)
+    return chances

@@ -1,0 +1,320 @@
+"""The variables of a sentence pair's joint graph and the tables of its factors, without their scores.
+
+Variable 0 is always true: it stands for the link of the two roots and for what is observed. Tables over arcs
+hold the variable of each arc [head, dependent], NONE where there is none because it is false.
+
+*Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.links import NO_LINK as NONE
+from qsproj.conventions import Heads
+from qsproj.features.joint_templates import FAMILIES
+
+TRUE = 0
+UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
+
+# Heads kept for each word: the most probable ones, and none that is less probable than this.
+MAX_HEADS = 10
+MIN_PROBABILITY = 1e-3
+
+Table = NDArray[np.int32]
+Pairs = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """Grandparents or siblings of a side: which may be, and which pairs of arcs make them.
+
+    Attributes
+    ----------
+    possible : bool[n+1, n+1]
+        Grandparent and grandchild; or two siblings, either way round.
+    first, second : int32[P]
+        The words of each pair of arcs.
+    arcs : int32[P, 2]
+        The variables of the two arcs.
+    """
+
+    possible: Pairs
+    first: Table
+    second: Table
+    arcs: Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One sentence of the pair.
+
+    Attributes
+    ----------
+    arcs : int32[n+1, n+1]
+        The variable of each arc; TRUE for the arcs of an observed tree.
+    observed : bool
+        Whether the tree is given.
+    grand, siblings : Relation
+        What second-order factors may ask for.
+    """
+
+    arcs: Table
+    observed: bool
+    grand: Relation
+    siblings: Relation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointStructure:
+    """What a joint graph consists of.
+
+    Attributes
+    ----------
+    n_variables : int
+        Booleans, the one that is always true included.
+    source, target : Side
+    links : int32[k, 2]
+        Candidate links, source and target word.
+    link_variables : int32[k]
+    results : int32[P]
+        Variables of grandparents and siblings, once for each pair of arcs that makes them true; sorted.
+    pairs : int32[P, 2]
+        These pairs.
+    families : int8[F]
+        Family of each quasi-synchronous factor, a place in FAMILIES.
+    rows : int32[F, 4]
+        The booleans of each factor, filled up with TRUE.
+    words : int32[F, 4]
+        Target head, target dependent, and the source words linked to them.
+    """
+
+    n_variables: int
+    source: Side
+    target: Side
+    links: Table
+    link_variables: Table
+    results: Table
+    pairs: Table
+    families: NDArray[np.int8]
+    rows: Table
+    words: Table
+
+
+def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
+    """Choose the arcs of a side: each word's most probable heads, and all arcs of some trees.
+
+    Parameters
+    ----------
+    marginals : float64[n+1, n+1]
+        Probability of each arc under a first-order model.
+    trees : int32[n+1]
+        What must stay possible: the best tree, so that there is one; in training, the true one.
+    """
+    kept = marginals >= MIN_PROBABILITY
+    if len(marginals) > MAX_HEADS:
+        weakest = np.partition(marginals, -MAX_HEADS, axis=0)[-MAX_HEADS]
+        kept &= marginals >= weakest
+    for heads in trees:
+        kept[heads[1:], np.arange(1, len(heads))] = True
+    kept[:, 0] = False
+    np.fill_diagonal(kept, False)
+    return kept
+
+
+def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) -> Side:
+    """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on."""
+    heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
+    arcs = np.full(kept.shape, NONE, dtype=np.int32)
+    variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
+    arcs[heads, dependents] = variables
+    chances = np.clip(marginals[heads, dependents], 1e-12, 1.0 - 1e-12)
+    log_odds = np.log(chances / (1.0 - chances))
+    likely = log_odds[:, None] + log_odds[None, :] > 0.0
+    upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
+    one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
+    grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], len(arcs))
+    siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], len(arcs))
+    siblings.possible[dependents[other], dependents[one]] = True
+    return Side(arcs, False, grand, siblings)
+
+
+def observed_side(heads: Heads) -> Side:
+    """Return a side whose tree is given, int32[n+1]."""
+    size = len(heads)
+    words = np.arange(1, size, dtype=np.int32)
+    arcs = np.full((size, size), NONE, dtype=np.int32)
+    arcs[heads[1:], words] = TRUE
+    below = words[heads[1:] > 0]
+    true = np.full(size * size, TRUE, dtype=np.int32)
+    grand = _relation(heads[heads[below]], below, true[: len(below)], true[: len(below)], size)
+    one, other = np.nonzero((heads[1:, None] == heads[1:]) & (words[:, None] < words))
+    siblings = _relation(words[one], words[other], true[: len(one)], true[: len(one)], size)
+    siblings.possible[words[other], words[one]] = True
+    return Side(arcs, True, grand, siblings)
+
+
+def _relation(first: Table, second: Table, one: Table, other: Table, size: int) -> Relation:
+    possible = np.zeros((size, size), dtype=np.bool_)
+    possible[first, second] = True
+    return Relation(possible, first, second, np.stack([one, other], axis=1))
+
+
+def joint_structure(
+    source: Side, target: Side, links: Table, n_variables: int, *, families: tuple[str, ...] = FAMILIES
+) -> JointStructure:
+    """Lay out the factors of a pair.
+
+    Parameters
+    ----------
+    source, target : Side
+        Their arcs are numbered below ``n_variables``.
+    links : int32[k, 2]
+        Candidate links.
+    n_variables : int
+        Number of variables so far; links, grandparents and siblings come after them.
+    families : tuple of str
+        Which of FAMILIES to use.
+
+    Notes
+    -----
+    O(k^2) for k candidate links.
+    """
+    link_variables = np.arange(n_variables, n_variables + len(links), dtype=np.int32)
+    n_variables += len(links)
+    with_root = np.concatenate([np.zeros((1, 2), dtype=np.int32), links])
+    owners = np.concatenate([[TRUE], link_variables]).astype(np.int32)
+    found = _firing_pairs(source, target, with_root, families)
+    family_numbers, words, rows, ties = [], [], [], []
+    for name, p, q in found:
+        word = np.stack([with_root[p, 1], with_root[q, 1], with_root[p, 0], with_root[q, 0]], axis=1)
+        on_source, on_target, tie, n_variables = _asked_for(name, source, target, word, n_variables)
+        ties += tie
+        family_numbers.append(np.full(len(p), FAMILIES.index(name), dtype=np.int8))
+        words.append(word)
+        rows.append(np.stack([owners[p], owners[q], on_source, on_target], axis=1))
+    results = np.concatenate([np.zeros(0, dtype=np.int32), *(tie[0] for tie in ties)])
+    pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32), *(tie[1] for tie in ties)])
+    order = np.argsort(results, kind="stable")
+    return JointStructure(
+        n_variables,
+        source,
+        target,
+        links,
+        link_variables,
+        results[order],
+        pairs[order],
+        np.concatenate([np.zeros(0, dtype=np.int8), *family_numbers]),
+        np.concatenate([np.zeros((0, 4), dtype=np.int32), *rows]).astype(np.int32),
+        np.concatenate([np.zeros((0, 4), dtype=np.int32), *words]).astype(np.int32),
+    )
+
+
+def _firing_pairs(
+    source: Side, target: Side, links: Table, families: tuple[str, ...]
+) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+    """Return, for each family, the pairs of links (of the heads, of the dependents) that it may fire on."""
+    sources, targets = links[:, 0], links[:, 1]
+
+    def across(possible: Pairs, words: Table) -> Pairs:
+        spread: Pairs = possible[words[:, None], words]
+        return spread
+
+    source_arc, target_arc = across(source.arcs != NONE, sources), across(target.arcs != NONE, targets)
+    firing = {
+        "MONO": lambda: source_arc & target_arc,
+        "SWAP": lambda: source_arc.T & target_arc,
+        "SDOUBLE": lambda: source_arc & (targets[:, None] == targets),
+        "TDOUBLE": lambda: target_arc & (sources[:, None] == sources),
+        "SGRAND": lambda: target_arc & across(source.grand.possible, sources),
+        "SSIB": lambda: target_arc & across(source.siblings.possible, sources),
+        "TGRAND": lambda: source_arc & across(target.grand.possible, targets),
+        "TSIB": lambda: source_arc & across(target.siblings.possible, targets),
+    }
+    return [(name, *np.nonzero(firing[name]())) for name in families]
+
+
+def _asked_for(
+    name: str, source: Side, target: Side, words: Table, n_variables: int
+) -> tuple[Table, Table, list[tuple[Table, Table]], int]:
+    """Return the variable on either side of each factor of a family, new ones where they are second-order."""
+    head, dependent, source_head, source_dependent = words.T
+    ties: list[tuple[Table, Table]] = []
+    on_source = on_target = np.full(len(words), TRUE, dtype=np.int32)
+    if name == "SGRAND":
+        on_source, ties, n_variables = _indicators(
+            source, source.grand, source_head, source_dependent, n_variables
+        )
+    elif name == "SSIB":
+        left, right = np.minimum(source_head, source_dependent), np.maximum(source_head, source_dependent)
+        on_source, ties, n_variables = _indicators(source, source.siblings, left, right, n_variables)
+    elif name == "SWAP":
+        on_source = source.arcs[source_dependent, source_head]
+    elif name != "TDOUBLE":
+        on_source = source.arcs[source_head, source_dependent]
+    if name == "TGRAND":
+        on_target, ties, n_variables = _indicators(target, target.grand, head, dependent, n_variables)
+    elif name == "TSIB":
+        left, right = np.minimum(head, dependent), np.maximum(head, dependent)
+        on_target, ties, n_variables = _indicators(target, target.siblings, left, right, n_variables)
+    elif name != "SDOUBLE":
+        on_target = target.arcs[head, dependent]
+    return on_source, on_target, ties, n_variables
+
+
+def _indicators(
+    side: Side, relation: Relation, first: Table, second: Table, n_variables: int
+) -> tuple[Table, list[tuple[Table, Table]], int]:
+    """Give every related pair of words that is asked for a variable, and tie it to its arcs."""
+    if side.observed:
+        return np.full(len(first), TRUE, dtype=np.int32), [], n_variables
+    size = len(relation.possible)
+    asked = np.unique(first * size + second)
+    variables = np.full(size * size, NONE, dtype=np.int32)
+    variables[asked] = np.arange(n_variables, n_variables + len(asked))
+    results = variables[relation.first * size + relation.second]
+    wanted = results != NONE
+    tie = (results[wanted], relation.arcs[wanted])
+    return variables[first * size + second], [tie], n_variables + len(asked)
+
+
+def known_states(structure: JointStructure, target_heads: Heads | None = None) -> NDArray[np.int8]:
+    """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE.
+
+    With ``target_heads``, the arcs of the target tree are observed, and with them what follows from it.
+    """
+    known = np.full(structure.n_variables, UNKNOWN, dtype=np.int8)
+    known[TRUE] = TRUE_STATE
+    if target_heads is None or structure.target.observed:
+        return known
+    arcs = structure.target.arcs
+    known[arcs[arcs != NONE]] = FALSE_STATE
+    chosen = arcs[target_heads[1:], np.arange(1, len(target_heads))]
+    known[chosen[chosen != NONE]] = TRUE_STATE
+    decided = known[structure.pairs[:, 0]] != UNKNOWN
+    known[structure.results[decided]] = FALSE_STATE
+    both = (known[structure.pairs] == TRUE_STATE).all(axis=1)
+    known[structure.results[both]] = TRUE_STATE
+    return known
+
+
+def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
+    """Leave out of factors what is known, and factors that cannot fire.
+
+    Returns
+    -------
+    list of (int64[f], int32[f, d])
+        For each number d of booleans that are left, 0..4: the factors with so many, and these booleans.
+    """
+    states = known[rows]
+    alive = (states != FALSE_STATE).all(axis=1)
+    free = states == UNKNOWN
+    degrees = free.sum(axis=1)
+    reduced = []
+    for degree in range(5):
+        chosen = np.flatnonzero(alive & (degrees == degree))
+        reduced.append((chosen, rows[chosen][free[chosen]].reshape(len(chosen), degree)))
+    return reduced

@@ -1,0 +1,213 @@
+"""Training of the joint model: target trees observed, alignments (and source trees) hidden."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.joint_templates import HASH_BITS
+from qsproj.kernels.row_features import add_rows, step_rows
+from qsproj.models.arc_scorer import ArcScorer, supported_buckets
+from qsproj.models.arc_training import (
+    TrainingOptions,
+    arcs_in,
+    reachable,
+    train_scorer,
+    tree_objective,
+)
+from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint_structure import known_states
+from qsproj.models.joint_weights import JointWeights, PreparedPair
+from qsproj.models.tree_inference import TreeInference
+from qsproj.training.loop import EpochRecord, run_epochs
+
+# A gradient this small does not step the weights.
+NEGLIGIBLE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTrainingOptions:
+    """How the joint weights are learned.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the pairs.
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty per epoch, applied as a proximal step.
+    propagation : Propagation
+        How long messages are passed in training.
+    """
+
+    epochs: int = 5
+    rate: float = 0.1
+    l2: float = 1.0
+    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointExample:
+    """A pair to learn from, with its target tree (one that the model can build)."""
+
+    pair: PreparedPair
+    target_heads: Heads
+
+
+class JointTrainer:
+    """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
+
+    The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
+    without (thesis 4.7.3, 2.7.1).
+    """
+
+    def __init__(
+        self, options: JointTrainingOptions, *, source_trees: TreeInference, target_trees: TreeInference
+    ) -> None:
+        self._options = options
+        self._source_trees = source_trees
+        self._target_trees = target_trees
+        self._live = JointWeights.untrained()
+        self._state = np.zeros((1 << HASH_BITS, 3))
+        self._touched = np.empty(1 << HASH_BITS, dtype=np.uint64)
+        self._scale_state = np.zeros(2)
+        self._steps = 0
+        self.statuses: Counter[Status] = Counter()
+
+    def step(self, example: JointExample) -> float:
+        """Learn from one pair; return minus the log-belief of its true arcs, in nats, before the step."""
+        pair = example.pair
+        scores = self._live.scores(pair)
+        known = known_states(pair.structure), known_states(pair.structure, example.target_heads)
+        free, clamped = (
+            infer_jointly(
+                pair.structure,
+                scores,
+                states,
+                source_trees=self._source_trees,
+                target_trees=self._target_trees,
+                propagation=self._options.propagation,
+            )
+            for states in known
+        )
+        self.statuses.update((free.status, clamped.status))
+        if Status.CONTRADICTION not in (free.status, clamped.status):
+            self._move(pair, free, clamped)
+        words = np.arange(1, len(example.target_heads))
+        chances = free.target[example.target_heads[1:], words]
+        return float(-np.log(np.maximum(chances, 1e-12)).sum())
+
+    def _move(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
+        """Take one step down the gradient of minus the log-likelihood."""
+        used = 0
+        for buckets, slopes in (
+            (pair.link_buckets, free.links - clamped.links),
+            (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
+            (pair.factor_buckets, free.factors - clamped.factors),
+        ):
+            slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
+            used = add_rows(buckets, slopes, self._state, self._touched, used)
+        step_rows(
+            self._live.weights, self._state, self._touched, used, self._options.rate, float(self._steps)
+        )
+        kept = pair.structure.target.arcs >= 0
+        slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
+        self._step_scale(slope / len(pair.target))
+        self._steps += 1
+
+    def _step_scale(self, slope: float) -> None:
+        self._scale_state[0] += slope * slope
+        change = 0.1 * self._options.rate * slope / np.sqrt(self._scale_state[0] + 1e-12)
+        self._scale_state[1] -= self._steps * change
+        self._live = JointWeights(self._live.weights, self._live.target_scale - change)
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        weights = self._live.weights
+        shrunk = weights / (1.0 + self._options.l2 * self._options.rate / np.sqrt(self._state[:, 0] + 1e-12))
+        self._state[:, 1] += self._steps * (shrunk - weights)
+        weights[:] = shrunk
+
+    def averaged(self) -> JointWeights:
+        """Return the mean of the weights after every step so far."""
+        steps = max(self._steps, 1)
+        return JointWeights(
+            self._live.weights - self._state[:, 1] / steps,
+            self._live.target_scale - float(self._scale_state[1]) / steps,
+        )
+
+
+def train_joint_weights(
+    examples: Sequence[JointExample],
+    *,
+    rng: np.random.Generator,
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+    options: JointTrainingOptions,
+) -> tuple[JointWeights, list[EpochRecord], Counter[Status]]:
+    """Learn joint weights; return them, a record of each epoch, and how the runs of BP ended."""
+    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
+    records = run_epochs(
+        len(examples),
+        lambda i: trainer.step(examples[i]),
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        description="training jointly",
+    )
+    return trainer.averaged(), records, trainer.statuses
+
+
+def cross_fitted_scores(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    template_set: str,
+    inference: TreeInference,
+    options: TrainingOptions,
+    folds: int = 5,
+) -> list[Scores]:
+    """Score each sentence's arcs by a parser that was not trained on it.
+
+    A parser is surer of its own training trees than of any others: joint weights that were learned beside its
+    scores would find nothing left to explain, and prune as they never will again.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Whole trees; at least two.
+
+    Returns
+    -------
+    list of float64[n+1, n+1]
+        Natural log, one for each sentence.
+    """
+    encode = ArcScorer.untrained(template_set).encode
+    encoded = [encode(sentence) for sentence in sentences]
+    objectives = [
+        tree_objective(reachable(sentence.heads, inference), inference, options.objective)
+        for sentence in sentences
+    ]
+    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
+    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
+    for fold in range(fold_of.max() + 1):
+        rest = np.flatnonzero(fold_of != fold).tolist()
+        support = supported_buckets(
+            template_set,
+            ((encoded[i], arcs_in(sentences[i].heads)) for i in rest),
+            cutoff=options.cutoff,
+        )
+        examples = [(encoded[i], objective) for i in rest if (objective := objectives[i]) is not None]
+        scorer, _ = train_scorer(
+            examples, template_set, support, rng=rng, inference=inference, options=options
+        )
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            scores[i] = scorer.scores(scorer.features(encoded[i]))
+    return scores

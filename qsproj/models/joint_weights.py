@@ -1,0 +1,166 @@
+"""What a joint model has learned from bitext, and a sentence pair made ready for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.sentence import SentencePair
+from qsproj.features.joint_templates import (
+    FAMILIES,
+    FERTILITY_BINS,
+    HASH_BITS,
+    factor_buckets,
+    fertility_buckets,
+    link_buckets,
+    link_posteriors,
+    tag_hashes,
+)
+from qsproj.kernels.row_features import score_rows
+from qsproj.models.joint_inference import JointScores
+from qsproj.models.joint_structure import (
+    JointStructure,
+    Side,
+    free_side,
+    joint_structure,
+    kept_arcs,
+    observed_side,
+)
+from qsproj.models.tree_inference import TreeInference
+
+# The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
+MAX_LINK_LOG_ODDS = 4.0
+
+Buckets = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedPair:
+    """The graph of a pair with the features of its factors: all that does not change with the weights.
+
+    Attributes
+    ----------
+    structure : JointStructure
+    source, target : float64[m+1, m+1], float64[n+1, n+1]
+        Arc scores, natural log.
+    prior : float64[k]
+        The aligner's log-odds of each link.
+    link_buckets, fertility_buckets, factor_buckets : int32[..., T]
+        Features.
+    """
+
+    structure: JointStructure
+    source: Scores
+    target: Scores
+    prior: NDArray[np.float64]
+    link_buckets: Buckets
+    fertility_buckets: Buckets
+    factor_buckets: Buckets
+
+
+def prepare_pair(
+    pair: SentencePair,
+    source_scores: Scores,
+    target_scores: Scores,
+    *,
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+    source_heads: Heads | None = None,
+    target_heads: Heads | None = None,
+    families: tuple[str, ...] = FAMILIES,
+) -> PreparedPair:
+    """Prune and lay out the graph of a pair, and hash its features.
+
+    Parameters
+    ----------
+    pair : SentencePair
+    source_scores, target_scores : float64[m+1, m+1], float64[n+1, n+1]
+        Arc scores of monolingual parsers, natural log.
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+    source_heads : int32[m+1] or None
+        The source tree where it is to be taken as given.
+    target_heads : int32[n+1] or None
+        A target tree that must not be pruned away, in training.
+    families : tuple of str
+        Which quasi-synchronous factors there are.
+    """
+    first = 1
+    if source_heads is None:
+        source = _pruned(source_scores, source_trees, first)
+        first = int(source.arcs.max()) + 1
+    else:
+        source = observed_side(source_heads)
+    required = () if target_heads is None else (target_heads,)
+    target = _pruned(target_scores, target_trees, first, *required)
+    first = int(target.arcs.max()) + 1
+    structure = joint_structure(source, target, pair.alignment.links, first, families=families)
+    tags = tag_hashes(pair.source), tag_hashes(pair.target)
+    chances = link_posteriors(pair.alignment)
+    with np.errstate(divide="ignore"):
+        odds = np.log(chances) - np.log1p(-chances)
+    return PreparedPair(
+        structure,
+        _local(source_scores),
+        _local(target_scores),
+        np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
+        link_buckets(pair.alignment, pair.source, pair.target, *tags),
+        np.concatenate(
+            [fertility_buckets(tags[0], side="SOURCEFERT"), fertility_buckets(tags[1], side="TARGETFERT")]
+        ),
+        factor_buckets(structure.families, structure.words, *tags),
+    )
+
+
+def _pruned(scores: Scores, trees: TreeInference, first_variable: int, *required: Heads) -> Side:
+    """Return the free side whose arcs a first-order model finds likely."""
+    marginals = trees.infer(scores)[1]
+    kept = kept_arcs(marginals, trees.best(marginals), *required)
+    return free_side(marginals, kept, first_variable)
+
+
+def _local(scores: Scores) -> Scores:
+    """Shift each word's scores so that they are log-probabilities of its heads, one word at a time.
+
+    Trees are not affected, and the first messages, which no tree factor has seen, are of a sensible size.
+    """
+    own = scores.copy()
+    np.fill_diagonal(own, -np.inf)
+    own[:, 0] = 0.0
+    top = own.max(axis=0)
+    shifted: Scores = own - top - np.log(np.exp(own - top).sum(axis=0))
+    return shifted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointWeights:
+    """Learned weights of links, fertilities and quasi-synchronous factors.
+
+    Attributes
+    ----------
+    weights : float64[2**HASH_BITS]
+        Of the features of :mod:`qsproj.features.joint_templates`.
+    target_scale : float
+        What the target parser's scores are multiplied by.
+    """
+
+    weights: NDArray[np.float64]
+    target_scale: float
+
+    @staticmethod
+    def untrained() -> JointWeights:
+        """Return weights under which nothing joins the two sides."""
+        return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
+
+    def scores(self, pair: PreparedPair) -> JointScores:
+        """Score everything in a pair's graph."""
+        return JointScores(
+            pair.source,
+            self.target_scale * pair.target,
+            pair.prior + score_rows(pair.link_buckets, self.weights),
+            score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
+            score_rows(pair.factor_buckets, self.weights),
+        )
