@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from qsproj.kernels.dmv_charts import valence_outside
-from qsproj.kernels.dmv_expectation import add_stop_counts, fill_node_stops, rescaled_goal
+from qsproj.kernels.dmv_sums import chart_space, sum_derivations
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 LEFT, RIGHT = 0, 1
@@ -133,10 +132,8 @@ def qg_expectation(
     for s in range(pairs):
         most = max(most, node_starts[s + 1] - node_starts[s])
         longest = max(longest, word_starts[s + 1] - word_starts[s])
-    weights, root_weights = np.empty((most, most)), np.empty(most)
-    stop, go, empty = np.empty((most, 2, 2)), np.empty((most, 2, 2)), np.empty((most, 2))
-    half, sealed, opened = np.empty((most, longest)), np.empty((longest, most)), np.empty((most, most))
-    d_half, d_sealed, d_opened = np.empty_like(half), np.empty_like(sealed), np.empty_like(opened)
+    space = chart_space(most, longest)
+    arcs, root_arcs = space.opened, space.root_weights
     for s in range(pairs):
         first = first_nodes[word_starts[s] + s : word_starts[s + 1] + s + 1]
         low, high = node_starts[s], node_starts[s + 1]
@@ -152,36 +149,18 @@ def qg_expectation(
             configuration,
             child,
             root,
-            weights,
-            root_weights,
+            space.weights,
+            space.root_weights,
         )
-        fill_node_stops(its_tags, stop_by_tag, stop, go)
-        goal, log_scale = rescaled_goal(first, weights, root_weights, stop, go, half, sealed, opened)
-        log_likelihoods[s] = np.log(goal) + log_scale if goal > 0.0 else -np.inf
-        if goal == 0.0:
+        log_likelihoods[s] = sum_derivations(first, its_tags, stop_by_tag, space, stop_counts)
+        if log_likelihoods[s] == -np.inf:
             continue
-        valence_outside(
-            first,
-            weights,
-            root_weights,
-            stop,
-            go,
-            half,
-            sealed,
-            opened,
-            goal,
-            d_half,
-            d_sealed,
-            d_opened,
-            empty,
-        )
-        add_stop_counts(its_tags, opened, root_weights, empty, stop_counts)
         _add_counts(
             its_tags,
             its_senses,
             table,
-            opened,
-            root_weights,
+            arcs,
+            root_arcs,
             configuration_counts,
             child_counts,
             root_counts,
@@ -192,6 +171,6 @@ def qg_expectation(
         child_counts,
         root_counts,
         log_likelihoods,
-        opened,
-        root_weights,
+        arcs,
+        root_arcs,
     )
