@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from qsproj.styles.coordination_groups import Group, conjuncts_of, find_groups, is_separating
 from qsproj.styles.relations import CONJUNCT, base_relation
 from qsproj.styles.shared_dependents import guess_left, guess_right, outside_dependents
-from qsproj.styles.style import DIMENSIONS, Style
+from qsproj.styles.style import DIMENSIONS, style_of
 from qsproj.styles.working_tree import WorkingTree
 
 #: A vote: the dimension, and the choices that one place in a tree agrees with.
@@ -15,7 +15,7 @@ Vote = tuple[str, frozenset[str]]
 
 # Each family as detection reads it: words on the way from conjunct to conjunct are links wherever they occur.
 _FAMILIES = {
-    family: Style(coordination=family, conjunctions="between", punctuation="between")  # type: ignore[arg-type]
+    family: style_of({"coordination": family, "conjunctions": "between", "punctuation": "between"})
     for family in DIMENSIONS["coordination"]
 }
 _LEFTWARD = ("conll", "reverse-moscow")

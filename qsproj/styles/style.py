@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from qsproj.errors import UsageError, unknown_name
 
@@ -136,7 +136,7 @@ def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
     for dimension, choice in choices.items():
         if choice not in DIMENSIONS.get(dimension, ()):
             raise UsageError(f"unknown choice {dimension}={choice} of a style")
-    return replace(base, **choices)  # type: ignore[arg-type]
+    return replace(base, **dict[str, Any](choices))
 
 
 def agreeing_presets(choices: Mapping[str, str]) -> list[str]:
