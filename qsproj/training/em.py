@@ -60,6 +60,25 @@ class EMResult(Generic[Parameters]):
     converged: bool
 
 
+@dataclass(frozen=True, slots=True)
+class EMState(Generic[Parameters]):
+    """What EM needs to go on after an iteration.
+
+    Attributes
+    ----------
+    parameters
+        Those after the last iteration.
+    best
+        Those that held-out data liked best so far; without held-out data those EM started from.
+    records : tuple of EMRecord
+        One for each iteration so far.
+    """
+
+    parameters: Parameters
+    best: Parameters
+    records: tuple[EMRecord, ...]
+
+
 def run_em(
     parameters: Parameters,
     *,
@@ -69,7 +88,8 @@ def run_em(
     held_out: Callable[[Parameters], float] | None = None,
     iterations: int = 100,
     tolerance: float = 1e-4,
-    after_iteration: Callable[[EMRecord, Parameters], None] = lambda _record, _parameters: None,
+    resume: EMState[Parameters] | None = None,
+    after_iteration: Callable[[EMState[Parameters]], None] = lambda _: None,
 ) -> EMResult[Parameters]:
     """Alternate E-steps and M-steps until the gain is small or the iterations are used up.
 
@@ -88,11 +108,14 @@ def run_em(
         Log-likelihood of data that are not trained on. With it, EM stops when that gains less than
         ``tolerance``; without, when the objective does.
     iterations : int
-        At most so many.
+        At most so many, those before ``resume`` included.
     tolerance : float
         Gain, relative to the absolute value of what is watched, below which EM has converged.
+    resume : EMState, optional
+        Where an earlier run got to; ``parameters`` are then not looked at. The result is that of a run that
+        was never interrupted.
     after_iteration : callable
-        Called with the record of each iteration and the parameters after it.
+        Called with the state after each iteration.
 
     Raises
     ------
@@ -101,31 +124,38 @@ def run_em(
 
     *Source*: Dempster, Laird and Rubin 1977; stopping on held-out data as in thesis 4.6.3.2.
     """
-    records: list[EMRecord] = []
-    best, best_held_out = parameters, -np.inf
-    watched_before = -np.inf
-    for iteration in range(1, iterations + 1):
-        counts, log_likelihood = e_step(parameters)
+    state = resume or EMState(parameters, parameters, ())
+    while len(state.records) < iterations:
+        counts, log_likelihood = e_step(state.parameters)
         record = EMRecord(
-            iteration,
+            len(state.records) + 1,
             log_likelihood,
-            log_likelihood + log_prior(parameters),
-            held_out(parameters) if held_out else None,
+            log_likelihood + log_prior(state.parameters),
+            held_out(state.parameters) if held_out else None,
         )
-        if records:
-            _check_rise(records[-1], record)
-        records.append(record)
-        if record.held_out is not None and record.held_out > best_held_out:
-            best, best_held_out = parameters, record.held_out
-        watched = record.objective if record.held_out is None else record.held_out
-        if watched - watched_before <= tolerance * abs(watched):
-            return EMResult(best if held_out else parameters, tuple(records), True)
-        watched_before = watched
-        parameters = m_step(counts)
-        after_iteration(record, parameters)
-    if held_out is not None and held_out(parameters) <= best_held_out:
-        parameters = best
-    return EMResult(parameters, tuple(records), False)
+        before = state.records
+        if before:
+            _check_rise(before[-1], record)
+        improves = record.held_out is not None and record.held_out > _best_held_out(before)
+        best = state.parameters if improves else state.best
+        records = (*before, record)
+        if before and _watched(record) - _watched(before[-1]) <= tolerance * abs(_watched(record)):
+            return EMResult(best if held_out else state.parameters, records, True)
+        state = EMState(m_step(counts), best, records)
+        after_iteration(state)
+    final = state.parameters
+    if held_out is not None and held_out(final) <= _best_held_out(state.records):
+        final = state.best
+    return EMResult(final, state.records, False)
+
+
+def _watched(record: EMRecord) -> float:
+    """Return what EM stops on."""
+    return record.objective if record.held_out is None else record.held_out
+
+
+def _best_held_out(records: tuple[EMRecord, ...]) -> float:
+    return max((record.held_out for record in records if record.held_out is not None), default=-np.inf)
 
 
 def _check_rise(before: EMRecord, now: EMRecord) -> None:

@@ -69,7 +69,7 @@ def test_iterations_run_out():
         e_step=lambda step: (step, float(step)),
         m_step=lambda step: step + 1,
         iterations=3,
-        after_iteration=lambda record, parameters: seen.append((record.iteration, parameters)),
+        after_iteration=lambda state: seen.append((len(state.records), state.parameters)),
     )
     assert (result.parameters, result.converged) == (3, False)
     assert seen == [(1, 1), (2, 2), (3, 3)]
@@ -101,3 +101,26 @@ def test_smoothing_counts_in_the_objective():
     assert result.parameters[0] < 0.8
     with pytest.raises(LikelihoodFellError):
         run_em((0.85, 0.15), e_step=e_step, m_step=smoothed)
+
+
+@pytest.mark.parametrize("held_out", [None, [-10.0, -5.0, -6.0, -4.0, -7.0, -3.0].__getitem__])
+@pytest.mark.parametrize("stopped_after", [1, 2, 3, 4])
+def test_going_on_gives_what_never_stopping_gives(held_out, stopped_after):
+    states = []
+    steps = {
+        "e_step": lambda step: (step, float(step)),
+        "m_step": lambda step: step + 1,
+        "held_out": held_out,
+        "tolerance": -1e9,
+    }
+    whole = run_em(0, iterations=5, after_iteration=states.append, **steps)
+    resumed = run_em(99, iterations=5, resume=states[stopped_after - 1], **steps)
+    assert resumed == whole
+    assert len(whole.records) == 5
+
+
+def test_a_run_that_is_over_is_not_run_again():
+    states = []
+    run_em(0, e_step=lambda n: (n, float(n)), m_step=lambda n: n + 1, iterations=3, after_iteration=states.append)
+    again = run_em(0, e_step=None, m_step=None, iterations=3, resume=states[-1])
+    assert (again.parameters, len(again.records)) == (3, 3)
