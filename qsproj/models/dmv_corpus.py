@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,24 +44,41 @@ class TagCorpus:
         words = np.repeat(wanted, lengths)
         return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
 
+    def without_heads(self) -> TagCorpus:
+        """Return the sentences with all heads free."""
+        return TagCorpus(self.tags, self.starts, np.full_like(self.heads, NO_HEAD))
+
+
+class TagNumbering:
+    """Numbers for tags in the order in which they first occur; 0 is the unknown tag's.
+
+    So a corpus can be packed while it is read, without looking for its tags first.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = {UNKNOWN_TAG: 0}
+
+    def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
+        """Return the number of each tag; one that was not met before gets the next."""
+        numbers = self._numbers
+        return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
+
+    def inventory(self) -> tuple[str, ...]:
+        """Return the tags met so far, in the order of their numbers.
+
+        Raises
+        ------
+        UsageError
+            When no word had a tag: there is nothing to learn from.
+        """
+        if len(self._numbers) == 1:
+            raise UsageError("no word of the training data has a UPOS tag; tag it first: qsproj tag --help")
+        return tuple(self._numbers)
+
 
 def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return int64[S+1], where each of S consecutive runs starts, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def tag_inventory(sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return the tag for anything unknown, then the UPOS tags of the sentences in order.
-
-    Raises
-    ------
-    UsageError
-        When no word has a tag: there is nothing to learn from.
-    """
-    found = {tag for sentence in sentences for tag in sentence.upos} - {UNKNOWN_TAG}
-    if not found:
-        raise UsageError("no word of the training data has a UPOS tag; tag it first: qsproj tag --help")
-    return (UNKNOWN_TAG, *sorted(found))
 
 
 def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
@@ -72,23 +89,28 @@ def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int
 
 def pack(
     sentences: Sequence[Sentence],
-    inventory: Sequence[str],
+    number: Callable[[Sequence[str]], NDArray[np.int16]],
     *,
     punctuation: str,
     heads: Sequence[Heads] | None = None,
 ) -> TagCorpus:
     """Pack sentences, without their punctuation where it is to be stripped.
 
-    ``heads`` gives the known heads of each, int32[n+1]; None: none is known.
+    Parameters
+    ----------
+    number : callable
+        Gives the numbers of tags.
+    heads : sequence of int32[n+1], optional
+        The known heads of each sentence; None: none is known.
     """
     tags, known = [], []
-    for number, sentence in enumerate(sentences):
+    for place, sentence in enumerate(sentences):
         kept = kept_words(sentence.upos, punctuation=punctuation)
-        tags.append(tag_numbers(sentence.upos, inventory)[kept - 1])
+        tags.append(number(sentence.upos)[kept - 1])
         if heads is None:
             known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
         else:
-            known.append(strip_heads(heads[number], kept)[1:].astype(np.int16))
+            known.append(strip_heads(heads[place], kept)[1:].astype(np.int16))
     empty = np.zeros(0, dtype=np.int16)
     return TagCorpus(
         np.concatenate([empty, *tags]),

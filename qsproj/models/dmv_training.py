@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +20,16 @@ from qsproj.kernels.dmv_expectation import dmv_expectation
 from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.arc_training import reachable
 from qsproj.models.dmv import TREES, Dmv
-from qsproj.models.dmv_corpus import TagCorpus, pack, tag_inventory
+from qsproj.models.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
 from qsproj.models.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
-from qsproj.training.em import EMRecord, run_em
+from qsproj.models.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.training.em import EMRecord
 
 INITIALISERS = ("harmonic", "uniform", "trees")
 E_STEPS = ("sum", "viterbi")
+# Counts are added up part by part: the parts must not depend on who works on them.
+PART_SENTENCES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,39 +79,46 @@ class DmvReport:
 
 
 def train_dmv(
-    sentences: Sequence[Sentence], *, dev: Sequence[Sentence] = (), options: DmvOptions | None = None
+    sentences: Iterable[Sentence],
+    *,
+    dev: Sequence[Sentence] = (),
+    options: DmvOptions | None = None,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
     Parameters
     ----------
-    sentences : sequence of Sentence
+    sentences : iterable of Sentence
         With UPOS; with whole or partial trees where the options make use of them. Crossing arcs are undone
-        as for projective parsers.
+        as for projective parsers. Consumed a part at a time; what is kept are two bytes a word for its tag
+        and two for its head.
     dev : sequence of Sentence
         Tagged sentences to check convergence on: by their likelihood, their trees are not looked at.
+    workers : Workers
+        Who does the E-steps; the result does not depend on it.
+    checkpoint : Checkpoint or None
+        Where to keep the state of EM.
 
     Raises
     ------
     UsageError
         When an option names something unknown or no sentence can be learned from.
+    DataError
+        When a checkpoint to go on from is of other data or options.
     """
     options = options or DmvOptions()
     _check(options)
-    inventory = tag_inventory(sentences)
-    heads = None
-    if options.keep_heads or options.initialiser == "trees":
-        heads = [reachable(sentence.heads, TREES) for sentence in sentences]
-    corpus, skipped = _usable(
-        pack(sentences, inventory, punctuation=options.punctuation, heads=heads), options
-    )
-    start = initial_parameters(corpus, len(inventory), options)
-    if not options.keep_heads:
-        corpus = TagCorpus(corpus.tags, corpus.starts, np.full_like(corpus.heads, NO_HEAD))
-    held_out = pack(dev, inventory, punctuation=options.punctuation)
-    result = run_em(
-        start,
-        e_step=lambda parameters: E_STEP_OF[options.e_step](corpus, parameters),
+    parts, inventory, skipped = _packed_parts(sentences, options)
+    held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
+    free = parts if options.keep_heads else [part.without_heads() for part in parts]
+    result = run_resumable_em(
+        lambda: initial_parameters(parts, len(inventory), options),
+        DmvParameters,
+        checkpoint=checkpoint,
+        fingerprint=_fingerprint([*parts, held_out], inventory, options),
+        e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
@@ -112,7 +126,48 @@ def train_dmv(
         tolerance=options.tolerance,
     )
     model = Dmv(inventory, result.parameters, options.punctuation)
-    return model, DmvReport(result.records, result.converged, len(corpus), skipped)
+    return model, DmvReport(result.records, result.converged, sum(map(len, parts)), skipped)
+
+
+def _packed_parts(
+    sentences: Iterable[Sentence], options: DmvOptions
+) -> tuple[list[TagCorpus], tuple[str, ...], dict[str, int]]:
+    """Pack what can be learned from, in parts of PART_SENTENCES; count what cannot."""
+    numbering = TagNumbering()
+    parts: list[TagCorpus] = []
+    skipped: dict[str, int] = {}
+    remaining = iter(sentences)
+    while chunk := list(itertools.islice(remaining, PART_SENTENCES)):
+        heads = None
+        if options.keep_heads or options.initialiser == "trees":
+            heads = [reachable(sentence.heads, TREES) for sentence in chunk]
+        corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
+        usable = _usable(corpus, options, skipped)
+        if len(usable):
+            parts.append(usable)
+    inventory = numbering.inventory()
+    if not parts:
+        raise UsageError(f"no sentence of the training data can be learned from (left out: {skipped})")
+    return parts, inventory, skipped
+
+
+def _fingerprint(parts: Iterable[TagCorpus], inventory: tuple[str, ...], options: DmvOptions) -> str:
+    """Return what a checkpoint must agree in: everything but the number of iterations."""
+    crc = 0
+    for part in parts:
+        crc = checksum((part.tags, part.starts, part.heads), crc)
+    return f"{crc:08x} {inventory} {replace(options, iterations=0)}"
+
+
+def _summed(
+    name: str, parts: Iterable[TagCorpus], parameters: DmvParameters, workers: Workers
+) -> tuple[DmvCounts, float]:
+    """Do an E-step over parts, adding up in their order."""
+    results = map_in_order(partial(E_STEP_OF[name], parameters=parameters), parts, workers=workers)
+    counts, log_likelihood = next(results)
+    for more, log in results:
+        counts, log_likelihood = counts + more, log_likelihood + log
+    return counts, log_likelihood
 
 
 def sum_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
@@ -158,7 +213,7 @@ def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
     return np.asarray(scores > -np.inf)
 
 
-def initial_parameters(corpus: TagCorpus, tags: int, options: DmvOptions) -> DmvParameters:
+def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> DmvParameters:
     """Return what EM starts from.
 
     Raises
@@ -169,13 +224,17 @@ def initial_parameters(corpus: TagCorpus, tags: int, options: DmvOptions) -> Dmv
     if options.initialiser == "uniform":
         return uniform_parameters(tags)
     if options.initialiser == "harmonic":
-        counts = DmvCounts(*dmv_harmonic_counts(corpus.tags, corpus.starts, tags))
-        return counts.estimate(options.smoothing)
-    trees = corpus.select(np.minimum.reduceat(corpus.heads, corpus.starts[:-1]) != NO_HEAD)
-    if not len(trees):
-        raise UsageError("no training sentence has all its heads; start from harmonic or uniform instead")
-    counts = DmvCounts(*dmv_tree_counts(trees.tags, trees.starts, trees.heads, tags))
-    return counts.estimate(options.smoothing)
+        found = [DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
+    else:
+        whole = [part.select(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD) for part in parts]
+        if not any(map(len, whole)):
+            raise UsageError("no training sentence has all its heads; start from harmonic or uniform instead")
+        found = [
+            DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
+            for part in whole
+            if len(part)
+        ]
+    return reduce(add, found).estimate(options.smoothing)
 
 
 def _check_possible(logs: NDArray[np.float64]) -> None:
@@ -193,17 +252,16 @@ def _check(options: DmvOptions) -> None:
         raise unknown_name("E-step", options.e_step, list(E_STEPS))
 
 
-def _usable(corpus: TagCorpus, options: DmvOptions) -> tuple[TagCorpus, dict[str, int]]:
+def _usable(corpus: TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> TagCorpus:
     """Leave out, and count, sentences that are too long or whose known heads no tree has."""
-    skipped = {}
-    short = np.diff(corpus.starts) <= options.max_words
-    if not short.all():
-        skipped[f"more than {options.max_words} words"] = int((~short).sum())
-        corpus = corpus.select(short)
-    possible = has_tree(corpus)
-    if not possible.all():
-        skipped["arcs that no possible tree contains"] = int((~possible).sum())
-        corpus = corpus.select(possible)
-    if not len(corpus):
-        raise UsageError(f"no sentence of the training data can be learned from (left out: {skipped})")
-    return corpus, skipped
+
+    def kept(wanted: NDArray[np.bool_], reason: str) -> TagCorpus:
+        if not wanted.all():
+            skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
+        return corpus.select(wanted)
+
+    lengths = np.diff(corpus.starts)
+    corpus = kept(
+        (lengths > 0) & (lengths <= options.max_words), f"no words, or more than {options.max_words} words"
+    )
+    return kept(has_tree(corpus), "arcs that no possible tree contains")

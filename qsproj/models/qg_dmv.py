@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from qsproj.models.dmv_punctuation import attach_stripped, kept_words
 from qsproj.models.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters
 from qsproj.models.storage import save_model
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KIND = "qg-dmv"
 
@@ -137,26 +139,37 @@ def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[NDArray[np.
     return result
 
 
-def expected_counts(corpora: Iterable[QgCorpus], parameters: QgParameters) -> tuple[QgCounts, float]:
+def expected_counts(
+    corpora: Iterable[QgCorpus], parameters: QgParameters, *, workers: Workers = THIS_PROCESS
+) -> tuple[QgCounts, float]:
     """Return expected counts and log-likelihood, summed over parts of a corpus in their order.
+
+    Parameters
+    ----------
+    corpora : iterable of QgCorpus
+        The parts, consumed a few ahead of what is computed.
+    workers : Workers
+        Who computes; the result does not depend on it.
 
     Raises
     ------
     UsageError
         When a pair has probability 0, or there is no part.
     """
-    total: QgCounts | None = None
-    log_likelihood = 0.0
-    for corpus in corpora:
-        stop, configuration, child, root, logs, _, _ = expectation(corpus, parameters)
-        if np.any(logs == -np.inf):
-            raise UsageError(
-                f"{int((logs == -np.inf).sum())} sentence pairs have probability 0 under the parameters they "
-                "are to improve; add smoothing"
-            )
-        counts = QgCounts(stop, configuration, child, root)
-        total = counts if total is None else total + counts
-        log_likelihood += float(logs.sum())
+    results = map_in_order(partial(_counts_of_part, parameters=parameters), corpora, workers=workers)
+    total, log_likelihood = next(results, (None, 0.0))
     if total is None:
         raise UsageError("no sentence pairs to count")
+    for counts, log in results:
+        total, log_likelihood = total + counts, log_likelihood + log
     return total, log_likelihood
+
+
+def _counts_of_part(corpus: QgCorpus, parameters: QgParameters) -> tuple[QgCounts, float]:
+    stop, configuration, child, root, logs, _, _ = expectation(corpus, parameters)
+    if np.any(logs == -np.inf):
+        raise UsageError(
+            f"{int((logs == -np.inf).sum())} sentence pairs have probability 0 under the parameters they "
+            "are to improve; add smoothing"
+        )
+    return QgCounts(stop, configuration, child, root), float(logs.sum())

@@ -82,17 +82,40 @@ def pair_nodes(
     inventory, source_inventory : sequence of str
         Tags of the target and of the source; the tag of NULL is counted after the latter.
     """
+    return nodes_of(
+        pair,
+        tag_numbers(pair.target.upos, inventory),
+        tag_numbers(pair.source.upos, source_inventory),
+        null_tag=len(source_inventory),
+        punctuation=punctuation,
+    )
+
+
+def nodes_of(
+    pair: SentencePair,
+    tags: NDArray[np.int16],
+    source_tags: NDArray[np.int16],
+    *,
+    null_tag: int,
+    punctuation: str,
+) -> PairNodes:
+    """Return the nodes of one pair whose tags are numbered already; see :func:`pair_nodes`.
+
+    Parameters
+    ----------
+    tags, source_tags : int16[n], int16[m]
+        Tags of the target words and of the source words.
+    null_tag : int
+        The tag that NULL counts as.
+    """
     kept = kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
     table = configurations(pair.source.heads)
-    tags = tag_numbers(pair.target.upos, inventory)[kept - 1]
-    of_senses = np.concatenate(
-        [[0], tag_numbers(pair.source.upos, source_inventory), [len(source_inventory)]]
-    ).astype(np.int16)
+    of_senses = np.concatenate([[0], source_tags, [null_tag]]).astype(np.int16)
     head_senses = np.concatenate([[ROOT], senses])
     return PairNodes(
         np.searchsorted(words, np.arange(len(kept) + 1)).astype(np.int32),
-        tags[words],
+        tags[kept - 1][words],
         of_senses[senses],
         priors,
         np.ascontiguousarray(table[np.ix_(head_senses, senses)]),

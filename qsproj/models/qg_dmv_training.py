@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import itertools
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -13,13 +16,15 @@ from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.dmv import Dmv
-from qsproj.models.dmv_corpus import tag_inventory
 from qsproj.models.dmv_punctuation import PUNCTUATION_TAG
+from qsproj.models.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.qg_dmv import QgDmv, expected_counts
-from qsproj.models.qg_dmv_corpus import QgCorpus, pack_pairs, pair_nodes
+from qsproj.models.qg_dmv_corpus import pack_pairs, pair_nodes
 from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters
+from qsproj.models.qg_dmv_parts import PackedPairs, pack_into
+from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
-from qsproj.training.em import EMRecord, run_em
+from qsproj.training.em import EMRecord, EMResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,50 +74,76 @@ class QgReport:
 
 
 def train_qg_dmv(
-    pairs: Sequence[SentencePair], *, dev: Sequence[SentencePair] = (), options: QgOptions | None = None
+    pairs: Iterable[SentencePair],
+    *,
+    dev: Sequence[SentencePair] = (),
+    options: QgOptions | None = None,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
     Parameters
     ----------
-    pairs : sequence of SentencePair
+    pairs : iterable of SentencePair
         Source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are the
-        candidates, and their weights, where given, the priors.
+        candidates, and their weights, where given, the priors. Consumed one at a time and packed into
+        temporary files, 1 to 2 kB a pair, so that memory does not grow with their number.
     dev : sequence of SentencePair
         Pairs to check convergence on, by their likelihood.
+    workers : Workers
+        Who does the E-steps; the result does not depend on it.
+    checkpoint : Checkpoint or None
+        Where to keep the state of EM.
 
     Raises
     ------
     UsageError
         When no pair can be learned from, or an option is wrong.
+    DataError
+        When a checkpoint to go on from is of other data or options.
     """
     options = options or QgOptions()
-    usable, skipped = _usable(pairs, options)
-    inventory = tag_inventory([pair.target for pair in usable])
-    source_inventory = tag_inventory([pair.source for pair in usable])
+    skipped: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+        usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
+        first = next(usable, None)
+        if first is None:
+            raise UsageError(f"no sentence pair can be learned from (left out: {skipped})")
+        packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
+        result = _run_em(packed, dev, options, workers, checkpoint)
+        counts, _ = expected_counts(packed, result.parameters, workers=workers)
+    model = QgDmv(packed.source_inventory, result.parameters, _monolingual(counts, packed.inventory, options))
+    report = QgReport(result.records, result.converged, packed.pairs, _by_name(result.parameters), skipped)
+    return model, report
 
-    def packed(some: Sequence[SentencePair]) -> QgCorpus:
-        nodes = (
-            pair_nodes(pair, inventory, source_inventory, punctuation=options.punctuation)
-            for pair in track(some, "packing", total=len(some), unit="pair")
+
+def _run_em(
+    packed: PackedPairs,
+    dev: Sequence[SentencePair],
+    options: QgOptions,
+    workers: Workers,
+    checkpoint: Checkpoint | None,
+) -> EMResult[QgParameters]:
+    tags, source_tags = packed.inventory, packed.source_inventory
+    held_out = [
+        pack_pairs(
+            pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
+            for pair in _usable(dev, options, {})
         )
-        return pack_pairs(nodes)
-
-    parts = [packed(part) for part in _parts(usable)]
-    held_out = [packed(part) for part in _parts(_usable(dev, options)[0])] if dev else []
-    result = run_em(
-        biased_parameters(len(inventory), len(source_inventory) + 1, parent_child=options.parent_child),
-        e_step=lambda parameters: expected_counts(parts, parameters),
+    ]
+    crc = checksum((held_out[0].tags, held_out[0].source_tags, held_out[0].priors), packed.crc)
+    return run_resumable_em(
+        lambda: biased_parameters(len(tags), len(source_tags) + 1, parent_child=options.parent_child),
+        QgParameters,
+        checkpoint=checkpoint,
+        fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
+        e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=(lambda parameters: expected_counts(held_out, parameters)[1]) if dev else None,
         iterations=options.iterations,
         tolerance=options.tolerance,
-    )
-    counts, _ = expected_counts(parts, result.parameters)
-    model = QgDmv(source_inventory, result.parameters, _monolingual(counts, inventory, options))
-    return model, QgReport(
-        result.records, result.converged, len(usable), _by_name(result.parameters), skipped
     )
 
 
@@ -142,16 +173,10 @@ def _by_name(parameters: QgParameters) -> dict[str, float]:
     return dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True))
 
 
-def _parts(pairs: Sequence[SentencePair], size: int = 10_000) -> Iterator[Sequence[SentencePair]]:
-    """Cut a corpus into parts: while one is packed, only its own pairs exist twice."""
-    for start in range(0, len(pairs), size):
-        yield pairs[start : start + size]
-
-
-def _usable(pairs: Sequence[SentencePair], options: QgOptions) -> tuple[list[SentencePair], dict[str, int]]:
-    """Leave out, and count, pairs that are too long, empty, or whose source has no tree."""
-    usable: list[SentencePair] = []
-    skipped: dict[str, int] = {}
+def _usable(
+    pairs: Iterable[SentencePair], options: QgOptions, skipped: dict[str, int]
+) -> Iterator[SentencePair]:
+    """Leave out, and count, pairs that are too long, empty, barely linked, or whose source has no tree."""
     for pair in pairs:
         if not 0 < len(pair.target) <= options.max_words:
             reason = f"no target words, or more than {options.max_words}"
@@ -162,9 +187,6 @@ def _usable(pairs: Sequence[SentencePair], options: QgOptions) -> tuple[list[Sen
         elif linked_share(pair) < options.min_linked:
             reason = f"a linked share of target words below {options.min_linked:g}"
         else:
-            usable.append(pair)
+            yield pair
             continue
         skipped[reason] = skipped.get(reason, 0) + 1
-    if not usable:
-        raise UsageError(f"no sentence pair can be learned from (left out: {skipped})")
-    return usable, skipped

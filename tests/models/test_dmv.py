@@ -9,7 +9,7 @@ from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import UsageError
 from qsproj.models.dmv import Dmv
-from qsproj.models.dmv_corpus import pack, tag_inventory
+from qsproj.models.dmv_corpus import TagNumbering, pack
 from qsproj.models.dmv_parameters import DmvCounts, normalised, uniform_parameters
 from qsproj.models.dmv_punctuation import attach_stripped, kept_words, strip_heads
 from qsproj.models.dmv_training import DmvOptions, sum_e_step, train_dmv
@@ -145,12 +145,10 @@ def test_a_sentence_that_cannot_be_generated_is_an_error():
 
 def test_counts_of_two_halves_add_up_to_those_of_the_whole():
     bank = treebank()
-    inventory = tag_inventory(bank)
-    parameters = uniform_parameters(len(inventory))
-    parts = [bank, bank[:11], bank[11:]]
-    whole, first, second = (
-        sum_e_step(pack(part, inventory, punctuation="keep"), parameters)[0] for part in parts
-    )
+    numbering = TagNumbering()
+    corpora = [pack(part, numbering.number, punctuation="keep") for part in (bank, bank[:11], bank[11:])]
+    parameters = uniform_parameters(len(numbering.inventory()))
+    whole, first, second = (sum_e_step(corpus, parameters)[0] for corpus in corpora)
     both: DmvCounts = first + second
     for name in ("stop", "child", "root"):
         np.testing.assert_allclose(getattr(both, name), getattr(whole, name))

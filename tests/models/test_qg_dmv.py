@@ -137,9 +137,14 @@ def test_every_word_in_two_senses():
 
 def test_arc_probabilities_are_those_of_all_derivations():
     rng = np.random.default_rng(5)
-    pairs = [random_pair(rng, 3, 3) for _ in range(20)]
+    # Tags are numbered as they come: the first pair has them come in the order of TAGS and SOURCE_TAGS.
+    first = SentencePair(
+        make_sentence("s s", "X Y", [0, 1]), make_sentence("t t", "A B"), make_alignment(2, 2, [])
+    )
+    pairs = [first, *(random_pair(rng, 3, 3) for _ in range(20))]
     model, _ = train_qg_dmv(pairs, options=QgOptions(iterations=2, punctuation="keep", min_linked=0.0))
-    pair = pairs[0]
+    assert (model.monolingual.inventory, model.source_inventory) == (TAGS, SOURCE_TAGS)
+    pair = pairs[1]
     probabilities = model.arc_probabilities(pair)
     np.testing.assert_allclose(probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-12)
     for head, dependent in itertools.permutations(range(4), 2):

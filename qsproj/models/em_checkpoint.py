@@ -1,0 +1,136 @@
+"""EM that can be interrupted: its state is written after each iteration, and read to go on."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.errors import DataError, UsageError
+from qsproj.models.storage import load_archive, save_model
+from qsproj.training.em import EMRecord, EMResult, EMState, run_em
+
+KIND = "em-checkpoint"
+FILE_NAME = "em.checkpoint"
+
+Parameters = TypeVar("Parameters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Where the state of EM is kept.
+
+    Attributes
+    ----------
+    folder : Path
+        Made where it is not there. It holds one file, replaced after each iteration.
+    resume : bool
+        Whether to go on from what is there; a folder without a state is started from the beginning.
+    """
+
+    folder: Path
+    resume: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The file that the state is in."""
+        return self.folder / FILE_NAME
+
+
+def run_resumable_em(
+    start: Callable[[], Parameters],
+    parameters_type: Callable[..., Parameters],
+    *,
+    checkpoint: Checkpoint | None,
+    fingerprint: str,
+    **steps: Any,
+) -> EMResult[Parameters]:
+    """Run EM, from the beginning or from a checkpoint; the result is the same.
+
+    Parameters
+    ----------
+    start : callable
+        Gives the parameters to begin with.
+    parameters_type : callable
+        The dataclass of arrays that the parameters are.
+    checkpoint : Checkpoint or None
+        None: nothing is written.
+    fingerprint : str
+        What the state depends on: the data and every option but the number of iterations.
+    **steps
+        What :func:`qsproj.training.em.run_em` takes.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be made or written to.
+    DataError
+        When the checkpoint is damaged, or was made from other data or with other options.
+    """
+    if checkpoint is None:
+        return run_em(start(), **steps)
+    folder, state = checkpoint.folder, None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be made a folder: {error.strerror}") from error
+    if checkpoint.resume and checkpoint.path.exists():
+        state = read_state(checkpoint.path, parameters_type, fingerprint=fingerprint)
+    return run_em(
+        state.parameters if state else start(),
+        resume=state,
+        after_iteration=lambda state: write_state(checkpoint.path, state, fingerprint=fingerprint),
+        **steps,
+    )
+
+
+def write_state(path: Path, state: EMState[Any], *, fingerprint: str) -> None:
+    """Write a state of EM whose parameters are a dataclass of arrays; the file appears when it is whole."""
+    arrays = {}
+    for name, parameters in (("parameters", state.parameters), ("best", state.best)):
+        for field in fields(parameters):
+            arrays[f"{name}-{field.name}"] = getattr(parameters, field.name)
+    records = [asdict(record) for record in state.records]
+    save_model(path, KIND, {"fingerprint": fingerprint, "records": records}, arrays)
+
+
+def read_state(
+    path: Path, parameters_type: Callable[..., Parameters], *, fingerprint: str
+) -> EMState[Parameters]:
+    """Read what :func:`write_state` wrote.
+
+    Raises
+    ------
+    DataError
+        When the file is damaged, or was made from other data or with other options.
+    """
+    kind, header, arrays = load_archive(path)
+    if kind != KIND or header["fingerprint"] != fingerprint:
+        raise DataError(
+            str(path),
+            None,
+            found="a checkpoint of other data or options",
+            expected="one of these",
+            remedy="name another folder, or leave out --resume to start anew",
+        )
+
+    def parameters(name: str) -> Parameters:
+        prefix = f"{name}-"
+        return parameters_type(
+            **{key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+        )
+
+    records = tuple(EMRecord(**record) for record in header["records"])
+    return EMState(parameters("parameters"), parameters("best"), records)
+
+
+def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
+    """Return the CRC-32 of the bytes of the arrays, going on from ``start``, that of others before."""
+    for array in arrays:
+        start = zlib.crc32(np.ascontiguousarray(array).data, start)
+    return start
