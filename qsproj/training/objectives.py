@@ -80,6 +80,51 @@ class PartialTreeLikelihood:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceLikelihood:
+    """Negative log-probability of uncertain evidence for arcs; what it says nothing of is summed out.
+
+    A tree with an arc is ``exp(evidence)`` times as likely to have given rise to what was seen as one without
+    it. No evidence costs nothing and teaches nothing; infinite evidence is :class:`PartialTreeLikelihood`.
+
+    Attributes
+    ----------
+    evidence : float64[n+1, n+1]
+        Log of the likelihood ratio of each arc, natural log; 0 where nothing is known.
+
+    *Source*: virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
+    """
+
+    evidence: Scores
+    infer: Infer
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z minus log Z with the evidence, and the difference of their marginals."""
+        log_z, marginals = self.infer(scores)
+        seen_log_z, seen_marginals = self.infer(scores + self.evidence)
+        return log_z - seen_log_z, marginals - seen_marginals
+
+
+@dataclass(frozen=True, slots=True)
+class AboveBase:
+    """An objective of scores that are added to fixed ones: what is learned is the difference to these.
+
+    Attributes
+    ----------
+    base : float64[n+1, n+1]
+        Arc scores of another model, natural log.
+    objective : Objective
+        Of the sums.
+    """
+
+    base: Scores
+    objective: Objective
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return loss and gradient of the objective at ``base + scores``."""
+        return self.objective.value_and_gradient(self.base + scores)
+
+
+@dataclass(frozen=True, slots=True)
 class CrossEntropy:
     """Cross-entropy against a distribution over trees that is known by its arc marginals.
 

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.training.objectives import CrossEntropy, PartialTreeLikelihood, Risk, TreeLikelihood
+from qsproj.training.objectives import (
+    AboveBase,
+    CrossEntropy,
+    EvidenceLikelihood,
+    PartialTreeLikelihood,
+    Risk,
+    TreeLikelihood,
+)
 
 
 def all_trees(n):
@@ -61,11 +68,14 @@ ALLOWED = np.ones((5, 5), dtype=bool)
 ALLOWED[:, 3] = False
 ALLOWED[2, 3] = True
 TARGET = enumerated(np.random.default_rng(8).normal(size=(5, 5)))[1]
+EVIDENCE = np.random.default_rng(4).uniform(0.0, 3.0, size=(5, 5))
 
 OBJECTIVES = [
     TreeLikelihood(HEADS, enumerated),
     TreeLikelihood(HEADS, enumerated, 0.7),
     PartialTreeLikelihood(ALLOWED, enumerated),
+    EvidenceLikelihood(EVIDENCE, enumerated),
+    AboveBase(EVIDENCE, TreeLikelihood(HEADS, enumerated)),
     CrossEntropy(TARGET, enumerated),
     Risk(HEADS, expected),
 ]
@@ -127,3 +137,22 @@ def test_risk_counts_wrong_heads(scores):
         probability_of(scores, lambda tree, word=word: tree[word] != HEADS[word]) for word in range(1, 5)
     ]
     assert value == pytest.approx(sum(wrong))
+
+
+def test_evidence_likelihood_is_minus_the_log_of_the_expected_evidence(scores):
+    value, _ = EvidenceLikelihood(EVIDENCE, enumerated).value_and_gradient(scores)
+    trees = list(all_trees(4))
+    weights = np.exp([score_of(tree, scores) for tree in trees])
+    evidence = np.exp([score_of(tree, EVIDENCE) for tree in trees])
+    assert value == pytest.approx(-np.log((weights * evidence).sum() / weights.sum()))
+
+
+def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scores):
+    value, gradient = EvidenceLikelihood(np.zeros((5, 5)), enumerated).value_and_gradient(scores)
+    assert value == 0.0
+    assert not gradient.any()
+    certain = np.zeros((5, 5))
+    certain[2, 3] = 40.0
+    _, gradient = EvidenceLikelihood(certain, enumerated).value_and_gradient(scores)
+    _, partial = PartialTreeLikelihood(ALLOWED, enumerated).value_and_gradient(scores)
+    np.testing.assert_allclose(gradient, partial, atol=1e-12)
