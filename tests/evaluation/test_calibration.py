@@ -1,0 +1,42 @@
+"""Calibration by hand-counted bins, and on outcomes drawn as the probabilities promise."""
+
+import math
+
+import numpy as np
+import pytest
+
+from qsproj.evaluation.calibration import expected_calibration_error, reliability
+
+
+def test_bins_by_hand():
+    table = reliability([0.1, 0.15, 0.9, 1.0], [False, True, True, True], bins=2)
+    assert [(row.low, row.high, row.count) for row in table] == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
+    assert [row.confidence for row in table] == pytest.approx([0.125, 0.95])
+    assert [row.accuracy for row in table] == [0.5, 1.0]
+    assert expected_calibration_error(table) == pytest.approx((2 * 0.375 + 2 * 0.05) / 4)
+
+
+def test_an_edge_belongs_to_the_bin_above_and_one_to_the_last():
+    table = reliability([0.5, 1.0], [True, False], bins=2)
+    assert [row.count for row in table] == [0, 2]
+    assert math.isnan(table[0].accuracy)
+
+
+def test_outcomes_drawn_as_promised_are_calibrated():
+    rng = np.random.default_rng(1)
+    promised = rng.uniform(size=50_000)
+    kept = rng.uniform(size=50_000) < promised
+    assert expected_calibration_error(reliability(promised, kept)) < 0.01
+    assert expected_calibration_error(reliability(np.sqrt(promised), kept)) > 0.1
+
+
+def test_nothing_predicted_has_no_error():
+    assert math.isnan(expected_calibration_error(reliability([], [])))
+
+
+@pytest.mark.parametrize(
+    ("confidences", "right"), [([0.5], [True, False]), ([1.5], [True]), ([-0.1], [True])]
+)
+def test_what_is_no_probability_is_refused(confidences, right):
+    with pytest.raises(ValueError):
+        reliability(confidences, right)
