@@ -72,6 +72,61 @@ def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projecte
     )
 
 
+def add_soft_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what only ``soft`` reads."""
+    group = parser.add_argument_group("--method soft")
+    group.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a parser of another language, trained with --features delexicalised; several vote, each with "
+        "its own --prior (default: one trained on the source trees)",
+    )
+    group.add_argument(
+        "--strength",
+        type=float,
+        default=2.0,
+        metavar="X",
+        help="natural log of how much likelier an arc becomes by certain evidence (default: 2)",
+    )
+    group.add_argument(
+        "--sentences",
+        type=int,
+        default=8000,
+        metavar="N",
+        help="learn from the N pairs on which evidence and parser agree most (default: 8000)",
+    )
+    group.add_argument(
+        "--rounds",
+        type=int,
+        default=2,
+        metavar="N",
+        help="choose and learn N times, from the second on by the parser of the last (default: 2)",
+    )
+
+
+def soft(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+    """Move a prior of other languages by what links carry over."""
+    import numpy as np
+
+    from qsproj.pipelines.soft_prior import join_priors, load_prior, train_prior
+    from qsproj.pipelines.soft_projection import SoftProjectionOptions, project_soft
+
+    rng = np.random.default_rng(options.seed)
+    members = [load_prior(path) for path in options.prior] or [train_prior(pairs, rng=rng)]
+    return project_soft(
+        pairs,
+        prior=join_priors(members, projective=not options.nonprojective),
+        rng=rng,
+        options=SoftProjectionOptions(
+            strength=options.strength, sentences=options.sentences, rounds=options.rounds
+        ),
+        trees=options.trees,
+    )
+
+
 METHODS: dict[str, Method] = {
     "hard": Method("arcs through links, and a parser trained on them", add_hard_options, hard),
+    "soft": Method("a parser of other languages, moved by arcs of uncertain links", add_soft_options, soft),
 }

@@ -1,0 +1,72 @@
+"""Which sentence pairs soft projection learns from: those in which the evidence and a parser agree most."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import SentencePair
+from qsproj.models.arc_parser import ArcParser
+from qsproj.pipelines.soft_evidence import arc_evidence
+
+# Lengths of target sentences at which a band begins; the last is where the last band ends. Agreement falls
+# with length: without bands, only the shortest sentences would be chosen.
+LENGTH_BANDS = (6, 10, 14, 19, 25, 36)
+
+
+def agreement(evidence: Scores, probabilities: Scores) -> float:
+    """Return the share of the words for which evidence and parser are expected to name the same head.
+
+    Parameters
+    ----------
+    evidence : float64[n+1, n+1]
+        Between 0 and 1.
+    probabilities : float64[n+1, n+1]
+        Arc marginals of the parser.
+
+    Returns
+    -------
+    float
+        It is low where the translation is free, where words are not linked, where the tagger or the source
+        parser went wrong, and where the language is not that of today.
+    """
+    return float((evidence * probabilities).sum()) / (len(evidence) - 1)
+
+
+def choose_pairs(pairs: Iterable[SentencePair], parser: ArcParser, *, sentences: int) -> list[SentencePair]:
+    """Choose pairs by agreement, as many from each band of lengths.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        Consumed one at a time; no more than ``sentences`` are held.
+    parser : ArcParser
+        Whose arcs the evidence is compared with.
+    sentences : int
+        At most so many are chosen.
+
+    Returns
+    -------
+    list of SentencePair
+        In the order of the input; the earlier of equals is preferred. Pairs without any evidence, and those
+        whose targets are outside all bands, are left out.
+    """
+    quota = max(sentences // (len(LENGTH_BANDS) - 1), 1)
+    bands: list[list[tuple[float, int, SentencePair]]] = [[] for _ in LENGTH_BANDS[1:]]
+    for number, pair in enumerate(pairs):
+        place = bisect_right(LENGTH_BANDS, len(pair.target)) - 1
+        if not 0 <= place < len(bands):
+            continue
+        score = agreement(arc_evidence(pair), parser.arc_probabilities(pair.target))
+        if score == 0.0:
+            continue
+        # Pairs are never compared: no two have the same number.
+        entry = (score, -number, pair)
+        if len(bands[place]) < quota:
+            heapq.heappush(bands[place], entry)
+        else:
+            heapq.heappushpop(bands[place], entry)
+    chosen = [entry for band in bands for entry in band]
+    return [pair for _, _, pair in sorted(chosen, key=lambda entry: -entry[1])]
