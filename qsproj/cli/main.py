@@ -23,6 +23,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("align", "align the words of a bitext"),
     ("project", "carry a treebank to another language through a bitext"),
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
+    ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
     ("demo", "run the main job on the sample in corpora/"),
 )
 

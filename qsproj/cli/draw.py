@@ -1,0 +1,98 @@
+"""Draw trees, or aligned sentence pairs, as a web page or an SVG image.
+
+FILE is CoNLL-U. With --target and --alignment each sentence is drawn above its translation, with the word
+links between them. Arcs are as opaque as they are probable where MISC has ArcProb (`qsproj parse
+--confidence`), and so are links with weights. Sentences are paired by parallel_id, else by sent_id, else by
+order. An SVG image of several sentences shows them one below the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options import add_output
+from qsproj.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from qsproj.viz.markup import Drawing
+
+EXAMPLES = """examples:
+  qsproj draw corpora/en.conllu -o trees.html
+  qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
+  qsproj draw corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh -o pairs.html
+  qsproj parse -m en.model new.conllu --confidence | qsproj draw - > new.html
+"""
+
+FORMATS = ("html", "svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("file", metavar="FILE", help="CoNLL-U (.gz, .xz; - for standard input)")
+    parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
+    parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
+    parser.add_argument(
+        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
+    )
+    parser.add_argument(
+        "--sentence",
+        action="append",
+        metavar="ID",
+        help="draw this one only: its sent_id, or its number where it has none; may be given several times",
+    )
+    parser.add_argument(
+        "--format", metavar="NAME", help="html or svg (default: by the name of the output, else html)"
+    )
+    add_output(parser, "a page or an image")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Draw what was asked for and write it."""
+    from qsproj.corpus.files import name_of, open_output
+    from qsproj.viz.markup import html_document, svg_document
+
+    chosen_format = options.format or ("svg" if options.output.endswith((".svg", ".svg.gz")) else "html")
+    if chosen_format not in FORMATS:
+        raise unknown_name("format", chosen_format, list(FORMATS))
+    if (options.target is None) != (options.alignment is None):
+        raise UsageError("--target and --alignment go together: give both, or neither")
+    drawings = _chosen(_drawings(options), options.sentence, options.file)
+    with open_output(options.output) as handle:
+        if chosen_format == "svg":
+            handle.write(svg_document([drawing for _, drawing in drawings]))
+        else:
+            handle.writelines(html_document(name_of(options.file), drawings))
+
+
+def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
+    """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.pairing import AlignedFiles
+    from qsproj.viz.trees import draw_pair, draw_tree
+
+    wanted = None if options.sentence is None else set(options.sentence)
+    if options.target is None:
+        for number, sentence in enumerate(read_conllu(options.file), start=1):
+            name = sentence.sent_id or str(number)
+            if wanted is None or name in wanted:
+                yield name, draw_tree(sentence)
+        return
+    pairs = AlignedFiles(options.file, options.target, options.alignment, options.alignment_format)
+    for number, pair in enumerate(pairs, start=1):
+        name = pair.source.sent_id or str(number)
+        if wanted is None or name in wanted:
+            yield name, draw_pair(pair)
+
+
+def _chosen(
+    drawings: Iterable[tuple[str, Drawing]], wanted: Sequence[str] | None, path: str
+) -> Iterator[tuple[str, Drawing]]:
+    """Yield the drawings; raise after the last when one that was wanted was not among them."""
+    missing = dict.fromkeys(wanted or ())
+    for name, drawing in drawings:
+        missing.pop(name, None)
+        yield name, drawing
+    if missing:
+        raise UsageError(f"{path}: found no sentence {next(iter(missing))!r}; check its sent_id")

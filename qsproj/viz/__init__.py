@@ -1,0 +1,1 @@
+"""Trees, aligned pairs and plots as SVG and HTML, without dependencies."""

@@ -1,0 +1,71 @@
+"""Drawing from the command line: formats, choice of sentences, bad input."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+ENGLISH, GERMAN, LINKS = "corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def forms(root):
+    return [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "form"]
+
+
+def test_the_name_of_the_output_gives_the_format(run_cli, tmp_path):
+    out = tmp_path / "tree.svg"
+    assert run_cli("draw", ENGLISH, "--sentence", "sample-001", "-o", out).code == 0
+    root = ElementTree.parse(out).getroot()
+    assert root.tag == f"{SVG}svg"
+    assert forms(root) == ["The", "dog", "sleeps", "in", "the", "garden", "."]
+
+
+def test_a_page_on_the_standard_output(run_cli):
+    outcome = run_cli("draw", ENGLISH, "--sentence", "sample-002", "--sentence", "sample-001")
+    assert outcome.code == 0
+    page = ElementTree.fromstring(outcome.out.partition("\n")[2])
+    assert [heading.text for heading in page.iter("h2")] == ["sample-001", "sample-002"]
+
+
+def test_pairs_are_drawn_with_their_links(run_cli):
+    outcome = run_cli(
+        "draw",
+        ENGLISH,
+        "--target",
+        GERMAN,
+        "--alignment",
+        LINKS,
+        "--sentence",
+        "sample-001",
+        "--format",
+        "svg",
+    )
+    assert outcome.code == 0
+    root = ElementTree.fromstring(outcome.out.encode())
+    assert forms(root)[:2] == ["The", "dog"]
+    assert "Hund" in forms(root)
+    assert list(root.iter(f"{SVG}line"))
+
+
+def test_sentences_without_an_id_go_by_number(run_cli):
+    row = "1\t{}\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    outcome = run_cli(
+        "draw", "-", "--sentence", "2", "--format", "svg", stdin=row.format("a") + row.format("b")
+    )
+    assert forms(ElementTree.fromstring(outcome.out.encode())) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ENGLISH, "--sentence", "none"), f"{ENGLISH}: found no sentence 'none'; check its sent_id"),
+        ((ENGLISH, "--format", "png"), "unknown format 'png'; known: html, svg"),
+        ((ENGLISH, "--target", GERMAN), "--target and --alignment go together: give both, or neither"),
+        (("no-such-file",), "no-such-file: cannot be read: No such file or directory"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(run_cli, tmp_path, arguments, message):
+    out = tmp_path / "page.html"
+    outcome = run_cli("draw", *arguments, "-o", out)
+    assert (outcome.code, outcome.err) == (2, f"qsproj draw: {message}\n")
+    assert not out.exists()
