@@ -9,6 +9,7 @@ says and how alike and how placed the words are, fertilities for the word's tag.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -40,6 +41,12 @@ FACTOR_TEMPLATES: tuple[Template, ...] = (
     ("order",),
     ("order", "head", "dep"),
     ("order", "source head", "source dep"),
+    ("dep form",),
+    ("head form", "dep"),
+    ("source dep form",),
+    ("source head form", "source dep"),
+    ("dep form", "source dep form"),
+    ("length", "source length"),
 )
 
 LINK_TEMPLATES: tuple[Template, ...] = (
@@ -52,11 +59,15 @@ LINK_TEMPLATES: tuple[Template, ...] = (
     ("source tag", "target tag"),
     ("source tag", "target tag", "best"),
     ("posterior", "place"),
+    ("source form", "target form"),
+    ("source form",),
+    ("target form",),
 )
 
 FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
 FERTILITY_BINS = 4
 
+_LENGTHS = (2, 3, 4, 6, 10)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(29)
 
@@ -66,9 +77,27 @@ def _seed(family: str, template: Template) -> np.uint64:
     return np.uint64(stable_hash(f"{family} {' '.join(template)}"))
 
 
-def tag_hashes(sentence: Sentence) -> NDArray[np.uint64]:
-    """Return uint64[n+1], a hash of the coarse tag of every word; of the root at 0."""
-    return np.array([stable_hash(tag) for tag in ("<root>", *sentence.upos)], dtype=np.uint64)
+@dataclass(frozen=True, slots=True, eq=False)
+class WordHashes:
+    """Hashes of what templates ask of a sentence's words; of the root at 0.
+
+    Attributes
+    ----------
+    tags, forms : uint64[n+1]
+        Coarse tag; form in lower case.
+    """
+
+    tags: NDArray[np.uint64]
+    forms: NDArray[np.uint64]
+
+
+def word_hashes(sentence: Sentence) -> WordHashes:
+    """Hash the tags and forms of a sentence."""
+    forms = ("<root>", *(form.lower() for form in sentence.forms))
+    tags = ("<root>", *sentence.upos)
+    return WordHashes(
+        *(np.array([stable_hash(word) for word in words], np.uint64) for words in (tags, forms))
+    )
 
 
 def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:
@@ -92,8 +121,8 @@ def _family_seeds() -> NDArray[np.uint64]:
 def factor_buckets(
     families: NDArray[np.int8],
     words: NDArray[np.int32],
-    source_tags: NDArray[np.uint64],
-    target_tags: NDArray[np.uint64],
+    source: WordHashes,
+    target: WordHashes,
 ) -> Buckets:
     """Return the features of quasi-synchronous factors, int32[F, T].
 
@@ -103,17 +132,22 @@ def factor_buckets(
         Places in FAMILIES.
     words : int32[F, 4]
         Target head, target dependent, and the source words linked to them.
-    source_tags, target_tags : uint64[m+1], uint64[n+1]
-        From :func:`tag_hashes`.
+    source, target : WordHashes
     """
     head, dependent, source_head, source_dependent = words.T
     order = 2 * (head < dependent) + (source_head < source_dependent)
     columns = {
-        "head": target_tags[head],
-        "dep": target_tags[dependent],
-        "source head": source_tags[source_head],
-        "source dep": source_tags[source_dependent],
+        "head": target.tags[head],
+        "dep": target.tags[dependent],
+        "source head": source.tags[source_head],
+        "source dep": source.tags[source_dependent],
+        "head form": target.forms[head],
+        "dep form": target.forms[dependent],
+        "source head form": source.forms[source_head],
+        "source dep form": source.forms[source_dependent],
         "order": order.astype(np.uint64),
+        "length": np.digitize(np.abs(head - dependent), _LENGTHS).astype(np.uint64),
+        "source length": np.digitize(np.abs(source_head - source_dependent), _LENGTHS).astype(np.uint64),
     }
     return _hashed(FACTOR_TEMPLATES, _family_seeds()[families], columns)
 
@@ -122,8 +156,8 @@ def link_buckets(
     alignment: Alignment,
     source: Sentence,
     target: Sentence,
-    source_tags: NDArray[np.uint64],
-    target_tags: NDArray[np.uint64],
+    source_words: WordHashes,
+    target_words: WordHashes,
 ) -> Buckets:
     """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``."""
     rows, posteriors = alignment.links, link_posteriors(alignment)
@@ -144,7 +178,8 @@ def link_buckets(
         "rivals": np.minimum(rivals, 8),
     }
     hashes = {name: column.astype(np.uint64) for name, column in columns.items()}
-    hashes["source tag"], hashes["target tag"] = source_tags[sources], target_tags[targets]
+    hashes["source tag"], hashes["target tag"] = source_words.tags[sources], target_words.tags[targets]
+    hashes["source form"], hashes["target form"] = source_words.forms[sources], target_words.forms[targets]
     seeds = np.array([[_seed("ALIGN", template) for template in LINK_TEMPLATES]])
     return _hashed(LINK_TEMPLATES, seeds, hashes)
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.links import NO_LINK as NONE
+from qsproj.bp.links import NO_LINK
 from qsproj.conventions import Heads
 from qsproj.features.joint_templates import FAMILIES
 
+NONE = NO_LINK
 TRUE = 0
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
@@ -224,17 +225,25 @@ def _firing_pairs(
         return spread
 
     source_arc, target_arc = across(source.arcs != NONE, sources), across(target.arcs != NONE, targets)
-    firing = {
-        "MONO": lambda: source_arc & target_arc,
-        "SWAP": lambda: source_arc.T & target_arc,
-        "SDOUBLE": lambda: source_arc & (targets[:, None] == targets),
-        "TDOUBLE": lambda: target_arc & (sources[:, None] == sources),
-        "SGRAND": lambda: target_arc & across(source.grand.possible, sources),
-        "SSIB": lambda: target_arc & across(source.siblings.possible, sources),
-        "TGRAND": lambda: source_arc & across(target.grand.possible, targets),
-        "TSIB": lambda: source_arc & across(target.siblings.possible, targets),
-    }
-    return [(name, *np.nonzero(firing[name]())) for name in families]
+    found = []
+    for name in families:
+        if name == "MONO":
+            firing = source_arc & target_arc
+        elif name == "SWAP":
+            firing = source_arc.T & target_arc
+        elif name == "SDOUBLE":
+            firing = source_arc & (targets[:, None] == targets)
+        elif name == "TDOUBLE":
+            firing = target_arc & (sources[:, None] == sources)
+        elif name in ("SGRAND", "SSIB"):
+            relation = source.grand if name == "SGRAND" else source.siblings
+            firing = target_arc & across(relation.possible, sources)
+        else:
+            relation = target.grand if name == "TGRAND" else target.siblings
+            firing = source_arc & across(relation.possible, targets)
+        of_heads, of_dependents = np.nonzero(firing)
+        found.append((name, of_heads, of_dependents))
+    return found
 
 
 def _asked_for(

@@ -47,9 +47,9 @@ class JointTrainingOptions:
         How long messages are passed in training.
     """
 
-    epochs: int = 5
-    rate: float = 0.1
-    l2: float = 1.0
+    epochs: int = 3
+    rate: float = 0.05
+    l2: float = 5.0
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 

@@ -17,7 +17,7 @@ from qsproj.features.joint_templates import (
     fertility_buckets,
     link_buckets,
     link_posteriors,
-    tag_hashes,
+    word_hashes,
 )
 from qsproj.kernels.row_features import score_rows
 from qsproj.models.joint_inference import JointScores
@@ -98,7 +98,7 @@ def prepare_pair(
     target = _pruned(target_scores, target_trees, first, *required)
     first = int(target.arcs.max()) + 1
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
-    tags = tag_hashes(pair.source), tag_hashes(pair.target)
+    words = word_hashes(pair.source), word_hashes(pair.target)
     chances = link_posteriors(pair.alignment)
     with np.errstate(divide="ignore"):
         odds = np.log(chances) - np.log1p(-chances)
@@ -107,11 +107,14 @@ def prepare_pair(
         _local(source_scores),
         _local(target_scores),
         np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
-        link_buckets(pair.alignment, pair.source, pair.target, *tags),
+        link_buckets(pair.alignment, pair.source, pair.target, *words),
         np.concatenate(
-            [fertility_buckets(tags[0], side="SOURCEFERT"), fertility_buckets(tags[1], side="TARGETFERT")]
+            [
+                fertility_buckets(words[0].tags, side="SOURCEFERT"),
+                fertility_buckets(words[1].tags, side="TARGETFERT"),
+            ]
         ),
-        factor_buckets(structure.families, structure.words, *tags),
+        factor_buckets(structure.families, structure.words, *words),
     )
 
 

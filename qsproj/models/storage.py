@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "tagger": ("qsproj.models.tagger", "Tagger"),
     "dmv": ("qsproj.models.dmv", "Dmv"),
     "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),
+    "joint-parser": ("qsproj.models.joint_parser", "JointParser"),
 }
 
 

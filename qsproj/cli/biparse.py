@@ -1,0 +1,163 @@
+"""Parse both sides of a bitext together: two trees and an alignment, each helping the others.
+
+SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
+holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
+train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+
+from qsproj.cli.options import add_seed
+
+EXAMPLES = """examples:
+  qsproj train corpora/en.conllu -o en.model
+  qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
+  qsproj biparse train --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted --source-model en.model -o en-de.model
+  qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
+      --alignment-output en-de.links
+"""
+
+_TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
+_PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of both actions."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    train = _add_action(actions, "train", _TRAIN)
+    train.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
+    train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    train.add_argument(
+        "--factors",
+        default="all",
+        metavar="NAME",
+        help="all (default), or mono: reward parallel arcs only",
+    )
+    train.add_argument(
+        "--epochs", type=int, default=None, metavar="N", help="passes over the pairs (default: 3)"
+    )
+    add_seed(train)
+    parse = _add_action(actions, "parse", _PARSE)
+    parse.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
+    parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
+    parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
+    parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+
+
+def _add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str
+) -> argparse.ArgumentParser:
+    """Add an action with the options that both share."""
+    action = actions.add_parser(
+        name,
+        help=description.rstrip("."),
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    action.add_argument("--source", required=True, metavar="FILE", help="source sentences, CoNLL-U")
+    action.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
+    action.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
+    action.add_argument(
+        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
+    )
+    action.add_argument(
+        "--source-tree",
+        default=None,
+        metavar="NAME",
+        help="joint: inferred with the target (default in training); best: that of the source parser, which "
+        "is faster; observed: that of the source file. To parse, the default is as the model was trained",
+    )
+    return action
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the action."""
+    {"train": _train, "parse": _parse}[options.action](options)
+
+
+def _train(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.errors import DataError, unknown_name
+    from qsproj.features.joint_templates import FAMILIES
+    from qsproj.models.arc_parser import ArcParser
+    from qsproj.models.joint_parser import SOURCE_TREES
+    from qsproj.models.joint_training import JointTrainingOptions
+    from qsproj.models.storage import load_parser
+    from qsproj.pipelines.biparse import read_pairs, train_joint_parser
+
+    families = {"all": FAMILIES, "mono": ("MONO",)}
+    if options.factors not in families:
+        raise unknown_name("factors", options.factors, list(families))
+    source_tree = options.source_tree or "joint"
+    if source_tree not in SOURCE_TREES:
+        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    source_parser = load_parser(options.source_model)
+    if not isinstance(source_parser, ArcParser):
+        raise DataError(
+            options.source_model,
+            None,
+            found=f"a model of another kind ({type(source_parser).__name__})",
+            expected="a first-order parser",
+            remedy="train one: qsproj train",
+        )
+    defaults = JointTrainingOptions()
+    joint_parser, report = train_joint_parser(
+        read_pairs(
+            options.source, options.target, options.alignment, alignment_format=options.alignment_format
+        ),
+        source_parser,
+        rng=np.random.default_rng(options.seed),
+        source_tree=source_tree,
+        families=families[options.factors],
+        joint_training=JointTrainingOptions(
+            epochs=defaults.epochs if options.epochs is None else options.epochs
+        ),
+    )
+    joint_parser.save(options.output)
+    print(report.summary(), file=sys.stderr)
+
+
+def _parse(options: argparse.Namespace) -> None:
+    from qsproj.corpus.alignments import write_alignments
+    from qsproj.corpus.conllu import write_conllu
+    from qsproj.corpus.files import open_output
+    from qsproj.errors import DataError
+    from qsproj.models.joint_parser import JointParser
+    from qsproj.models.storage import load_model
+    from qsproj.pipelines.biparse import ParsingCounts, parse_pairs, read_pairs
+    from qsproj.progress import track
+
+    parser = load_model(options.model)
+    if not isinstance(parser, JointParser):
+        raise DataError(
+            options.model,
+            None,
+            found=f"a model of another kind ({type(parser).__name__})",
+            expected="a joint parser",
+            remedy="train one: qsproj biparse train",
+        )
+    pairs = read_pairs(
+        options.source, options.target, options.alignment, alignment_format=options.alignment_format
+    )
+    counts = ParsingCounts()
+    with ExitStack() as stack:
+        target = stack.enter_context(open_output(options.output))
+        source = stack.enter_context(open_output(options.source_output)) if options.source_output else None
+        links = (
+            stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
+        )
+        parsing = parse_pairs(parser, pairs, source_tree=options.source_tree, counts=counts)
+        for parsed in track(parsing, "parsing", unit="pair"):
+            write_conllu([parsed.target], target)
+            if source is not None:
+                write_conllu([parsed.source], source)
+            if links is not None:
+                write_alignments([parsed.alignment], links, with_weights=True)
+    print(counts.summary(), file=sys.stderr)

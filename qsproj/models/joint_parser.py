@@ -1,0 +1,256 @@
+"""The joint model: parses both sides of a sentence pair and aligns them, in one factor graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.conllu import with_heads, with_misc
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.errors import UsageError, unknown_name
+from qsproj.features.joint_templates import FAMILIES
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint_structure import known_states
+from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
+from qsproj.models.storage import save_model
+
+KIND = "joint-parser"
+SOURCE_TREES = ("joint", "best", "observed")
+LINK_THRESHOLD = 0.5
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParsedPair:
+    """What came out for a pair.
+
+    Attributes
+    ----------
+    source, target : Sentence
+        With heads and relations, and ``ArcProb=`` in MISC.
+    alignment : Alignment
+        The links that are more likely than not, with their probabilities.
+    status : Status or None
+        How belief propagation ended; None where it was not run because the pair has no candidate link.
+    alone : bool
+        Whether both sides were parsed alone instead: no candidate link, or a contradiction.
+    """
+
+    source: Sentence
+    target: Sentence
+    alignment: Alignment
+    status: Status | None
+    alone: bool
+
+
+@dataclass(frozen=True)
+class JointParser:
+    """A trained joint model (thesis 4.7).
+
+    Attributes
+    ----------
+    source : ArcParser
+        Learned monolingually; never changed by bitext.
+    target : ArcParser
+        Learned on the target trees of the bitext.
+    weights : JointWeights
+    families : tuple of str
+        The quasi-synchronous factors in use.
+    source_tree : str
+        What it was trained with: ``joint``, ``best`` or ``observed``.
+    propagation : Propagation
+        How long messages are passed in parsing.
+    """
+
+    source: ArcParser
+    target: ArcParser
+    weights: JointWeights
+    families: tuple[str, ...] = FAMILIES
+    source_tree: str = "joint"
+    propagation: Propagation = field(default_factory=Propagation)
+
+    def prepare(
+        self,
+        pair: SentencePair,
+        *,
+        source_tree: str | None = None,
+        target_scores: Scores | None = None,
+        target_heads: Heads | None = None,
+    ) -> PreparedPair:
+        """Lay out the graph of a pair.
+
+        Parameters
+        ----------
+        pair : SentencePair
+        source_tree : str or None
+            ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the
+            one that the source sentence has. None: as in training.
+        target_scores : float64[n+1, n+1] or None
+            Instead of those of the target parser.
+        target_heads : int32[n+1] or None
+            A tree that pruning must keep, in training.
+
+        Raises
+        ------
+        UsageError
+            When ``source_tree`` is unknown, or ``observed`` and the source has no complete tree.
+        SentenceLengthError
+            When a sentence is too long.
+        """
+        kind = source_tree or self.source_tree
+        source_scores = self.source.scores(pair.source)
+        return prepare_pair(
+            pair,
+            source_scores,
+            self.target.scores(pair.target) if target_scores is None else target_scores,
+            source_trees=self.source.inference,
+            target_trees=self.target.inference,
+            source_heads=given_source_heads(kind, self.source, pair.source, source_scores),
+            target_heads=target_heads,
+            families=self.families,
+        )
+
+    def infer(self, prepared: PreparedPair) -> JointBeliefs:
+        """Run belief propagation on the graph of a pair."""
+        return infer_jointly(
+            prepared.structure,
+            self.weights.scores(prepared),
+            known_states(prepared.structure),
+            source_trees=self.source.inference,
+            target_trees=self.target.inference,
+            propagation=self.propagation,
+        )
+
+    def parse_pair(self, pair: SentencePair, *, source_tree: str | None = None) -> ParsedPair:
+        """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
+
+        A pair without candidate links, or whose messages contradict each other, gets the parses of the
+        monolingual parsers, and the aligner's links; ``alone`` says so.
+
+        Raises
+        ------
+        UsageError, SentenceLengthError
+            As :meth:`prepare`.
+        """
+        kind = source_tree or self.source_tree
+        prepared = self.prepare(pair, source_tree=kind)
+        beliefs = self.infer(prepared) if len(pair.alignment.links) else None
+        alone = beliefs is None or beliefs.status is Status.CONTRADICTION
+        if beliefs is None or alone:
+            source_chances = self.source.inference.infer(prepared.source)[1]
+            target_chances = self.target.inference.infer(prepared.target)[1]
+            link_chances = 1.0 / (1.0 + np.exp(-prepared.prior))
+        else:
+            source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
+        return ParsedPair(
+            pair.source if kind == "observed" else _with_tree(self.source, pair.source, source_chances),
+            _with_tree(self.target, pair.target, target_chances),
+            _likely_links(pair.alignment, link_chances),
+            None if beliefs is None else beliefs.status,
+            alone,
+        )
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the target parser's posterior of every arc, float64[n+1, n+1], without a source."""
+        return self.target.arc_probabilities(sentence)
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
+        return self.target.parse(sentence, decode=decode, confidence=confidence)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], Arrays]:
+        """Return header and arrays; those of the two parsers carry their side's name."""
+        header: dict[str, Any] = {"families": list(self.families), "source_tree": self.source_tree}
+        used = np.flatnonzero(self.weights.weights).astype(np.uint32)
+        arrays: Arrays = {"joint_buckets": used, "joint_weights": self.weights.weights[used]}
+        header["target_scale"] = self.weights.target_scale
+        for side, parser in (("source", self.source), ("target", self.target)):
+            header[side], own = parser.to_archive()
+            arrays |= {f"{side}_{name}": array for name, array in own.items()}
+        return header, arrays
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = JointWeights.untrained().weights
+        weights[arrays["joint_buckets"]] = arrays["joint_weights"]
+        source, target = (
+            ArcParser.from_archive(
+                header[side],
+                {
+                    name.removeprefix(f"{side}_"): array
+                    for name, array in arrays.items()
+                    if name.startswith(side)
+                },
+            )
+            for side in ("source", "target")
+        )
+        return JointParser(
+            source,
+            target,
+            JointWeights(weights, header["target_scale"]),
+            tuple(header["families"]),
+            header["source_tree"],
+        )
+
+
+def given_source_heads(
+    source_tree: str, parser: ArcParser, sentence: Sentence, scores: Scores
+) -> Heads | None:
+    """Return the source tree that is to be taken as given; None where it is inferred.
+
+    Raises
+    ------
+    UsageError
+        When ``source_tree`` is unknown, or ``observed`` and a word of the sentence has no head.
+    """
+    if source_tree == "joint":
+        return None
+    if source_tree == "best":
+        return parser.heads(scores)
+    if source_tree != "observed":
+        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    missing = np.flatnonzero(sentence.heads[1:] < 0)
+    if missing.size:
+        name = sentence.sent_id or "(without sent_id)"
+        raise UsageError(
+            f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
+            "parse the source first, or choose --source-tree joint or best"
+        )
+    return sentence.heads
+
+
+def _with_tree(parser: ArcParser, sentence: Sentence, chances: Scores) -> Sentence:
+    """Return the sentence with the tree of most expected right heads, its relations and ``ArcProb=``."""
+    heads = parser.inference.best(chances)
+    labeller = parser.labeller
+    if labeller is None:
+        relations: tuple[str, ...] = ("dep",) * len(sentence)
+    else:
+        relations = labeller.label(parser.scorer.encode(sentence), heads)
+    chosen = chances[heads[1:], np.arange(1, len(heads))]
+    values = [f"{min(max(chance, 0.0), 1.0):.4f}" for chance in chosen]
+    return with_misc(with_heads(sentence, heads, relations), "ArcProb", values)
+
+
+def _likely_links(alignment: Alignment, chances: NDArray[np.float64]) -> Alignment:
+    """Return the links of at least LINK_THRESHOLD, with their probabilities."""
+    likely = chances >= LINK_THRESHOLD
+    return make_alignment(
+        alignment.n_source,
+        alignment.n_target,
+        alignment.links[likely],
+        weights=np.clip(chances[likely], 0, 1),
+    )

@@ -1,0 +1,233 @@
+"""Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairing import pair_aligned, pair_sentences
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import UsageError
+from qsproj.features.joint_templates import FAMILIES
+from qsproj.models.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.joint_parser import JointParser, ParsedPair
+from qsproj.models.joint_training import (
+    JointExample,
+    JointTrainingOptions,
+    cross_fitted_scores,
+    train_joint_weights,
+)
+from qsproj.models.joint_weights import JointWeights
+from qsproj.training.loop import EpochRecord
+
+
+@dataclass(frozen=True, slots=True)
+class JointTrainingReport:
+    """What happened in training.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs that were learned from.
+    skipped : dict of str to int
+        How many pairs were left out, by reason.
+    epochs : tuple of EpochRecord
+        Of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
+    statuses : Counter of Status
+        How the runs of belief propagation ended, free and clamped.
+    """
+
+    pairs: int
+    skipped: dict[str, int]
+    epochs: tuple[EpochRecord, ...]
+    statuses: Counter[Status]
+
+    def summary(self) -> str:
+        """Say in a line what was trained."""
+        runs = max(self.statuses.total(), 1)
+        settled = 100 * self.statuses[Status.CONVERGED] / runs
+        left_out = "".join(f"; {count} pairs left out: {reason}" for reason, count in self.skipped.items())
+        return f"trained on {self.pairs} pairs; {settled:.1f}% of {runs} runs converged{left_out}"
+
+
+@dataclass(slots=True)
+class ParsingCounts:
+    """How the pairs of a parsed bitext fared; mutable.
+
+    Attributes
+    ----------
+    statuses : Counter of Status
+        How the runs of belief propagation ended.
+    without_links : int
+        Pairs without a candidate link, parsed side by side alone.
+    contradictions : int
+        Pairs whose messages contradicted each other, parsed alone too.
+    """
+
+    statuses: Counter[Status] = field(default_factory=Counter)
+    without_links: int = 0
+    contradictions: int = 0
+
+    def add(self, parsed: ParsedPair) -> None:
+        """Count one pair."""
+        if parsed.status is None:
+            self.without_links += 1
+        else:
+            self.statuses[parsed.status] += 1
+            self.contradictions += parsed.alone
+
+    def summary(self) -> str:
+        """Say in a line how it went."""
+        runs = self.statuses.total()
+        settled = 100 * self.statuses[Status.CONVERGED] / max(runs, 1)
+        alone = [
+            f"; {count} pairs parsed alone: {reason}"
+            for count, reason in (
+                (self.without_links, "no candidate link"),
+                (self.contradictions, "contradicting factors"),
+            )
+            if count
+        ]
+        return f"{runs + self.without_links} pairs, {settled:.1f}% of {runs} runs converged{''.join(alone)}"
+
+
+def read_pairs(
+    source: str, target: str, alignment: str, *, alignment_format: str = "pharaoh"
+) -> Iterator[SentencePair]:
+    """Yield the pairs of two CoNLL-U files and an alignment file, read in step.
+
+    Raises
+    ------
+    DataError, UsageError
+        When a file cannot be read, or sentences and alignments do not fit together.
+    """
+    sizes = (
+        (len(first), len(second))
+        for first, second in pair_sentences(read_conllu(source), read_conllu(target))
+    )
+    links = read_alignments(alignment, alignment_format, sizes)
+    return pair_aligned(read_conllu(source), read_conllu(target), links)
+
+
+def train_joint_parser(
+    pairs: Iterable[SentencePair],
+    source_parser: ArcParser,
+    *,
+    rng: np.random.Generator,
+    source_tree: str = "joint",
+    families: tuple[str, ...] = FAMILIES,
+    training: TrainingOptions | None = None,
+    joint_training: JointTrainingOptions | None = None,
+    target_parser: ArcParser | None = None,
+) -> tuple[JointParser, JointTrainingReport]:
+    """Train a joint parser on pairs whose target sides have trees.
+
+    The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
+    that have not seen the pair at hand: see :func:`~qsproj.models.joint_training.cross_fitted_scores`. The
+    thesis learns both together; then the target's lexical features soon explain its own training trees, and
+    little is left for the source to explain.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        Target trees must be whole; other pairs are left out and counted.
+    source_parser : ArcParser
+        Never changed.
+    rng : numpy.random.Generator
+        Orders and splits the pairs.
+    source_tree : str
+        ``joint``, ``best`` or ``observed``, as :meth:`JointParser.prepare` explains.
+    families : tuple of str
+        Quasi-synchronous factors to use.
+    training, joint_training
+        How target parser and joint weights are learned.
+    target_parser : ArcParser or None
+        One that was trained on the same target trees already; None: train it.
+
+    Raises
+    ------
+    UsageError
+        When fewer than two pairs can be learned from, or an option names something unknown.
+    """
+    training = training or TrainingOptions()
+    usable, skipped = _usable(pairs)
+    if len(usable) < 2:
+        raise UsageError(
+            f"found {len(usable)} pairs to learn from, expected two or more with whole target trees"
+        )
+    targets = [pair.target for pair in usable]
+    if target_parser is None:
+        target_parser, _ = train_arc_parser(targets, rng=rng, options=training)
+    parser = JointParser(source_parser, target_parser, JointWeights.untrained(), families, source_tree)
+    scores = cross_fitted_scores(
+        targets,
+        rng=rng,
+        template_set=target_parser.scorer.template_set,
+        inference=target_parser.inference,
+        options=training,
+    )
+    examples = []
+    for pair, own in zip(usable, scores, strict=True):
+        heads = reachable(pair.target.heads, target_parser.inference)
+        prepared = parser.prepare(pair, target_scores=own, target_heads=heads)
+        examples.append(JointExample(prepared, heads))
+    weights, records, statuses = train_joint_weights(
+        examples,
+        rng=rng,
+        source_trees=source_parser.inference,
+        target_trees=target_parser.inference,
+        options=joint_training or JointTrainingOptions(),
+    )
+    trained = JointParser(source_parser, target_parser, weights, families, source_tree)
+    return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses)
+
+
+def _usable(pairs: Iterable[SentencePair]) -> tuple[Sequence[SentencePair], dict[str, int]]:
+    """Leave out, and count, pairs that cannot be learned from."""
+    usable: list[SentencePair] = []
+    skipped: dict[str, int] = {}
+    for pair in pairs:
+        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+            reason = f"a side of more than {MAX_WORDS} words"
+        elif (pair.target.heads[1:] < 0).any():
+            reason = "no whole target tree"
+        elif not len(pair.alignment.links):
+            reason = "no candidate link"
+        else:
+            usable.append(pair)
+            continue
+        skipped[reason] = skipped.get(reason, 0) + 1
+    return usable, skipped
+
+
+def parse_pairs(
+    parser: JointParser,
+    pairs: Iterable[SentencePair],
+    *,
+    source_tree: str | None = None,
+    counts: ParsingCounts | None = None,
+) -> Iterator[ParsedPair]:
+    """Parse pairs one by one; ``counts``, where given, says in the end how they fared.
+
+    Parameters
+    ----------
+    parser : JointParser
+    pairs : iterable of SentencePair
+        Consumed one at a time.
+    source_tree : str or None
+        As :meth:`JointParser.prepare` explains; None: as the model was trained.
+    counts : ParsingCounts or None
+        Changed.
+    """
+    for pair in pairs:
+        parsed = parser.parse_pair(pair, source_tree=source_tree)
+        if counts is not None:
+            counts.add(parsed)
+        yield parsed
