@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
+
+if TYPE_CHECKING:
+    from qsproj.parallel import Workers
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -31,3 +35,31 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 def read_all(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other."""
     return itertools.chain.from_iterable(read_conllu(path) for path in paths)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
+    group = parser.add_argument_group("workers", "who computes; the result is the same, byte for byte")
+    group.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes; -1: one for each core (default: 1)"
+    )
+    group.add_argument(
+        "--backend",
+        default="processes",
+        metavar="NAME",
+        help="processes of this machine (default), or dask: a cluster (pip install 'qsproj[dask]')",
+    )
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster: tcp://host:8786")
+
+
+def workers_of(options: argparse.Namespace) -> Workers:
+    """Return the workers that were asked for.
+
+    Raises
+    ------
+    UsageError
+        When the options do not go together.
+    """
+    from qsproj.parallel import Workers
+
+    return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)

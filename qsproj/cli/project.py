@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options import add_seed
+from qsproj.cli.options import add_seed, add_workers
 from qsproj.cli.projection_methods import METHODS
 
 EXAMPLES = """examples:
@@ -18,6 +18,11 @@ EXAMPLES = """examples:
       --alignment corpora/en-de.pharaoh -o de.model --trees de.projected.conllu
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --min-attached 1 --completion hwa -o de.model        # whole trees only, completed as in Hwa et al.
+  qsproj align en.tagged.conllu de.tagged.conllu --threshold 0.15 --weights -o en-de.pharaoh
+  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
+      --method qg --jobs 8 --checkpoint state --resume -o de.model    # killed? the same command goes on
+  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
+      --method qg --backend dask --scheduler tcp://head:8786 -o de.model
 """
 
 
@@ -40,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(parser)
     for method in METHODS.values():
         method.add_options(parser)
+    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:

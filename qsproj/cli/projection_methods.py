@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from qsproj.cli.projection_em import add_em_options, hard_em, qg, tags_only
+
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import SentencePair
     from qsproj.pipelines.projected import Projected
@@ -23,21 +25,29 @@ class Method(NamedTuple):
 
 
 def add_hard_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what only ``hard`` reads."""
-    group = parser.add_argument_group("--method hard")
-    group.add_argument(
+    """Declare what ``hard`` reads, and ``hard-em`` in part."""
+    arcs = parser.add_argument_group("--method hard, hard-em")
+    arcs.add_argument(
         "--completion",
         default="none",
         metavar="NAME",
         help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
     )
-    group.add_argument(
+    arcs.add_argument(
+        "--min-weight",
+        type=float,
+        default=0.5,
+        metavar="P",
+        help="follow links of this weight, where links have weights (default: 0.5)",
+    )
+    arcs.add_argument(
         "--min-attached",
         type=float,
         default=0.8,
         metavar="X",
         help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
     )
+    group = parser.add_argument_group("--method hard")
     group.add_argument(
         "--max-sentences",
         type=int,
@@ -53,6 +63,10 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--epochs", type=int, default=5, metavar="N", help="passes over them (default: 5)")
 
 
+def no_more_options(_: argparse.ArgumentParser) -> None:
+    """Declare nothing: another row has declared what this one reads."""
+
+
 def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
     """Project arcs through links, train a discriminative parser on them."""
     import numpy as np
@@ -64,6 +78,7 @@ def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projecte
         pairs,
         rng=np.random.default_rng(options.seed),
         completion=options.completion,
+        min_weight=options.min_weight,
         selection=HardProjectionOptions(
             min_attached=options.min_attached, max_sentences=options.max_sentences
         ),
@@ -128,5 +143,8 @@ def soft(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projecte
 
 METHODS: dict[str, Method] = {
     "hard": Method("arcs through links, and a parser trained on them", add_hard_options, hard),
+    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", no_more_options, hard_em),
+    "qg": Method("a DMV, learned through source trees and links by EM", add_em_options, qg),
+    "em": Method("a DMV, learned from tags alone", no_more_options, tags_only),
     "soft": Method("a parser of other languages, moved by arcs of uncertain links", add_soft_options, soft),
 }

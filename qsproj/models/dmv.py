@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
@@ -18,9 +19,10 @@ from qsproj.kernels.dmv_expectation import dmv_expectation
 from qsproj.models.arc_parser import DECODERS, MAX_WORDS
 from qsproj.models.dmv_corpus import tag_numbers
 from qsproj.models.dmv_parameters import DmvParameters
-from qsproj.models.dmv_punctuation import attach_stripped, kept_words
+from qsproj.models.dmv_punctuation import attach_stripped, kept_words, strip_heads
 from qsproj.models.storage import save_model
 from qsproj.models.tree_inference import TreeInference
+from qsproj.trees.crossings import nearest_projective
 
 KIND = "dmv"
 # A decision that training ruled out must not leave a new sentence without a tree.
@@ -73,6 +75,23 @@ class Dmv:
             values[word - 1] = f"{min(probabilities[heads[place], place], 1.0):.4f}"
         return with_misc(parsed, "ArcProb", values)
 
+    def complete(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with its most probable tree among those that keep the heads it has.
+
+        Crossing arcs are undone first; where no tree has all that is left, none of it is kept. The known
+        relations stay, others are ``root`` or ``dep``. Raises as :meth:`parse`.
+        """
+        kept = self._kept(sentence)
+        heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
+        if np.all(heads == NO_HEAD):
+            heads = self._best(sentence, kept)
+        whole = attach_stripped(heads, kept, len(sentence))
+        relations = tuple(
+            relation if head == known and relation != UNSPECIFIED else "root" if head == ROOT else "dep"
+            for head, known, relation in zip(whole[1:], sentence.heads[1:], sentence.deprels, strict=True)
+        )
+        return with_heads(sentence, whole, relations)
+
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one.
 
@@ -118,16 +137,17 @@ class Dmv:
         return kept_words(sentence.upos, punctuation=self.punctuation)
 
     def _packed(
-        self, sentence: Sentence, kept: NDArray[np.int64]
+        self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None
     ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int16]]:
         tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
-        return tags, np.array([0, len(tags)]), np.full(len(tags), NO_HEAD, dtype=np.int16)
+        heads = np.full(len(tags), NO_HEAD) if known is None else known[1:]
+        return tags, np.array([0, len(tags)]), heads.astype(np.int16)
 
-    def _best(self, sentence: Sentence, kept: NDArray[np.int64]) -> Heads:
-        """Return the most probable tree over the kept words."""
+    def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
+        """Return the most probable tree over the kept words with the known heads; all -1: there is none."""
         model = self.parameters.floored(PARSING_FLOOR)
         logs = (np.log(model.stop), np.log1p(-model.stop), np.log(model.child), np.log(model.root))
-        heads, _ = dmv_best(*self._packed(sentence, kept), *logs)
+        heads, _ = dmv_best(*self._packed(sentence, kept, known), *logs)
         return np.concatenate([[NO_HEAD], heads]).astype(np.int32)
 
     def _expectation(self, sentence: Sentence, kept: NDArray[np.int64]) -> Any:

@@ -14,6 +14,8 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import unknown_name
 
 UNLABELLED = "_"
+# The threshold of our aligner: links below it are candidates, more of them wrong than right.
+MIN_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,24 @@ def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
     return partners
 
 
+def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
+    """Return the pair with the links that weigh at least ``min_weight``; all, where none has a weight.
+
+    A file of links made for methods that weigh many candidates serves here, too.
+    """
+    alignment = pair.alignment
+    if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
+        return pair
+    links = Alignment(
+        alignment.n_source,
+        alignment.n_target,
+        alignment.links[kept],
+        alignment.sure[kept],
+        alignment.weights[kept],
+    )
+    return SentencePair(pair.source, pair.target, links)
+
+
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project arcs through one-to-one links alone: high precision, low recall (thesis table 4.2).
 
@@ -153,10 +173,13 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 }
 
 
-def project_tree(pair: SentencePair, *, completion: str = "none") -> tuple[Sentence, ProjectionCounts]:
+def project_tree(
+    pair: SentencePair, *, completion: str = "none", min_weight: float = MIN_WEIGHT
+) -> tuple[Sentence, ProjectionCounts]:
     """Return the target sentence with projected heads and relations, and how well that went.
 
-    Whatever heads the target had are replaced, and used for nothing but the counts.
+    Whatever heads the target had are replaced, and used for nothing but the counts. Links that weigh less
+    than ``min_weight`` are not followed.
 
     Raises
     ------
@@ -165,7 +188,7 @@ def project_tree(pair: SentencePair, *, completion: str = "none") -> tuple[Sente
     """
     if completion not in COMPLETIONS:
         raise unknown_name("completion", completion, list(COMPLETIONS))
-    heads, relations = COMPLETIONS[completion](pair)
+    heads, relations = COMPLETIONS[completion](heavy_links(pair, min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known = gold != NO_HEAD
     counts = ProjectionCounts(

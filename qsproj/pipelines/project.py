@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, TrainingReport, train_arc_parser
-from qsproj.pipelines.hard_projection import ProjectionCounts, project_tree
+from qsproj.pipelines.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
 from qsproj.pipelines.projected import Projected
+from qsproj.pipelines.tree_selection import densest_of_each_length
 from qsproj.progress import track
 
 
@@ -27,12 +29,12 @@ class HardProjectionOptions:
     min_attached : float
         Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
         4.6.3.3), less on partial trees, the rest of which is summed out.
-    max_sentences : int or None
-        Train on this many at most: the densest ones, the earlier of equals.
+    max_sentences : int
+        Train on this many at most; see :func:`densest_of_each_length`.
     """
 
     min_attached: float = 0.8
-    max_sentences: int | None = 20000
+    max_sentences: int = 20000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +45,51 @@ class Projection:
     counts: ProjectionCounts
 
 
+class ProjectedTrees:
+    """The target sentences of pairs with what is projected onto them; made as they are asked for, once.
+
+    Attributes
+    ----------
+    counts : ProjectionCounts
+        Of the pairs so far.
+    """
+
+    def __init__(
+        self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
+    ) -> None:
+        self.counts = ProjectionCounts()
+        self._pairs = pairs
+        self._completion = completion
+        self._min_weight = min_weight
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """Yield the trees, whole, partial or empty; see :func:`project_tree`.
+
+        Raises
+        ------
+        UsageError
+            At the end, when not one source sentence had a head.
+        """
+        parsed = False
+        for pair in track(self._pairs, "projecting", unit="pair"):
+            parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))
+            tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
+            self.counts += more
+            yield tree
+        if not parsed:
+            raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+
+
 def project_treebank(pairs: Iterable[SentencePair], *, completion: str = "none") -> Projection:
-    """Project the tree of every pair; see :func:`project_tree`.
+    """Project the tree of every pair; see :class:`ProjectedTrees`.
 
     Raises
     ------
     UsageError
         When not one source sentence has a head.
     """
-    trees: list[Sentence] = []
-    counts = ProjectionCounts()
-    parsed = False
-    for pair in track(pairs, "projecting", unit="pair"):
-        parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))
-        tree, more = project_tree(pair, completion=completion)
-        trees.append(tree)
-        counts += more
-    if not parsed:
-        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
-    return Projection(trees, counts)
-
-
-def densest(trees: Iterable[Sentence], *, min_attached: float, max_sentences: int | None) -> list[Sentence]:
-    """Choose the trees in which enough words have a head, the densest first where there are too many.
-
-    The order of the chosen trees is that of the input.
-    """
-    shares = [(float(np.mean(tree.heads[1:] != NO_HEAD)), tree) for tree in trees if len(tree)]
-    chosen = [(index, share) for index, (share, _) in enumerate(shares) if share >= max(min_attached, 1e-9)]
-    if max_sentences is not None and len(chosen) > max_sentences:
-        chosen = sorted(chosen, key=lambda entry: (-entry[1], entry[0]))[:max_sentences]
-    return [shares[index][1] for index, _ in sorted(chosen)]
+    projected = ProjectedTrees(pairs, completion=completion)
+    return Projection(list(projected), projected.counts)
 
 
 def train_on_projection(
@@ -90,7 +106,9 @@ def train_on_projection(
     UsageError
         When none is.
     """
-    chosen = densest(trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences)
+    chosen = densest_of_each_length(
+        trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
+    )
     if not chosen:
         raise UsageError(
             f"no projected tree has heads for {100 * selection.min_attached:g}% of its words; "
@@ -104,7 +122,8 @@ def project_hard(
     pairs: Iterable[SentencePair],
     *,
     rng: np.random.Generator,
-    completion: str,
+    completion: str = "none",
+    min_weight: float = MIN_WEIGHT,
     selection: HardProjectionOptions,
     training: TrainingOptions,
     trees: str | None = None,
@@ -114,9 +133,11 @@ def project_hard(
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags.
+        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
     completion : str
         A name in :data:`qsproj.pipelines.hard_projection.COMPLETIONS`.
+    min_weight : float
+        Lighter links are not followed.
     trees : path or None
         Where to write the projected trees, whole and partial.
 
@@ -125,16 +146,15 @@ def project_hard(
     UsageError
         When no source sentence has a head, or no projected tree is dense enough.
     """
-    projection = project_treebank(pairs, completion=completion)
+    project = partial(ProjectedTrees, pairs, completion=completion, min_weight=min_weight)
     if trees:
-        write_conllu(projection.trees, trees)
-    parser, report, used = train_on_projection(
-        projection.trees, rng=rng, selection=selection, training=training
-    )
+        write_conllu(project(), trees)
+    projected = project()
+    parser, report, used = train_on_projection(projected, rng=rng, selection=selection, training=training)
     return Projected(
         parser,
         (
-            *projection.counts.summary(),
+            *projected.counts.summary(),
             f"trained on {used} sentences: {report.summary(parser.inference)}",
         ),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from qsproj.corpus.sentence import Sentence
+from qsproj.training.em import EMRecord
 
 
 class SavableParser(Protocol):
@@ -34,3 +36,16 @@ class Projected:
 
     parser: SavableParser
     report: tuple[str, ...]
+
+
+def em_summary(
+    what: str, iterations: Sequence[EMRecord], converged: bool, skipped: dict[str, int]
+) -> tuple[str, ...]:
+    """Say how EM went: in a line what it was run on and how long, in another each iteration's likelihood."""
+    left_out = "".join(f"; {count} left out: {reason}" for reason, count in skipped.items())
+    ended = "converged" if converged else "stopped"
+    lines = [f"{what}{left_out}"]
+    if iterations:
+        likelihoods = ", ".join(f"{record.log_likelihood:.1f}" for record in iterations)
+        lines.append(f"{ended} after {len(iterations)} iterations of EM: log-likelihood {likelihoods}")
+    return tuple(lines)

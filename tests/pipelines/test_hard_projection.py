@@ -15,7 +15,7 @@ from qsproj.pipelines.hard_projection import (
     project_tree,
     through_links,
 )
-from qsproj.pipelines.project import densest, project_treebank
+from qsproj.pipelines.project import project_treebank
 from tests.sentences import make_sentence
 
 ENGLISH = make_sentence(
@@ -114,13 +114,10 @@ def test_unparsed_sources_are_refused():
         project_treebank([pair("Sie schläft", [(1, 1)], source=bare)])
 
 
-def test_densest_keeps_the_order_and_the_earlier_of_equals():
-    trees = [make_sentence("a b", "X X", heads) for heads in ([2, -1], [2, 0], [-1, -1], [0, 1], [0, 1])]
-    assert densest(trees, min_attached=1.0, max_sentences=None) == [trees[1], trees[3], trees[4]]
-    assert densest(trees, min_attached=0.5, max_sentences=2) == [trees[1], trees[3]]
-    assert densest(trees, min_attached=0.0, max_sentences=None) == [trees[i] for i in (0, 1, 3, 4)]
-
-
-def test_an_unknown_completion_lists_the_known():
-    with pytest.raises(UsageError, match="unknown completion 'magic'; known: none, hwa"):
-        project_tree(pair("Sie", [(1, 1)]), completion="magic")
+def test_light_links_are_not_followed():
+    alignment = make_alignment(5, 2, [(1, 1), (2, 2), (3, 2)], weights=[0.9, 0.8, 0.3])
+    target = make_sentence("Sie mag", "X X")
+    example = SentencePair(ENGLISH, target, alignment)
+    assert project_tree(example)[0].heads.tolist() == [-1, 2, 0]
+    assert project_tree(example, min_weight=0.2)[0].heads.tolist() == [-1, -1, -1]
+    assert project_tree(example, min_weight=0.85)[0].heads.tolist() == [-1, -1, -1]
