@@ -101,9 +101,9 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--strength",
         type=float,
-        default=2.0,
+        default=1.5,
         metavar="X",
-        help="natural log of how much likelier an arc becomes by certain evidence (default: 2)",
+        help="natural log of how much likelier an arc becomes by certain evidence (default: 1.5)",
     )
     group.add_argument(
         "--sentences",

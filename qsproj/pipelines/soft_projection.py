@@ -55,7 +55,7 @@ class SoftProjectionOptions:
         Strength of the pull towards the prior.
     """
 
-    strength: float = 2.0
+    strength: float = 1.5
     sentences: int = 8000
     rounds: int = 2
     epochs: int = 3
