@@ -22,6 +22,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("eval", "score a parsed file against gold trees, or compare two systems"),
     ("align", "align the words of a bitext"),
     ("project", "carry a treebank to another language through a bitext"),
+    ("adapt", "adapt a treebank or a parser to another annotation style, from a few trees"),
     ("biparse", "parse both sides of a bitext together"),
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
     ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),

@@ -34,6 +34,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "tagger": ("qsproj.models.tagger", "Tagger"),
     "dmv": ("qsproj.models.dmv", "Dmv"),
     "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),
+    "converter": ("qsproj.models.converter", "Converter"),
+    "adapted-parser": ("qsproj.models.converter_parser", "AdaptedParser"),
     "joint-parser": ("qsproj.models.joint_parser", "JointParser"),
 }
 

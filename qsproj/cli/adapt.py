@@ -1,0 +1,142 @@
+"""Adapt a treebank or a parser to another annotation style, from a few trees in both.
+
+Training: SOURCE and TARGET hold the same sentences, word by word, in the old and in the new style; ten are a
+start. They are paired by parallel_id, else by sent_id, else by order. With --parser, the model is a parser of
+the new style for `qsproj parse`; --source may then be left out: the parser makes the trees.
+Converting: with -m, the trees of SOURCE are converted; all but heads and relations is kept byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options import add_seed
+
+if TYPE_CHECKING:
+    from qsproj.models.converter_parser import StoredParser
+
+EXAMPLES = """examples:
+  qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
+  qsproj adapt -m sud.converter --source treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu
+  qsproj adapt --parser ud.parser --target ten.sud.conllu -o sud.parser ; qsproj parse -m sud.parser in.conllu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--source", metavar="FILE", help="trees in the old style, CoNLL-U")
+    parser.add_argument("--target", metavar="FILE", help="trees in the new style; train on them")
+    parser.add_argument("-m", "--model", metavar="MODEL", help="a trained converter; convert with it")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="the model, or the converted trees (these default to standard output)",
+    )
+    parser.add_argument(
+        "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
+    )
+    parser.add_argument(
+        "--epochs", type=int, metavar="N", help="passes over the data (default: more where there is less)"
+    )
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
+    shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
+    parser.add_argument(
+        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
+    )
+    parser.add_argument(
+        "--least-sure",
+        metavar="FILE",
+        help="also write the converted trees with those first that are most likely wrong, for a person to "
+        "check, with ArcProb= and the expected number of wrong heads",
+    )
+    add_seed(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train, or convert."""
+    from qsproj.errors import UsageError
+
+    if (options.target is None) == (options.model is None):
+        raise UsageError("give --target and -o MODEL to train, or -m MODEL and --source to convert")
+    if options.model is not None:
+        _convert(options)
+    else:
+        _train(options)
+
+
+def _train(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.errors import UsageError
+    from qsproj.models.converter_training import ConverterOptions
+    from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
+
+    if options.output == "-":
+        raise UsageError("a model cannot go to standard output; give -o MODEL")
+    if options.confidence or options.least_sure:
+        raise UsageError("--confidence and --least-sure belong to converting, with -m MODEL")
+    settings = ConverterOptions(
+        epochs=options.epochs,
+        projective=True if options.projective else False if options.nonprojective else None,
+    )
+    rng = np.random.default_rng(options.seed)
+    targets = read_conllu(options.target)
+    sources = read_conllu(options.source) if options.source else None
+    if options.parser:
+        model, report = train_adapted_parser(
+            _source_parser(options.parser), targets, sources=sources, rng=rng, options=settings
+        )
+        inference = model.converter.inference
+        model.save(options.output)
+    elif sources is not None:
+        converter, report = train_adaptation(sources, targets, rng=rng, options=settings)
+        inference = converter.inference
+        converter.save(options.output)
+    else:
+        raise UsageError("without --parser, give --source: the same sentences in the old style")
+    print(report.summary(inference), file=sys.stderr)
+
+
+def _source_parser(path: str) -> StoredParser:
+    """Load a parser that can become part of another model."""
+    from qsproj.errors import DataError
+    from qsproj.models.converter_parser import StoredParser
+    from qsproj.models.storage import load_parser
+
+    parser = load_parser(path)
+    if not isinstance(parser, StoredParser):
+        raise DataError(path, None, found=type(parser).__name__, expected="a parser that can be stored")
+    return parser
+
+
+def _convert(options: argparse.Namespace) -> None:
+    from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.errors import DataError, UsageError
+    from qsproj.models.converter import Converter
+    from qsproj.models.storage import load_model
+    from qsproj.pipelines.adapt import convert_treebank, least_sure_first
+
+    if options.source is None:
+        raise UsageError("give --source, the trees to convert")
+    if options.parser:
+        raise UsageError("--parser belongs to training, with --target")
+    converter = load_model(options.model)
+    if not isinstance(converter, Converter):
+        raise DataError(
+            options.model,
+            None,
+            found=f"a model of class {type(converter).__name__}",
+            expected="a converter",
+            remedy="train one with --source and --target, or parse with it: qsproj parse",
+        )
+    converted = convert_treebank(converter, read_conllu(options.source))
+    if options.least_sure:
+        converted = iter(found := list(converted))
+        write_conllu(least_sure_first(found), options.least_sure)
+    write_conllu((one.sentence(confidence=options.confidence) for one in converted), options.output)

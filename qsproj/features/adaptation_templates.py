@@ -1,0 +1,209 @@
+"""Templates over a candidate arc and a source tree over the same words: quasi-synchronous features as data.
+
+A template is a tuple of atoms. ``PLACE.COLUMN`` asks something (features.source_nodes.COLUMNS) of a node of
+the source tree, where PLACE is an end of the arc (``head``, ``dep``), its head in the source tree
+(``head-parent``, ``dep-parent``), the lowest ``ancestor`` that both ends have there (possibly one of them),
+or the ancestor's dependent on the way to either end (``head-branch``, ``dep-branch``; the ancestor itself
+where it is that end). ``pair.NAME`` asks something of the two:
+
+================== ========================================================================================
+``shape``          the configuration, finer than the names of the thesis: steps up and down the source tree
+                   from the dependent to the head, and how head, dependent and ancestor follow each other
+``coarse``         the same with steps as 0, 1 or more, and only which end is on the left
+``bases``          relations without subtypes on the path
+``relations``      relations on the path
+``runs``           as ``relations``, of equal neighbours only one
+``tags``           tags strictly between the ends of the path
+``kinds``          how many siblings of the same relation stand between the branches, or beyond them
+``between``        how many siblings of any relation stand between the branches
+``ends``           whether a sibling stands beyond the head's branch
+``gap``            distance in words, binned, and direction
+``votes``          in which trees of kernels.turned_trees the arc is
+``stay``, ``move`` whether it is in the one of that name
+================== ========================================================================================
+
+*Source*: thesis 4.3 and 4.4 (configurations conjoined with tags of one to four words). Paths, siblings and
+turned trees are ours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qsproj.features.hashing import stable_hash
+from qsproj.features.source_nodes import COLUMNS
+from qsproj.kernels.adaptation_features import PAIR_PLACE, Templates
+from qsproj.kernels.source_paths import PAIR, PLACES
+
+Template = tuple[str, ...]
+
+SHAPE, COARSE = "pair.shape", "pair.coarse"
+BASES, PATH, RUNS = "pair.bases", "pair.relations", "pair.runs"
+GAP, VOTES, STAY, MOVE = "pair.gap", "pair.votes", "pair.stay", "pair.move"
+
+# Of the source tree.
+_SOURCE_TEMPLATES: tuple[Template, ...] = (
+    (SHAPE,),
+    (SHAPE, BASES),
+    (SHAPE, PATH),
+    (SHAPE, "pair.tags"),
+    (SHAPE, PATH, "pair.tags"),
+    (SHAPE, BASES, "head.tag", "dep.tag"),
+    (SHAPE, PATH, "head.tag", "dep.tag"),
+    (SHAPE, PATH, "pair.tags", "head.tag", "dep.tag"),
+    (SHAPE, RUNS),
+    (COARSE, RUNS),
+    (COARSE, RUNS, "head.tag"),
+    (COARSE, RUNS, "head.tag", "dep.tag"),
+    (SHAPE, "head.tag"),
+    (SHAPE, "dep.tag"),
+    (SHAPE, "head.tag", "dep.tag"),
+    (SHAPE, "head.base"),
+    (SHAPE, "dep.base"),
+    (SHAPE, "head.base", "dep.base"),
+    (SHAPE, "head.base", "head.tag"),
+    (SHAPE, "dep.base", "dep.tag"),
+    (SHAPE, "dep.base", "head.tag"),
+    (SHAPE, "dep.relation"),
+    (SHAPE, "dep.relation", "head.tag"),
+    (SHAPE, "dep.relation", "head.relation"),
+    (SHAPE, "head.relation", "dep.tag"),
+    (SHAPE, "head.relation"),
+    (SHAPE, PATH, "head.word"),
+    (SHAPE, PATH, "dep.word"),
+    (SHAPE, "head.word", "dep.word"),
+    (SHAPE, PATH, "pair.kinds"),
+    (SHAPE, "pair.kinds"),
+    (SHAPE, PATH, "pair.between"),
+    (SHAPE, PATH, "pair.ends"),
+    (SHAPE, PATH, "head-branch.inner"),
+    (SHAPE, PATH, "head-branch.outer"),
+    (SHAPE, PATH, "dep-branch.inner"),
+    (SHAPE, PATH, "dep-branch.outer"),
+    (SHAPE, PATH, "head-branch.inner", "head-branch.outer"),
+    (SHAPE, PATH, "head.children"),
+    (SHAPE, PATH, "dep.children"),
+    (SHAPE, PATH, "ancestor.children"),
+    (SHAPE, PATH, "ancestor.left"),
+    (SHAPE, PATH, "ancestor.right"),
+    (SHAPE, PATH, "ancestor.tag"),
+    (SHAPE, PATH, "ancestor.base"),
+    (SHAPE, "head-branch.base", "dep-branch.base", "ancestor.tag"),
+    (SHAPE, PATH, "head-parent.tag"),
+    (SHAPE, PATH, "dep-parent.tag", "dep-parent.base"),
+    (SHAPE, PATH, "pair.gap"),
+)
+
+# Of the arc alone, as in a parser.
+_PLAIN_TEMPLATES: tuple[Template, ...] = (
+    (GAP, "head.tag", "dep.tag"),
+    (GAP, "head.tag", "head.next", "dep.previous", "dep.tag"),
+    (GAP, "head.previous", "head.tag", "dep.tag", "dep.next"),
+    (GAP, "head.fine", "dep.fine"),
+    (GAP, "head.lemma"),
+    (GAP, "dep.lemma"),
+    (GAP, "head.tag", "dep.lemma"),
+    (GAP, "head.lemma", "dep.tag"),
+    ("head.lemma", "dep.lemma"),
+)
+
+# Of trees in which arcs are turned round.
+_TURNED_TEMPLATES: tuple[Template, ...] = (
+    (VOTES,),
+    (VOTES, "dep.relation", "dep.side"),
+    (VOTES, "head.tag", "dep.tag"),
+    (VOTES, "head.relation", "dep.relation"),
+    (VOTES, "dep.relation", "dep.tag", COARSE),
+    (VOTES, COARSE),
+    (VOTES, SHAPE),
+    (VOTES, SHAPE, "dep.relation"),
+    (STAY, MOVE),
+    (STAY, MOVE, "dep.tag"),
+    (STAY, MOVE, "dep.base"),
+    (STAY, MOVE, "dep.base", "dep.side"),
+    (STAY, MOVE, "dep.relation"),
+    (STAY, MOVE, "head.tag"),
+    (STAY, MOVE, "head.tag", "dep.tag"),
+    (STAY, MOVE, "head.relation", "dep.base"),
+    (STAY, MOVE, "head.tag", "dep.relation"),
+    (STAY, MOVE, "dep.class", "head.class"),
+    (STAY, MOVE, SHAPE),
+)
+
+#: Of a candidate arc. The first fires alone where the path is too long.
+ARC_TEMPLATES: tuple[Template, ...] = (*_SOURCE_TEMPLATES, *_TURNED_TEMPLATES, *_PLAIN_TEMPLATES)
+
+#: Of a source arc that may be turned round; head and dep are those of the source tree.
+TURN_TEMPLATES: tuple[Template, ...] = (
+    (COARSE,),
+    (COARSE, "dep.tag"),
+    (COARSE, "dep.base"),
+    ("dep.class", "head.class"),
+    ("dep.base",),
+    ("dep.relation",),
+    ("dep.tag",),
+    ("dep.tag", "dep.base"),
+    ("dep.tag", "dep.relation"),
+    ("head.tag", "dep.relation"),
+    ("head.class", "dep.relation"),
+    ("head.tag", "dep.tag", "dep.relation"),
+    ("head.tag", "dep.tag", "dep.relation", COARSE),
+    ("dep.word", "dep.relation"),
+    ("head.word", "dep.relation"),
+)
+
+#: Of the relation of a target arc.
+RELATION_TEMPLATES: tuple[Template, ...] = (
+    (SHAPE,),
+    ("dep.base",),
+    ("dep.relation",),
+    ("dep.tag",),
+    ("dep.base", "dep.tag"),
+    (COARSE, "dep.base"),
+    (SHAPE, BASES),
+    (SHAPE, PATH),
+    (COARSE, RUNS),
+    ("dep-branch.base", COARSE),
+    ("dep-branch.relation", COARSE),
+    ("dep-branch.base", "dep.tag", "head.tag"),
+    ("head.tag", "dep.tag"),
+    ("head.tag", "dep.base"),
+    ("head.base", "dep.base"),
+    (BASES, "head.tag", "dep.tag"),
+    ("dep.word", "dep.base"),
+    ("dep.word", COARSE),
+    ("head.word", "dep.base"),
+    ("head.word", BASES),
+    ("dep.children", "dep.base"),
+    ("head.children", "dep.base"),
+    ("dep-parent.tag", "dep.base"),
+    ("dep-parent.tag", "dep-parent.base", "dep.base"),
+    ("dep.features", "dep.base"),
+    ("head.lemma", "dep.base"),
+    ("dep.lemma", "dep.base"),
+)
+
+
+def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
+    """Turn templates into the integer programs that the kernels run, for ``2**hash_bits`` buckets.
+
+    Raises
+    ------
+    ValueError
+        At an atom that is not one of those that the module's docstring lists.
+    """
+    operations = np.full((len(templates), max(map(len, templates))), -1, dtype=np.int32)
+    for row, template in enumerate(templates):
+        operations[row, : len(template)] = [_operation(atom) for atom in template]
+    seeds = np.array([stable_hash(" ".join(template)) for template in templates], dtype=np.uint64)
+    return Templates(operations, seeds, np.uint64(64 - hash_bits))
+
+
+def _operation(atom: str) -> int:
+    place, _, name = atom.partition(".")
+    if place not in PLACES:
+        raise ValueError(f"atom {atom!r}: unknown place {place!r}; known: {', '.join(PLACES)}")
+    known = PAIR if PLACES.index(place) == PAIR_PLACE else COLUMNS
+    if name not in known:
+        raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
+    return PLACES.index(place) << 8 | known.index(name)

@@ -1,0 +1,163 @@
+"""Adaptation of treebanks and parsers to another annotation style, from sentences annotated in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.pairing import pair_sentences
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, UsageError
+from qsproj.models.converter import Conversion, Converter, converted_sentence
+from qsproj.models.converter_parser import AdaptedParser, StoredParser
+from qsproj.models.converter_training import ConverterOptions, ConverterReport, train_converter
+from qsproj.progress import track
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedSentence:
+    """A source tree, what it was converted to, and how many of the new heads are expected to be wrong."""
+
+    source: Sentence
+    conversion: Conversion
+    expected_errors: float
+
+    def sentence(self, *, confidence: bool) -> Sentence:
+        """Return the sentence in the target style; with ``confidence``, ``ArcProb=`` in MISC."""
+        return converted_sentence(self.source, self.conversion, confidence=confidence)
+
+
+def pair_styles(
+    source_sentences: Iterable[Sentence], target_sentences: Iterable[Sentence]
+) -> list[tuple[Sentence, Sentence]]:
+    """Pair sentences in two styles, as :func:`qsproj.corpus.pairing.pair_sentences` does.
+
+    Raises
+    ------
+    DataError
+        At the first sentence without a partner, and at the first pair that has not the same words.
+    """
+    pairs = list(pair_sentences(source_sentences, target_sentences))
+    for number, (source, target) in enumerate(pairs, start=1):
+        if source.forms != target.forms:
+            raise _not_the_same_words(number, source, target)
+    return pairs
+
+
+def _not_the_same_words(number: int, source: Sentence, target: Sentence) -> DataError:
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(source.forms, target.forms)))
+    source_word, target_word = (
+        repr(sentence.forms[same]) if same < len(sentence) else "none" for sentence in (source, target)
+    )
+    name = f" (sent_id {source.sent_id})" if source.sent_id else ""
+    return DataError(
+        f"pair {number}{name}",
+        None,
+        found=f"word {same + 1} {source_word} in the source and {target_word} in the target",
+        expected="the same words in both styles",
+        remedy="leave out sentences that are tokenised differently",
+    )
+
+
+def train_adaptation(
+    sources: Iterable[Sentence],
+    targets: Iterable[Sentence],
+    *,
+    rng: np.random.Generator,
+    options: ConverterOptions | None = None,
+) -> tuple[Converter, ConverterReport]:
+    """Train a converter on sentences with trees in both styles; see :func:`train_converter`.
+
+    Raises
+    ------
+    DataError
+        See :func:`pair_styles`.
+    UsageError
+        When no source sentence, or no target sentence, has a head.
+    """
+    pairs = pair_styles(sources, targets)
+    source_trees = [source for source, _ in pairs]
+    if not any(has_tree(source) for source in source_trees):
+        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+    return train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
+
+
+def train_adapted_parser(
+    parser: StoredParser,
+    targets: Iterable[Sentence],
+    *,
+    rng: np.random.Generator,
+    sources: Iterable[Sentence] | None = None,
+    options: ConverterOptions | None = None,
+) -> tuple[AdaptedParser, ConverterReport]:
+    """Put a converter behind a parser of the source style.
+
+    Parameters
+    ----------
+    parser : StoredParser
+        Of the source style.
+    targets : iterable of Sentence
+        Trees in the target style.
+    sources : iterable of Sentence or None
+        Source trees of the same sentences. None: what ``parser`` makes of them, so that the converter also
+        learns which errors the parser makes. Where the parser was trained on these very sentences it makes
+        too few of them; then give the trees.
+
+    Raises
+    ------
+    DataError, UsageError
+        See :func:`train_adaptation`.
+    """
+    trees = list(targets)
+    if sources is None:
+        sources = [parser.parse(tree) for tree in track(trees, "parsing", unit="sentence")]
+    converter, report = train_adaptation(sources, trees, rng=rng, options=options)
+    return AdaptedParser(parser, converter), report
+
+
+def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
+    """Convert each sentence to the target style.
+
+    Raises
+    ------
+    UsageError
+        At a sentence without any head: there is nothing to convert.
+    """
+    for number, sentence in enumerate(track(sentences, "converting", unit="sentence"), start=1):
+        if not has_tree(sentence):
+            name = f" (sent_id {sentence.sent_id})" if sentence.sent_id else ""
+            raise UsageError(f"sentence {number}{name} has no head; parse it first (qsproj parse)")
+        conversion = converter.convert(sentence)
+        yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
+
+
+def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
+    """Return converted sentences for a person to check: those with most expected errors per word first.
+
+    ``ArcProb=`` in MISC tells which words, a comment ``# expected_errors`` how many.
+    """
+    ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
+    return [
+        _with_comment(one.sentence(confidence=True), f"# expected_errors = {one.expected_errors:.2f}")
+        for one in ranked
+    ]
+
+
+def has_tree(sentence: Sentence) -> bool:
+    """Tell whether any word has a head."""
+    return bool(np.any(sentence.heads[1:] != NO_HEAD))
+
+
+def _with_comment(sentence: Sentence, comment: str) -> Sentence:
+    """Return a sentence that was read with one more comment, the last of its comments."""
+    layout = sentence.layout
+    if layout is None:
+        return sentence
+    at = sum(1 for _ in takewhile(lambda line: line.startswith("#"), layout.lines))
+    lines = (*layout.lines[:at], comment, *layout.lines[at:])
+    word_lines = tuple(line + 1 for line in layout.word_lines)
+    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines))
