@@ -1,0 +1,100 @@
+"""``qsproj project``: every method from the sample to a parser that parses, EM interrupted and shared out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.evaluation.attachment import attachment_scores
+
+GERMAN = "corpora/de.conllu"
+SAMPLE = ("--source", "corpora/en.conllu", "--target", GERMAN, "--alignment", "corpora/en-de.pharaoh")
+
+
+def uas(path):
+    return attachment_scores(read_conllu(GERMAN), [read_conllu(path)])[0].uas
+
+
+# The least UAS on the sample itself, of the parser and of the trees: a guard against nonsense, no more.
+@pytest.mark.parametrize(
+    ("method", "options", "of_parser", "of_trees"),
+    [
+        ("hard", ("--epochs", "2"), 80, None),
+        ("hard-em", (), 80, 85),
+        ("hard-em", ("--iterations", "0", "--min-attached", "1"), 75, 85),
+        ("qg", (), 80, 85),
+        ("em", ("--iterations", "10"), 35, 35),
+    ],
+)
+def test_a_method_gives_a_parser_and_trees(run_cli, tmp_path, method, options, of_parser, of_trees):
+    model, trees, parsed = tmp_path / "m", tmp_path / "trees", tmp_path / "parsed"
+    outcome = run_cli("project", *SAMPLE, "--method", method, "-o", model, "--trees", trees, *options)
+    assert outcome.code == 0
+    assert outcome.err.count("\n") >= 1
+    for decode in ("mbr", "map"):
+        assert run_cli("parse", "-m", model, GERMAN, "-o", parsed, "--decode", decode).code == 0
+        assert uas(parsed) > of_parser
+    projected = list(read_conllu(trees))
+    assert len(projected) == 90
+    if of_trees is not None:
+        assert all((tree.heads[1:] >= 0).all() for tree in projected)
+        assert uas(trees) > of_trees
+
+
+def test_projected_arcs_stand_in_the_completed_trees(run_cli, tmp_path):
+    run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "arcs", "--epochs", "1")
+    run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "whole", "--method", "hard-em")
+    kept = missing = 0
+    for arcs, whole in zip(read_conllu(tmp_path / "arcs"), read_conllu(tmp_path / "whole"), strict=True):
+        word = [tag != "PUNCT" for tag in arcs.upos]
+        known = (arcs.heads[1:] >= 0) & word
+        kept += int((known & (arcs.heads == whole.heads)[1:]).sum())
+        missing += int((known & (arcs.heads != whole.heads)[1:]).sum())
+        same = known & (arcs.heads == whole.heads)[1:]
+        pairs = zip(arcs.deprels, whole.deprels, same, strict=True)
+        assert all(before == after for before, after, stands in pairs if stands)
+    assert kept > 400
+    assert missing < 0.02 * kept
+
+
+@pytest.mark.parametrize("method", ["em", "hard-em", "qg"])
+def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
+    command = ("project", *SAMPLE, "--method", method)
+    run_cli(*command, "-o", tmp_path / "whole", "--iterations", "4")
+    state = ("--checkpoint", tmp_path / "state", "--resume")
+    run_cli(*command, "-o", tmp_path / "half", "--iterations", "2", *state)
+    outcome = run_cli(*command, "-o", tmp_path / "resumed", "--iterations", "4", *state)
+    assert re.search("after [34] iterations", outcome.err)
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert (tmp_path / "half").read_bytes() != (tmp_path / "whole").read_bytes()
+
+
+def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
+    state = ("--checkpoint", tmp_path, "--resume", "--method", "qg", "-o", tmp_path / "m")
+    run_cli("project", *SAMPLE, *state)
+    outcome = run_cli("project", *SAMPLE, *state, "--min-linked", "0.95")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "em.checkpoint: found a checkpoint of other data or options" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--method", "qg", "--resume"), "--resume needs the folder"),
+        (("--method", "qg", "--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
+        (("--method", "qg", "--jobs", "0"), "the number of jobs is 0"),
+        (("--method", "qg", "--longest", "1"), "no sentence pair can be learned from"),
+        (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
+        (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
+        (("--method", "nothing"), "known: hard, hard-em, qg, em"),
+    ],
+)
+def test_wrong_options_are_one_line(run_cli, tmp_path, options, text):
+    outcome = run_cli("project", *SAMPLE, "-o", tmp_path / "m", *options)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert text in outcome.err
+    assert not (tmp_path / "m").exists()
