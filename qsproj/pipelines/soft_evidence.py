@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Scores
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import DataError
 
 UNLABELLED = "_"
 
@@ -36,12 +39,35 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
 
 
 def source_arcs(source: Sentence) -> Scores:
-    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` where MISC has it."""
+    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` where MISC has it.
+
+    Raises
+    ------
+    DataError
+        When an ``ArcProb`` is no probability.
+    """
     arcs = np.zeros((len(source) + 1, len(source) + 1))
     words = np.flatnonzero(source.heads[1:] != NO_HEAD) + 1
     probabilities = misc_values(source, "ArcProb")
-    arcs[source.heads[words], words] = [float(probabilities[word - 1] or 1.0) for word in words]
+    arcs[source.heads[words], words] = [_probability(probabilities[word - 1], source) for word in words]
     return arcs
+
+
+def _probability(text: str | None, source: Sentence) -> float:
+    """Read a probability; an arc without one is certain."""
+    try:
+        probability = 1.0 if text is None else float(text)
+    except ValueError:
+        probability = math.nan
+    if not 0.0 <= probability <= 1.0:
+        raise DataError(
+            f"source sentence {source.sent_id}",
+            None,
+            found=f"ArcProb={text}",
+            expected="a probability",
+            remedy="parse it again with --confidence, or take ArcProb out of MISC",
+        )
+    return probability
 
 
 def arc_evidence(pair: SentencePair) -> Scores:

@@ -1,0 +1,201 @@
+"""Soft projection: evidence against sums over links, the choice of pairs, the prior, and the whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_misc
+from qsproj.corpus.pairing import pair_aligned
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.errors import DataError, UsageError
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines import soft_calibration
+from qsproj.pipelines.soft_calibration import fit_temperature
+from qsproj.pipelines.soft_evidence import arc_evidence, carried_relations, link_strengths, source_arcs
+from qsproj.pipelines.soft_prior import join_priors, load_prior, train_prior
+from qsproj.pipelines.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.soft_selection import agreement, choose_pairs
+from tests.oracles import arc_evidence as oracle
+from tests.sentences import make_sentence
+
+INFERENCE = TreeInference(projective=True, single_root=True)
+ENGLISH = make_sentence(
+    "She likes old cats .", "PRON VERB ADJ NOUN PUNCT", [2, 0, 4, 2, 2], "nsubj root amod obj punct"
+)
+
+
+def pair(n_target, links, weights=None, source=ENGLISH):
+    target = make_sentence(" ".join("w" for _ in range(n_target)), " ".join("X" for _ in range(n_target)))
+    return SentencePair(source, target, make_alignment(len(source), n_target, links, weights=weights))
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(
+        pair_aligned(
+            read_conllu("corpora/en.conllu"),
+            read_conllu("corpora/de.conllu"),
+            read_alignments("corpora/en-de.pharaoh"),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def english(sample):
+    return train_prior(sample, rng=np.random.default_rng(1))
+
+
+def test_evidence_is_the_sum_over_links_and_arcs():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        links = {(int(s), int(t)): float(rng.uniform(0.1, 1)) for s, t in rng.integers(1, 5, size=(7, 2))}
+        example = pair(4, list(links), list(links.values()))
+        evidence = arc_evidence(example)
+        for head in range(5):
+            for dependent in range(1, 5):
+                if head != dependent:
+                    wanted = oracle.arc_evidence(ENGLISH.heads.tolist(), links, head, dependent)
+                    assert evidence[head, dependent] == pytest.approx(wanted, abs=1e-12)
+        assert not evidence.diagonal().any()
+
+
+def test_certain_one_to_one_links_give_the_source_tree():
+    evidence = arc_evidence(pair(5, [(word, word) for word in range(1, 6)]))
+    expected = np.zeros((6, 6))
+    expected[ENGLISH.heads[1:], np.arange(1, 6)] = 1.0
+    np.testing.assert_allclose(evidence, expected)
+
+
+def test_without_links_there_is_neither_evidence_nor_relation():
+    example = pair(2, [])
+    assert not arc_evidence(example).any()
+    assert carried_relations(example) == ("_", "_")
+
+
+def test_a_word_linked_twice_counts_half():
+    strengths = link_strengths(make_alignment(2, 2, [(1, 1), (1, 2)]))
+    np.testing.assert_allclose(strengths, [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 0]])
+
+
+def test_relations_come_through_the_strongest_link():
+    assert carried_relations(pair(3, [(1, 1), (4, 1), (3, 2)], [0.4, 0.9, 0.5])) == ("obj", "amod", "_")
+
+
+def test_source_arcs_are_as_sure_as_the_parser_was():
+    doubtful = with_misc(ENGLISH, "ArcProb", ["0.5", None, "0.25", None, None])
+    assert source_arcs(doubtful)[[2, 0, 4], [1, 2, 3]].tolist() == [0.5, 1.0, 0.25]
+    with pytest.raises(DataError, match="found ArcProb=7, expected a probability"):
+        source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
+
+
+def test_agreement_is_the_expected_share_of_words_with_the_same_head():
+    evidence, probabilities = np.zeros((3, 3)), np.zeros((3, 3))
+    evidence[2, 1], evidence[0, 2] = 0.5, 1.0
+    probabilities[2, 1], probabilities[0, 1], probabilities[0, 2], probabilities[1, 2] = 0.6, 0.4, 0.7, 0.3
+    assert agreement(evidence, probabilities) == pytest.approx((0.5 * 0.6 + 0.7) / 2)
+
+
+def test_pairs_are_chosen_by_agreement_within_each_band_of_lengths(sample, english):
+    prior = join_priors([english], projective=True).joined
+    shown = [pair for pair in sample if 6 <= len(pair.target) < 10]
+    assert len(shown) > 5
+    scores = {id(pair): agreement(arc_evidence(pair), prior.arc_probabilities(pair.target)) for pair in shown}
+    chosen = choose_pairs(sample, prior, sentences=15)
+    best = sorted(shown, key=lambda pair: -scores[id(pair)])[:3]
+    kept = [pair for pair in chosen if 6 <= len(pair.target) < 10]
+    assert {id(pair) for pair in kept} == {id(pair) for pair in best}
+    order = [id(pair) for pair in sample]
+    assert [order.index(id(pair)) for pair in chosen] == sorted(order.index(id(pair)) for pair in chosen)
+
+
+def test_joined_priors_are_the_mean_of_their_scores(sample):
+    members = [
+        train_prior(sample[:40], rng=np.random.default_rng(1)),
+        train_prior(sample[40:], rng=np.random.default_rng(2)),
+    ]
+    # Read without words: nothing but the members' own features fires.
+    joined = join_priors(members, projective=True).joined
+    alike = ArcParser(ArcScorer("delexicalised", joined.scorer.weights), None, INFERENCE)
+    for pair in sample[:5]:
+        mean = (members[0].scores(pair.target) + members[1].scores(pair.target)) / 2
+        np.testing.assert_allclose(alike.scores(pair.target), mean, atol=1e-4)
+
+
+def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path):
+    options = TrainingOptions(template_set="morphology", epochs=1)
+    rich, _ = train_arc_parser(
+        [pair.source for pair in sample[:5]], rng=np.random.default_rng(1), options=options
+    )
+    with pytest.raises(UsageError, match="reads morphology, expected delexicalised or words"):
+        join_priors([rich], projective=True)
+    with pytest.raises(UsageError, match="needs a prior"):
+        join_priors([], projective=True)
+    with pytest.raises(UsageError, match="parse the source first"):
+        train_prior([pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1))
+    (tmp_path / "no.model").write_text("text")
+    with pytest.raises(DataError):
+        load_prior(str(tmp_path / "no.model"))
+
+
+def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
+    projected = project_soft(
+        sample,
+        prior=join_priors([english], projective=True),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(rounds=1),
+    )
+    gold = [pair.target for pair in sample]
+    before, after = (
+        attachment_scores(gold, [[parser.parse(tree) for tree in gold]])[0]
+        for parser in (english, projected.parser)
+    )
+    assert after.uas > before.uas + 3
+    assert after.las > before.las + 3
+    assert "1 prior parser" in projected.report[0]
+
+
+def test_pairs_without_links_are_refused(english):
+    prior = join_priors([english], projective=True)
+    with pytest.raises(UsageError, match="no pair has links"):
+        project_soft([pair(7, [])], prior=prior, rng=np.random.default_rng(1))
+
+
+def test_the_temperature_undoes_what_sharpened_the_scores(monkeypatch):
+    """Evidence drawn from a parser, 20% of it at random: the temperature of its scores times 3 is 3."""
+    monkeypatch.setattr(soft_calibration, "EVERY", 1)
+    rng = np.random.default_rng(7)
+    truth = {}
+
+    class Drawn:
+        temperature = 1.0
+        inference = INFERENCE
+
+        def scores(self, target):
+            return 3.0 * truth[target.sent_id]
+
+    pairs = []
+    for number in range(150):
+        scores = rng.normal(size=(8, 8), scale=2.0)
+        probabilities = INFERENCE.infer(scores)[1]
+        heads = [
+            int(rng.integers(1, 8)) if rng.uniform() < 0.2 else int(rng.choice(8, p=probabilities[:, word]))
+            for word in range(1, 8)
+        ]
+        words = " ".join("w" for _ in range(7))
+        source = make_sentence(words, " ".join("X" for _ in range(7)), heads)
+        target = replace(source, sent_id=str(number))
+        truth[target.sent_id] = scores
+        links = make_alignment(7, 7, [(word, word) for word in range(1, 8)])
+        pairs.append(SentencePair(source, target, links))
+    assert fit_temperature(Drawn(), pairs) == pytest.approx(3.0, rel=0.2)
+
+
+def test_without_projected_arcs_the_temperature_stays(english):
+    assert fit_temperature(english, [pair(2, [])]) == 1.0
