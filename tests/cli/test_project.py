@@ -64,7 +64,7 @@ def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
     command = ("project", *SAMPLE, "--method", method)
     run_cli(*command, "-o", tmp_path / "whole", "--iterations", "4")
     state = ("--checkpoint", tmp_path / "state", "--resume")
-    run_cli(*command, "-o", tmp_path / "half", "--iterations", "2", *state)
+    run_cli(*command, "-o", tmp_path / "half", "--iterations", "1", *state)
     outcome = run_cli(*command, "-o", tmp_path / "resumed", "--iterations", "4", *state)
     assert re.search("after [34] iterations", outcome.err)
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
