@@ -61,16 +61,17 @@ READING = """\
 
 The share of other heads is the search error of the thesis, which it gives after ten iterations as a mean over
 sentences: 0.4% with GRAND, 2.4% with CHILDSEQ too. Nearly all of it are words of which two heads are about as
-likely, so that the expected accuracy lost is a fraction of it; the exact best tree is further from exact MBR than
-what belief propagation finds. After one flooding iteration beliefs have heard each factor, but no factor has
-heard of another; the sequential schedule, in which LINK speaks first, needs half as many iterations, and its five
-are as good as ten. Settling takes longer than the tree does.
+likely, so that the expected accuracy lost is a fraction of it; the exact best tree is further from exact MBR
+than what belief propagation finds. After one flooding iteration beliefs have heard each factor, but no factor
+has heard of another; the sequential schedule, in which LINK speaks first, needs half as many iterations, and
+its five are as good as ten. Settling takes longer than the tree does.
 
-Time is where these figures differ from the thesis. There, exact inference with CHILDSEQ beside GRAND took O(n^5) and
-lost to belief propagation at every length. Where the score of a tree is a sum of siblings' and grandparents' scores it
-takes O(n^4), whose inner loops are products of a matrix and a vector in probability space, and at the lengths of
-sentences that is faster than ten iterations. What is left to belief propagation are trees that are not projective,
-factors that no chart holds (VALENCE, NOCROSS, tags, a second tree), and long texts.
+Time is where these figures differ from the thesis. There, exact inference with CHILDSEQ beside GRAND took
+O(n^5) and lost to belief propagation at every length. Where the score of a tree is a sum of siblings' and
+grandparents' scores it takes O(n^4), whose inner loops are products of a matrix and a vector in probability
+space, and at the lengths of sentences that is faster than ten iterations. What is left to belief propagation
+are trees that are not projective, factors that no chart holds (VALENCE, NOCROSS, tags, a second tree), and long
+texts.
 
 Not measured: graphs whose scores were learnt through inference, and pruned ones, on which both are faster.
 """
