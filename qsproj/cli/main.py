@@ -26,6 +26,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("biparse", "parse both sides of a bitext together"),
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
     ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
+    ("suggest", "choose the sentences that are best annotated next"),
     ("demo", "run the main job on the sample in corpora/"),
 )
 

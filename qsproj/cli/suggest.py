@@ -1,0 +1,124 @@
+"""Suggest which sentences to annotate next: those that a parser would learn most from, best first.
+
+INPUT is CoNLL-U without trees (or with trees that are not trusted), tagged as for `qsproj parse`; it is kept
+in memory. What comes out are its sentences in the order in which they are best annotated, each with a comment
+"# uncertainty = ", the mean over its words of the criterion. A sentence moves up when its uncertain words are
+of a kind (a tag between two tags) that INPUT has many of, and down when those were annotated or suggested
+before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options import add_output, read_all
+from qsproj.corpus.conllu import lines_in, read_conllu, write_conllu
+from qsproj.corpus.files import name_of
+from qsproj.errors import DataError, SentenceLengthError
+from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.models.storage import Parser
+    from qsproj.pipelines.suggest import Candidate
+
+EXAMPLES = """examples:
+  qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
+  qsproj suggest -m my.model raw.conllu --annotated train.conllu --words 1000 --predict -o to-correct.conllu
+  qsproj suggest -m a.model -m b.model raw.conllu --by committee --count 50 -o next.conllu
+"""
+
+CRITERIA_HELP = (
+    "errors: the chance that the likeliest head is wrong (default); entropy: that of the tree, in nats; "
+    "margin: how close the second head comes to the first; committee: how much several models disagree"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "-m",
+        "--model",
+        action="append",
+        required=True,
+        metavar="MODEL",
+        help="a parser; several form a committee",
+    )
+    parser.add_argument(
+        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
+    )
+    add_output(parser, "CoNLL-U")
+    parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
+    parser.add_argument("--count", type=int, metavar="N", help="suggest at most N sentences")
+    parser.add_argument("--words", type=int, metavar="N", help="suggest sentences of at most N words in all")
+    parser.add_argument(
+        "--annotated",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what is annotated already: kinds of words that it has count less; may be given several times",
+    )
+    parser.add_argument(
+        "--sentence-cost",
+        type=float,
+        default=2.0,
+        metavar="WORDS",
+        help="what a sentence costs apart from its words; large: long sentences first (default: 2)",
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"
+    )
+    parser.add_argument(
+        "--predict",
+        action="store_true",
+        help="fill in heads and relations by the first model, with ArcProb in MISC, to be corrected",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rank the input and write what is suggested."""
+    from qsproj.models.storage import load_parser
+    from qsproj.pipelines.suggest import RankingOptions, rank, tag_kinds
+    from qsproj.pipelines.uncertainty import check_criterion
+
+    check_criterion(options.by, len(options.model))
+    parsers = [load_parser(path) for path in options.model]
+    candidates = list(_candidates(parsers, options.input, criterion=options.by))
+    ranked = rank(
+        candidates,
+        annotated=read_all(options.annotated),
+        options=RankingOptions(
+            count=options.count,
+            words=options.words,
+            sentence_cost=options.sentence_cost,
+            kinds=None if options.plain else tag_kinds,
+        ),
+    )
+    write_conllu(_written(ranked, parsers[0], predict=options.predict), options.output)
+
+
+def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> Iterator[Candidate]:
+    """Yield the sentences of a file with their uncertainties; an error that one causes names its line."""
+    from qsproj.pipelines.suggest import Candidate
+    from qsproj.pipelines.uncertainty import word_uncertainties
+
+    line = 1
+    for sentence in track(read_conllu(path), "parsing", unit="sentence"):
+        try:
+            yield Candidate(sentence, word_uncertainties(parsers, sentence, criterion=criterion))
+        except SentenceLengthError as error:
+            raise DataError(
+                name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
+            ) from error
+        line += lines_in(sentence)
+
+
+def _written(ranked: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
+    """Yield the suggestions as they are written."""
+    from qsproj.pipelines.suggest import with_uncertainty
+
+    for candidate in ranked:
+        sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
+        yield with_uncertainty(sentence, candidate.uncertainty)

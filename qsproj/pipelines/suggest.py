@@ -1,0 +1,189 @@
+"""Which sentences to annotate next: those that a parser would learn most from, best first.
+
+An uncertain word stands for all words of its kind, so it counts as often as its kind occurs; and what was
+annotated before, or is suggested farther up, is known already, so that kind counts less.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import ROOT
+from qsproj.corpus.columns import comment_in, layout_of
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+
+UNCERTAINTY_KEY = "uncertainty"
+
+Kind = tuple[str, str, str]
+
+
+def tag_kinds(sentence: Sentence) -> list[Kind]:
+    """Return the kind of each word for a parser: the tags of the word before, the word, the word after."""
+    tags = ("", *sentence.upos, "")
+    return list(zip(tags, tags[1:], tags[2:], strict=False))
+
+
+def source_kinds(sentence: Sentence) -> list[Kind]:
+    """Return the kind of each word for a converter: in the source tree its head's tag, relation and tag."""
+    tags = ("", *sentence.upos)
+    heads = [tags[max(head, ROOT)] for head in sentence.heads.tolist()[1:]]
+    return list(zip(heads, sentence.deprels, sentence.upos, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A sentence without a tree, or whose tree is not trusted.
+
+    Attributes
+    ----------
+    sentence : Sentence
+    uncertainties : float64[n]
+        Of each word, at least 0; see :func:`qsproj.pipelines.uncertainty.word_uncertainties`.
+    """
+
+    sentence: Sentence
+    uncertainties: NDArray[np.float64]
+
+    @property
+    def uncertainty(self) -> float:
+        """The mean over the words."""
+        return float(self.uncertainties.mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingOptions:
+    """How candidates are put in order, and how many are wanted.
+
+    Attributes
+    ----------
+    count, words : int or None
+        At most so many sentences, and so many words in all; None: no limit. A sentence that is too long for
+        the words that are left is passed over.
+    sentence_cost : float
+        What a sentence costs apart from its words, in words. At 0 a single word that is uncertain comes
+        before everything; the larger, the more are long sentences preferred.
+    kinds : callable or None
+        Gives the kind of each word, :func:`tag_kinds` or :func:`source_kinds`; None: sentences are ranked by
+        uncertainty alone.
+    """
+
+    count: int | None = None
+    words: int | None = None
+    sentence_cost: float = 2.0
+    kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds
+
+
+def rank(
+    candidates: Sequence[Candidate],
+    *,
+    annotated: Iterable[Sentence] = (),
+    options: RankingOptions | None = None,
+) -> Iterator[Candidate]:
+    """Yield the candidates in the order in which they are best annotated.
+
+    Each next one is that with the largest sum over its words of uncertainty x occurrences of the kind among
+    the candidates / (1 + occurrences in what is annotated or was yielded), per word of cost. The earlier of
+    equals comes first. Only values at the top are brought up to date: they can but fall.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    annotated : iterable of Sentence
+        What the parser was trained on, where it is known.
+
+    Raises
+    ------
+    UsageError
+        When a limit is below 1 or the cost of a sentence below 0.
+
+    *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
+    search: Minoux 1978.
+    """
+    options = options or RankingOptions()
+    _check(options)
+    kinds = _KindCounts(candidates, annotated, options.kinds) if options.kinds else None
+
+    def gain(index: int) -> float:
+        candidate = candidates[index]
+        weights = 1.0 if kinds is None else kinds.weights(index)
+        cost = len(candidate.sentence) + options.sentence_cost
+        return float((candidate.uncertainties * weights).sum()) / cost
+
+    heap = [(-gain(index), index) for index in range(len(candidates))]
+    heapq.heapify(heap)
+    count_left = len(candidates) if options.count is None else options.count
+    words_left = np.inf if options.words is None else options.words
+    while heap and count_left:
+        _, index = heapq.heappop(heap)
+        entry = (-gain(index), index)
+        if heap and entry > heap[0]:
+            heapq.heappush(heap, entry)
+            continue
+        if len(candidates[index].sentence) > words_left:
+            continue
+        count_left -= 1
+        words_left -= len(candidates[index].sentence)
+        if kinds is not None:
+            kinds.add(index)
+        yield candidates[index]
+
+
+def with_uncertainty(sentence: Sentence, uncertainty: float) -> Sentence:
+    """Return the sentence with a comment ``# uncertainty = ...``, in the place of an older one or last."""
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    text = f"# {UNCERTAINTY_KEY} = {uncertainty:.4f}"
+    found = comment_in(lines, UNCERTAINTY_KEY)
+    if found is not None:
+        lines[found[0]] = text
+        return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+    at = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    lines.insert(at, text)
+    word_lines = tuple(line + (line >= at) for line in layout.word_lines)
+    return replace(sentence, layout=replace(layout, lines=tuple(lines), word_lines=word_lines))
+
+
+class _KindCounts:
+    """Counts of the kinds of words among the candidates and in what is annotated. Mutable; final."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        annotated: Iterable[Sentence],
+        kinds_in: Callable[[Sentence], list[Kind]],
+    ) -> None:
+        numbers: dict[Kind, int] = {}
+        self._words = [
+            np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds_in(candidate.sentence)])
+            for candidate in candidates
+        ]
+        self._occurrences = np.zeros(len(numbers))
+        for words in self._words:
+            np.add.at(self._occurrences, words, 1.0)
+        self._known = np.zeros(len(numbers))
+        for sentence in annotated:
+            known = [numbers[kind] for kind in kinds_in(sentence) if kind in numbers]
+            np.add.at(self._known, known, 1.0)
+
+    def weights(self, index: int) -> NDArray[np.float64]:
+        """Return float64[n], what the uncertainty of each word of a candidate is worth now."""
+        words = self._words[index]
+        return np.asarray(self._occurrences[words] / (1.0 + self._known[words]))
+
+    def add(self, index: int) -> None:
+        """Count a candidate as annotated."""
+        np.add.at(self._known, self._words[index], 1.0)
+
+
+def _check(options: RankingOptions) -> None:
+    for name, limit in (("count", options.count), ("words", options.words)):
+        if limit is not None and limit < 1:
+            raise UsageError(f"{name} is {limit}, expected at least 1")
+    if not options.sentence_cost >= 0.0:
+        raise UsageError(f"the cost of a sentence is {options.sentence_cost}, expected at least 0")

@@ -1,0 +1,134 @@
+"""Suggestions from the command line: order, limits, predicted trees, bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import comment_value, misc_values, read_conllu
+
+CORPORA = "corpora/en.conllu"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Train two parsers on different tenths of the sample."""
+    from qsproj.cli.main import main
+
+    folder = tmp_path_factory.mktemp("models")
+    blocks = Path(CORPORA).read_text(encoding="utf-8").split("\n\n")
+    for number in range(2):
+        treebank = folder / f"{number}.conllu"
+        treebank.write_text("\n\n".join(blocks[number:-1:10]) + "\n\n", encoding="utf-8")
+        assert main(["train", str(treebank), "-o", str(folder / f"{number}.model"), "--epochs", "4"]) == 0
+    return folder / "0.model", folder / "1.model"
+
+
+def suggested(outcome, path):
+    assert (outcome.code, outcome.out) == (0, "")
+    return list(read_conllu(path))
+
+
+def test_sentences_come_back_reordered_and_otherwise_as_they_were(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out), out)
+    before = Path(CORPORA).read_text(encoding="utf-8")
+    after = [line for line in out.read_text(encoding="utf-8").splitlines() if "# uncertainty" not in line]
+    assert sorted(after) == sorted(before.splitlines())
+    assert [sentence.sent_id for sentence in found] != [one.sent_id for one in read_conllu(CORPORA)]
+
+
+def test_plain_order_falls_in_uncertainty_when_sentences_cost_nothing(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--plain", "--sentence-cost", 0)
+    values = [float(comment_value(sentence, "uncertainty")) for sentence in suggested(outcome, out)]
+    assert values == sorted(values, reverse=True)
+    assert 0.0 <= values[-1] < values[0] <= 1.0
+
+
+def test_known_trees_are_less_uncertain(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    trained_on = {one.sent_id for one in read_conllu(models[0].with_suffix(".conllu"))}
+    found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--count", 20), out)
+    assert len(found) == 20
+    assert len(trained_on & {sentence.sent_id for sentence in found}) < 2
+
+
+def test_a_budget_of_words(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--words", 60), out)
+    assert 50 <= sum(map(len, found)) <= 60
+
+
+def test_what_is_annotated_changes_the_order(run_cli, models, tmp_path):
+    out, other = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    run_cli("suggest", "-m", models[0], CORPORA, "-o", out)
+    outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", other, "--annotated", CORPORA)
+    assert outcome.code == 0
+    assert out.read_bytes() != other.read_bytes()
+
+
+@pytest.mark.parametrize("criterion", ["errors", "entropy", "margin", "committee"])
+def test_every_criterion_ranks(run_cli, models, tmp_path, criterion):
+    out = tmp_path / "next.conllu"
+    both = ("-m", models[0], "-m", models[1])
+    found = suggested(run_cli("suggest", *both, CORPORA, "-o", out, "--by", criterion, "--count", 5), out)
+    assert float(comment_value(found[0], "uncertainty")) > 0.0
+
+
+def test_predicted_trees_are_those_of_the_parser(run_cli, models, tmp_path):
+    out, parsed = tmp_path / "next.conllu", tmp_path / "parsed.conllu"
+    found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--predict", "--count", 9), out)
+    run_cli("parse", "-m", models[0], CORPORA, "-o", parsed)
+    trees = {sentence.sent_id: sentence for sentence in read_conllu(parsed)}
+    for sentence in found:
+        assert (sentence.heads == trees[sentence.sent_id].heads).all()
+        assert sentence.deprels == trees[sentence.sent_id].deprels
+        assert None not in misc_values(sentence, "ArcProb")
+
+
+def test_the_same_input_gives_the_same_bytes(run_cli, models):
+    first, second = (run_cli("suggest", "-m", models[0], CORPORA, "--count", 7) for _ in range(2))
+    assert first.out == second.out != ""
+
+
+def test_bad_requests_are_one_line_and_write_nothing(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    for arguments, message in (
+        (("--by", "guess"), "unknown criterion 'guess'; known: errors, entropy, margin, committee"),
+        (("--by", "committee"), "a committee has at least two members; give -m again with another model"),
+        (("--count", "0"), "count is 0, expected at least 1"),
+        (("--annotated", "no-such-file"), "no-such-file: cannot be read: No such file or directory"),
+    ):
+        outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, *arguments)
+        assert (outcome.code, outcome.err) == (2, f"qsproj suggest: {message}\n")
+    assert not out.exists()
+
+
+def test_a_sentence_of_2000_words_is_named(run_cli, models, tmp_path):
+    row = "{}\tx\t_\tNOUN\t_\t_\t_\t_\t_\t_\n"
+    long = tmp_path / "long.conllu"
+    long.write_text(row.format(1) + "\n" + "".join(row.format(i) for i in range(1, 2001)) + "\n")
+    outcome = run_cli("suggest", "-m", models[0], long)
+    expected = "found a sentence of 2,000 words, expected 1 to 1,000; split it, or leave it out"
+    assert (outcome.code, outcome.err) == (2, f"qsproj suggest: {long}:3: {expected}\n")
+
+
+def test_suggestions_can_be_evaluated_against_gold(run_cli, models, tmp_path):
+    """The chance of a wrong head and the share of wrong heads go together, sentence by sentence."""
+    out, gold = tmp_path / "next.conllu", tmp_path / "gold.conllu"
+    arguments = ("suggest", "-m", models[0], CORPORA, "--plain", "--sentence-cost", 0)
+    run_cli(*arguments, "--predict", "-o", out)
+    run_cli(*arguments, "-o", gold)
+
+    def part(path, sentences):
+        blocks = path.read_text(encoding="utf-8").split("\n\n")[sentences]
+        result = tmp_path / f"{path.stem}-part.conllu"
+        result.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+        return result
+
+    def score(sentences):
+        outcome = run_cli("eval", part(gold, sentences), part(out, sentences), "--json")
+        return json.loads(outcome.out)["uas"]
+
+    assert score(slice(0, 30)) < score(slice(60, 90)) - 5

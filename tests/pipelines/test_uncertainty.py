@@ -1,0 +1,143 @@
+"""Uncertainty of words: against plain Python, and at its ends."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from qsproj.errors import UsageError
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.uncertainty import CRITERIA, belief, head_entropies, word_uncertainties
+from qsproj.trees import nonprojective, projective
+from tests.oracles import suggest as oracle
+from tests.oracles.trees import all_trees
+from tests.sentences import make_sentence
+
+SENTENCE = make_sentence("the dog sleeps here", "DET NOUN VERB ADV")
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """A parser that knows arc probabilities and nothing else."""
+
+    marginals: np.ndarray
+
+    def arc_probabilities(self, sentence):
+        return self.marginals
+
+    def parse(self, sentence, *, decode="mbr", confidence=False):
+        return sentence
+
+
+def opinion(seed, n=4):
+    scores = np.random.default_rng(seed).normal(scale=2.0, size=(n + 1, n + 1))
+    return Opinion(nonprojective.posterior(scores).marginals)
+
+
+def certain(heads):
+    marginals = np.zeros((len(heads) + 1, len(heads) + 1))
+    marginals[heads, np.arange(1, len(heads) + 1)] = 1.0
+    return Opinion(marginals)
+
+
+def parser(*, projective, single_root, seed=3):
+    """Return a parser with random weights."""
+    scorer = ArcScorer.untrained("words", hash_bits=12)
+    weights = np.random.default_rng(seed).normal(size=len(scorer.weights)).astype(np.float32)
+    return ArcParser(
+        ArcScorer("words", weights), None, TreeInference(projective=projective, single_root=single_root)
+    )
+
+
+@pytest.mark.parametrize("criterion", ["errors", "margin"])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_parser_agrees_with_plain_python(criterion, seed):
+    one = opinion(seed)
+    found = word_uncertainties([one], SENTENCE, criterion=criterion)
+    assert found == pytest.approx(getattr(oracle, criterion)(one.marginals))
+
+
+@pytest.mark.parametrize("criterion", ["errors", "margin"])
+def test_several_parsers_are_averaged(criterion):
+    members = [opinion(seed) for seed in range(3)]
+    mean = sum(one.marginals for one in members) / 3
+    found = word_uncertainties(members, SENTENCE, criterion=criterion)
+    assert found == pytest.approx(getattr(oracle, criterion)(mean))
+
+
+def test_a_committee_agrees_with_plain_python():
+    members = [opinion(seed) for seed in range(3)]
+    found = word_uncertainties(members, SENTENCE, criterion="committee")
+    assert found == pytest.approx(oracle.committee([one.marginals for one in members]))
+    assert found.min() > 0.01
+
+
+def test_members_of_one_mind_do_not_disagree():
+    found = word_uncertainties([opinion(1), opinion(1)], SENTENCE, criterion="committee")
+    assert found == pytest.approx([0.0] * 4, abs=1e-12)
+    assert found.min() >= 0.0
+
+
+def test_sure_members_that_disagree_are_one_bit_apart():
+    members = [certain([2, 3, 0, 3]), certain([2, 3, 0, 1])]
+    found = word_uncertainties(members, SENTENCE, criterion="committee")
+    assert found == pytest.approx([0.0, 0.0, 0.0, np.log(2.0)])
+
+
+@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name != "committee"])
+def test_who_is_certain_has_no_uncertainty(criterion):
+    found = word_uncertainties([certain([2, 3, 0, 3])], SENTENCE, criterion=criterion)
+    assert found == pytest.approx([0.0] * 4)
+
+
+@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name != "committee"])
+def test_one_word_has_one_head(criterion):
+    one = make_sentence("yes", "INTJ")
+    found = word_uncertainties([parser(projective=True, single_root=False)], one, criterion=criterion)
+    assert found == pytest.approx([0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("is_projective", [True, False])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_the_entropy_of_the_tree_is_that_of_all_trees(is_projective, single_root):
+    model = parser(projective=is_projective, single_root=single_root)
+    scores = model.scores(SENTENCE)
+    trees = all_trees(4, projective=is_projective, single_root=single_root)
+    totals = np.array([sum(scores[head, word] for word, head in enumerate(tree[1:], 1)) for tree in trees])
+    chances = np.exp(totals - np.logaddexp.reduce(totals))
+    assert belief(model, SENTENCE).tree_entropy == pytest.approx(oracle.entropy(chances))
+    found = word_uncertainties([model], SENTENCE, criterion="entropy")
+    assert found.sum() == pytest.approx(oracle.entropy(chances))
+    module = projective if is_projective else nonprojective
+    assert module.entropy(scores, single_root=single_root) == pytest.approx(found.sum())
+
+
+def test_words_share_the_entropy_as_their_heads_do():
+    model = parser(projective=True, single_root=True)
+    heads = head_entropies(model.arc_probabilities(SENTENCE))
+    assert heads == pytest.approx(
+        list(map(oracle.entropy, oracle.columns(model.arc_probabilities(SENTENCE))))
+    )
+    found = word_uncertainties([model], SENTENCE, criterion="entropy")
+    assert found / found.sum() == pytest.approx(heads / heads.sum())
+    assert found.sum() < heads.sum()
+
+
+def test_where_only_arcs_are_known_heads_count_as_independent():
+    one = opinion(1)
+    found = word_uncertainties([one], SENTENCE, criterion="entropy")
+    assert found == pytest.approx(list(map(oracle.entropy, oracle.columns(one.marginals))))
+
+
+def test_an_unknown_criterion_lists_the_known_ones():
+    with pytest.raises(
+        UsageError, match="unknown criterion 'guess'; known: errors, entropy, margin, committee"
+    ):
+        word_uncertainties([opinion(1)], SENTENCE, criterion="guess")
+
+
+def test_a_committee_of_one_is_refused():
+    with pytest.raises(UsageError, match="at least two members; give -m again"):
+        word_uncertainties([opinion(1)], SENTENCE, criterion="committee")
