@@ -8,6 +8,9 @@ Words without a gold head are not scored; how many is said.
 --by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
 "found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
 that swapping the two systems' results at random, sentence by sentence, sets them as far apart.
+
+--calibration tells instead whether SYSTEM's ArcProb keeps its word: of the arcs that it gives 0.8, 80% should
+be right. The expected calibration error is the mean distance from that, in percent.
 """
 
 from __future__ import annotations
@@ -16,11 +19,18 @@ import argparse
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import AttachmentScores, GroupScores, attachment_scores
+from qsproj.evaluation.calibration import (
+    ReliabilityBin,
+    arc_confidences,
+    expected_calibration_error,
+    reliability,
+)
 from qsproj.evaluation.grouping import GROUPINGS
 from qsproj.evaluation.significance import exact_paired_test
 
@@ -29,6 +39,7 @@ EXAMPLES = """examples:
   qsproj eval gold.conllu.gz parsed.conllu --no-punct --by relation
   qsproj eval gold.conllu parsed.conllu --versus other-parser.conllu
   qsproj parse -m MODEL gold.conllu | qsproj eval gold.conllu - --json
+  qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
 """
 
 # Score, its label in the table, the count of right words behind it, and what that counts.
@@ -54,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--versus", metavar="OTHER", help="a second parsed file: test the difference to SYSTEM"
     )
+    parser.add_argument(
+        "--calibration", action="store_true", help="tell how far ArcProb can be trusted, instead of scores"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -64,6 +78,9 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
+    if options.calibration:
+        _run_calibration(options)
+        return
     scores = attachment_scores(
         read_conllu(options.gold),
         [read_conllu(path) for path in paths[1:]],
@@ -85,6 +102,37 @@ def run(options: argparse.Namespace) -> None:
         text = "\n".join(_as_table(paths, scores, punctuation=not options.no_punct))
     with open_output(None) as handle:
         handle.write(text + "\n")
+
+
+def _run_calibration(options: argparse.Namespace) -> None:
+    """Print how far ArcProb can be trusted."""
+    if options.versus is not None or options.by is not None:
+        raise UsageError("--calibration looks at one system as a whole; leave out --versus and --by")
+    gold, system = list(read_conllu(options.gold)), list(read_conllu(options.system))
+    # For its checks: that both hold the same words.
+    attachment_scores(gold, [system], names=[options.gold, options.system])
+    confidences, right = arc_confidences(gold, system, punctuation=not options.no_punct, name=options.system)
+    table = reliability(confidences, right)
+    error = 100.0 * expected_calibration_error(table)
+    if options.json:
+        bins = [{name: _finite(value) for name, value in asdict(row).items()} for row in table]
+        text = json.dumps({"expected_calibration_error": error, "bins": bins}, indent=2)
+    else:
+        text = "\n".join(
+            [
+                f"expected calibration error  {error:.2f}%",
+                "",
+                f"{'ArcProb':>11} {'arcs':>9} {'mean':>7} {'right':>7}",
+                *map(_calibration_row, table),
+            ]
+        )
+    with open_output(None) as handle:
+        handle.write(text + "\n")
+
+
+def _calibration_row(row: ReliabilityBin) -> str:
+    percentages = f"{_cell(100.0 * row.confidence, 7)} {_cell(100.0 * row.accuracy, 7)}"
+    return f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {percentages}"
 
 
 def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, float]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.editing import misc_values
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError
+from qsproj.evaluation.attachment import PUNCTUATION_TAG
 
 BINS = 10
+CONFIDENCE_KEY = "ArcProb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +79,71 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
     if not total:
         return float("nan")
     return sum(row.count * abs(row.confidence - row.accuracy) for row in table if row.count) / total
+
+
+def arc_confidences(
+    gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Gather how sure a parser was of each arc, and whether the arc was right.
+
+    Parameters
+    ----------
+    gold, system : iterable of Sentence
+        The same sentences, of the same words; the system's with ``ArcProb`` in MISC.
+    punctuation : bool
+        Whether words whose gold UPOS is PUNCT count.
+    name : str
+        What errors call the system's file.
+
+    Returns
+    -------
+    confidences : float64[k]
+    right : bool[k]
+        For each word whose gold head and ``ArcProb`` are known.
+
+    Raises
+    ------
+    DataError
+        When no word has an ``ArcProb``, or one is no probability.
+    """
+    confidences: list[NDArray[np.float64]] = []
+    right: list[NDArray[np.bool_]] = []
+    for truth, parsed in zip(gold, system, strict=True):
+        stated = stated_confidences(parsed, name=name)
+        counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
+        if not punctuation:
+            counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]
+        confidences.append(stated[counts])
+        right.append((parsed.heads == truth.heads)[counts])
+    if not any(map(len, confidences)):
+        raise DataError(
+            name,
+            None,
+            found=f"no {CONFIDENCE_KEY} in MISC",
+            expected="one for each word",
+            remedy="parse with --confidence",
+        )
+    return np.concatenate(confidences), np.concatenate(right)
+
+
+def stated_confidences(sentence: Sentence, *, name: str) -> NDArray[np.float64]:
+    """Return the ``ArcProb`` of each word, float64[n+1], a probability; NaN where MISC has none, and at 0.
+
+    Raises
+    ------
+    DataError
+        When one is no probability; ``name`` is what it calls the file.
+    """
+    confidences = np.full(len(sentence) + 1, np.nan)
+    for word, text in enumerate(misc_values(sentence, CONFIDENCE_KEY), start=1):
+        if text is None:
+            continue
+        try:
+            confidences[word] = float(text)
+        except ValueError:
+            confidences[word] = -1.0
+        if not 0.0 <= confidences[word] <= 1.0:
+            found = f"{CONFIDENCE_KEY}={text} in sentence {sentence.sent_id}"
+            remedy = "parse again with --confidence"
+            raise DataError(name, None, found=found, expected="a probability", remedy=remedy)
+    return confidences

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Scores
-from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import DataError
+from qsproj.evaluation.calibration import stated_confidences
 
 UNLABELLED = "_"
 
@@ -48,26 +45,9 @@ def source_arcs(source: Sentence) -> Scores:
     """
     arcs = np.zeros((len(source) + 1, len(source) + 1))
     words = np.flatnonzero(source.heads[1:] != NO_HEAD) + 1
-    probabilities = misc_values(source, "ArcProb")
-    arcs[source.heads[words], words] = [_probability(probabilities[word - 1], source) for word in words]
+    confidences = stated_confidences(source, name="source")
+    arcs[source.heads[words], words] = np.where(np.isnan(confidences), 1.0, confidences)[words]
     return arcs
-
-
-def _probability(text: str | None, source: Sentence) -> float:
-    """Read a probability; an arc without one is certain."""
-    try:
-        probability = 1.0 if text is None else float(text)
-    except ValueError:
-        probability = math.nan
-    if not 0.0 <= probability <= 1.0:
-        raise DataError(
-            f"source sentence {source.sent_id}",
-            None,
-            found=f"ArcProb={text}",
-            expected="a probability",
-            remedy="parse it again with --confidence, or take ArcProb out of MISC",
-        )
-    return probability
 
 
 def arc_evidence(pair: SentencePair) -> Scores:

@@ -150,3 +150,42 @@ def test_files_that_do_not_fit(run_cli, files, gold, system, message):
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def with_confidence(text, *probabilities):
+    lines = iter(probabilities)
+    return "".join(
+        line.removesuffix("_\n") + f"ArcProb={next(lines)}\n" if line[:2] in ("1\t", "2\t", "3\t") else line
+        for line in text.splitlines(keepends=True)
+    )
+
+
+def test_calibration_counts_arcs_by_what_was_said_of_them(run_cli, files):
+    files["system"].write_text(with_confidence(SYSTEM, 0.92, 0.96, 0.94, 0.55, 0.3, 1.0), encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
+    assert (outcome.code, outcome.err) == (0, "")
+    # Four arcs above 0.9, of which the full stop is wrong; the articles' and the preposition's are right.
+    wanted = 100 * (abs(3.82 - 3) + (1 - 0.55) + (1 - 0.3)) / 6
+    assert outcome.out.splitlines()[0] == f"expected calibration error  {wanted:.2f}%"
+    assert "0.9 to 1.0          4   95.50   75.00" in outcome.out
+    shown = json.loads(run_cli("eval", files["gold"], files["system"], "--calibration", "--json").out)
+    assert shown["expected_calibration_error"] == pytest.approx(wanted)
+    assert shown["bins"][0] == {"low": 0.0, "high": 0.1, "count": 0, "confidence": None, "accuracy": None}
+    words = run_cli("eval", files["gold"], files["system"], "--calibration", "--no-punct", "--json")
+    assert json.loads(words.out)["bins"][9]["accuracy"] == 1.0
+
+
+def test_calibration_needs_probabilities(run_cli, files):
+    outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
+    assert outcome.code == 2
+    assert "found no ArcProb in MISC, expected one for each word; parse with --confidence" in outcome.err
+    files["system"].write_text(with_confidence(SYSTEM, 0.9, "high", 1, 1, 1, 1), encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
+    assert outcome.code == 2
+    assert "found ArcProb=high in sentence one, expected a probability" in outcome.err
+
+
+def test_calibration_is_of_one_system(run_cli, files):
+    outcome = run_cli("eval", files["gold"], files["system"], "--calibration", "--versus", files["other"])
+    assert outcome.code == 2
+    assert "leave out --versus and --by" in outcome.err

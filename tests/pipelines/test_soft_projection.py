@@ -91,7 +91,7 @@ def test_relations_come_through_the_strongest_link():
 def test_source_arcs_are_as_sure_as_the_parser_was():
     doubtful = with_misc(ENGLISH, "ArcProb", ["0.5", None, "0.25", None, None])
     assert source_arcs(doubtful)[[2, 0, 4], [1, 2, 3]].tolist() == [0.5, 1.0, 0.25]
-    with pytest.raises(DataError, match="found ArcProb=7, expected a probability"):
+    with pytest.raises(DataError, match="found ArcProb=7 in sentence None, expected a probability"):
         source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
 
 
