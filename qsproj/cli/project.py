@@ -23,6 +23,10 @@ EXAMPLES = """examples:
       --method qg --jobs 8 --checkpoint state --resume -o de.model    # killed? the same command goes on
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --method qg --backend dask --scheduler tcp://head:8786 -o de.model
+  qsproj train en-train.conllu --features delexicalised -o en.delex
+  qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
+  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \
+      --method soft --prior en.delex --prior neighbours.delex -o de.model    # the most accurate
 """
 
 

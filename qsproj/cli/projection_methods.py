@@ -89,7 +89,7 @@ def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projecte
 
 def add_soft_options(parser: argparse.ArgumentParser) -> None:
     """Declare what only ``soft`` reads."""
-    group = parser.add_argument_group("--method soft")
+    group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
     group.add_argument(
         "--prior",
         action="append",
