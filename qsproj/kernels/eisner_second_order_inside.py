@@ -105,6 +105,26 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def possible(parts, semiring):
+    """Return which arcs some tree may have, bool[N, N], and which contexts a word may have, bool[N, C].
+
+    Where arcs are pruned, few contexts are left: time is then nearer to that of the sibling model.
+    """
+    size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
+    nothing = zero(semiring)
+    arcs = np.zeros((size, size), np.bool_)
+    for h in range(size):
+        for c in range(contexts):
+            for d in range(1, size):
+                arcs[h, d] |= parts.arcs[h, c, d] != nothing
+    allowed = np.ones((size, contexts), np.bool_)
+    if contexts > 1:
+        allowed[:] = arcs.T
+        allowed[0, 0] = True
+    return arcs, allowed
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def contexts_of(left, right, contexts, part):
     """Return the range of contexts that lie before (part 0) or behind (part 1) the words ``left..right``."""
     if part == 0:
@@ -113,19 +133,23 @@ def contexts_of(left, right, contexts, part):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _fill(head, dependent, parts, charts, steps, ends, semiring):
+def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring):
     """Fill the entries of the charts whose words are those from a head to a word on one side of it."""
     contexts, distance = parts.arcs.shape[1], abs(head - dependent)
     _, far, begin = sides(head, dependent)
     outer = begin + 1 if dependent > head else begin - 1
-    fill_steps(head, dependent, parts, charts, steps, semiring)
+    if is_arc[head, dependent]:
+        fill_steps(head, dependent, parts, charts, steps, semiring)
     fill_ends(head, dependent, parts, charts, ends, semiring)
     for part in range(2):
         first, stop = contexts_of(min(head, dependent), max(head, dependent), contexts, part)
         for c in range(first, stop):
+            if not allowed[head, c]:
+                continue
             row = charts.opened[head, c]
-            path = inner(row[begin : begin + distance], steps[begin : begin + distance], semiring)
-            row[dependent] = times(parts.arcs[head, c, dependent], path, semiring)
+            if is_arc[head, dependent]:
+                path = inner(row[begin : begin + distance], steps[begin : begin + distance], semiring)
+                row[dependent] = times(parts.arcs[head, c, dependent], path, semiring)
             charts.closed[head, c, far] = inner(
                 row[outer : outer + distance], ends[outer : outer + distance], semiring
             )
@@ -149,6 +173,7 @@ def inside(parts, semiring):
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     charts = empty_charts(size, contexts, semiring)
+    is_arc, allowed = possible(parts, semiring)
     steps, ends = np.empty(size), np.empty(size)
     for h in range(size):
         charts.opened[h, :, h] = one(semiring)
@@ -157,16 +182,16 @@ def inside(parts, semiring):
     for width in range(1, size):
         for i in range(size - width):
             j = i + width
-            _fill(i, j, parts, charts, steps, ends, semiring)
+            _fill(i, j, parts, is_arc, allowed, charts, steps, ends, semiring)
             if i == 0:
                 continue
-            _fill(j, i, parts, charts, steps, ends, semiring)
+            _fill(j, i, parts, is_arc, allowed, charts, steps, ends, semiring)
             for part in range(2):
                 first, stop = contexts_of(i, j, contexts, part)
                 for c in range(first, stop):
-                    meeting = inner(
-                        charts.closed[i, c, i + 1 : j + 1], charts.closed[j, c, i + 1 : j + 1], semiring
-                    )
-                    charts.between[i, c, j] = meeting
-                    charts.between[j, c, i] = meeting
+                    if allowed[i, c] and allowed[j, c]:
+                        left, right = charts.closed[i, c], charts.closed[j, c]
+                        meeting = inner(left[i + 1 : j + 1], right[i + 1 : j + 1], semiring)
+                        charts.between[i, c, j] = meeting
+                        charts.between[j, c, i] = meeting
     return charts

@@ -15,6 +15,7 @@ from qsproj.kernels.eisner_second_order_inside import (
     empty_charts,
     fill_ends,
     fill_steps,
+    possible,
     sides,
 )
 from qsproj.kernels.semirings import FLAGS, PROBABILITY, add_multiple, plus, times, zero
@@ -127,6 +128,7 @@ def outside(parts, charts, semiring):
         np.full((size, 2), nothing),
     )
     rows = np.empty((2, size))
+    is_arc, _ = possible(parts, semiring)
     total = charts.closed[0, 0, size]
     outer.closed[0, 0, size] = 1.0 / total if semiring == PROBABILITY else -total
     for width in range(size - 1, 0, -1):
@@ -135,7 +137,8 @@ def outside(parts, charts, semiring):
             for turn in range(2 if i > 0 else 1):
                 head, dependent = (i, j) if turn == 0 else (j, i)
                 _reverse_ends(head, dependent, parts, charts, outer, with_part, rows, semiring)
-                _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring)
+                if is_arc[head, dependent]:
+                    _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring)
             if i > 0:
                 _reverse_between(i, j, charts, outer, semiring)
     _collect(charts, outer, with_part, semiring)

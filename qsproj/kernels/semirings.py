@@ -78,9 +78,11 @@ def inner(left, right, semiring):
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def add_multiple(target, factor, row, semiring):
     """Add ``factor`` times ``row`` to ``target``, in place."""
+    if factor == zero(semiring):
+        return
     if semiring == PROBABILITY:
         for k in range(row.shape[0]):
             target[k] += factor * row[k]
-    elif factor > -np.inf:
+    else:
         for k in range(row.shape[0]):
             target[k] = plus(target[k], factor + row[k], semiring)

@@ -50,7 +50,7 @@ def drawn(*, most_words: int = 5, scales=(1.0, 10.0, 100.0)):
         st.sampled_from(scales),
         st.sampled_from(["sibling", "grandparent"]),
         ties=st.booleans(),
-        forbidden=st.sampled_from([0.0, 0.0, 0.1]),
+        forbidden=st.sampled_from([0.0, 0.1, 0.3]),
     )
 
 
