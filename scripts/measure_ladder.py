@@ -102,6 +102,7 @@ READING = (
 
 # UAS with gold tags and with predicted tags, by name of row and of size.
 Table = dict[str, dict[str, tuple[float, float]]]
+Said = dict[str, list[str]]
 
 
 def candidates(run: Run, language: str) -> Path:
@@ -127,35 +128,35 @@ def score(parse: Callable[[Sentence], Sentence], tests: list[list[Sentence]]) ->
     return scores[0].uas, scores[1].uas
 
 
-def measure(run: Run, language: str) -> tuple[Table, dict[str, list[str]]]:
-    """Return the table of a language, and what training said in each row with all pairs."""
+def measure(run: Run, language: str) -> tuple[Table, Said]:
+    """Return the table of a language, and what training said in each row with all pairs.
+
+    Each row is written down when it is done, and not run again while its options are the same.
+    """
+    kept = run.path(f"ladder.{language}.json")
+    done: dict[str, list] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     tests = test_sets(run, language)
     table: Table = {name: {"all": score(parse, tests)} for name, parse in BASELINES.items()}
-    said: dict[str, list[str]] = {}
-    pairs = list(
-        AlignedFiles(
-            str(run.path(f"en-{language}.en.conllu")),
-            str(run.path(f"en-{language}.{language}.conllu")),
-            str(candidates(run, language)),
-        )
-    )
+    said: Said = {}
+    pairs: list[SentencePair] = []
     for (size, number), rung in itertools.product(SIZES.items(), RUNGS):
-        start = time.process_time()
-        projected = rung.project(pairs[:number])
-        took = time.process_time() - start
-        table.setdefault(rung.name, {})[size] = score(projected.parser.parse, tests)
-        said[rung.name] = [*projected.report, f"{took:.1f} s of processor time"]
-        print(language, rung.name, size, table[rung.name][size], said[rung.name], file=sys.stderr, flush=True)
+        key = f"{rung.options} {size}"
+        if key not in done:
+            pairs = pairs or list(bitext(run, language))
+            start = time.process_time()
+            projected = rung.project(pairs[:number])
+            took = f"{time.process_time() - start:.1f} s of processor time"
+            done[key] = [score(projected.parser.parse, tests), [*projected.report, took]]
+            kept.write_text(json.dumps(done), encoding="utf-8")
+            print(language, rung.name, size, *done[key], file=sys.stderr, flush=True)
+        table.setdefault(rung.name, {})[size], said[rung.name] = done[key]
     return table, said
 
 
-def measured(run: Run, language: str) -> tuple[Table, dict[str, list[str]]]:
-    """Return what :func:`measure` returns, from the file it was written to where there is one."""
-    kept = run.path(f"ladder.{language}.json")
-    if not kept.exists():
-        kept.write_text(json.dumps(measure(run, language)), encoding="utf-8")
-    table, said = json.loads(kept.read_text(encoding="utf-8"))
-    return table, said
+def bitext(run: Run, language: str) -> AlignedFiles:
+    """Return the parsed source, the tagged target, and all links that are worth a thought."""
+    source, target = f"en-{language}.en.conllu", f"en-{language}.{language}.conllu"
+    return AlignedFiles(str(run.path(source)), str(run.path(target)), str(candidates(run, language)))
 
 
 def hand_aligned_sentences(run: Run) -> tuple[str, str]:
@@ -231,7 +232,7 @@ def rows(table: Table, language: str) -> list[str]:
     return lines
 
 
-def report(run: Run, tables: dict[str, tuple[Table, dict[str, list[str]]]]) -> str:
+def report(run: Run, tables: dict[str, tuple[Table, Said]]) -> str:
     """Format everything as Markdown."""
     lines = [
         "# The ladder of projection methods (thesis, table 4.3)",
@@ -281,7 +282,7 @@ def main() -> None:
     tables = {}
     for language in options.languages:
         prepare(run, language)
-        tables[language] = measured(run, language)
+        tables[language] = measure(run, language)
     text = report(run, tables)
     print(text)
     if options.languages == list(NAMES):

@@ -41,11 +41,13 @@ class Projected:
 def em_summary(
     what: str, iterations: Sequence[EMRecord], converged: bool, skipped: dict[str, int]
 ) -> tuple[str, ...]:
-    """Say how EM went: in a line what it was run on and how long, in another each iteration's likelihood."""
+    """Say how EM went: in a line what it was run on, in another how long and what it gained."""
     left_out = "".join(f"; {count} left out: {reason}" for reason, count in skipped.items())
     ended = "converged" if converged else "stopped"
     lines = [f"{what}{left_out}"]
     if iterations:
-        likelihoods = ", ".join(f"{record.log_likelihood:.1f}" for record in iterations)
-        lines.append(f"{ended} after {len(iterations)} iterations of EM: log-likelihood {likelihoods}")
+        first, last = iterations[0].log_likelihood, iterations[-1].log_likelihood
+        lines.append(
+            f"{ended} after {len(iterations)} iterations of EM: log-likelihood from {first:.1f} to {last:.1f}"
+        )
     return tuple(lines)
