@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from qsproj.viz.markup import Drawing, escape
 
-_WIDTH, _HEIGHT = 640, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 190, 36, 52
+_WIDTH, _HEIGHT = 680, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 230, 36, 52
 # Told apart without colour vision (Okabe and Ito).
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
