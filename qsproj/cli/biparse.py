@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="all (default), or mono: reward parallel arcs only",
     )
     train.add_argument(
-        "--epochs", type=int, default=None, metavar="N", help="passes over the pairs (default: 3)"
+        "--epochs", type=int, default=None, metavar="N", help="passes over the pairs (default: 2)"
     )
     add_seed(train)
     parse = _add_action(actions, "parse", _PARSE)

@@ -23,7 +23,9 @@ UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
 # Heads kept for each word: the most probable ones, and none that is less probable than this.
 MAX_HEADS = 10
-MIN_PROBABILITY = 1e-3
+MIN_PROBABILITY = 1e-4
+# Second-order variables stand for pairs of arcs whose log-odds sum to more than this.
+LEAST_LOG_ODDS = 0.0
 
 Table = NDArray[np.int32]
 Pairs = NDArray[np.bool_]
@@ -134,7 +136,7 @@ def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) 
     arcs[heads, dependents] = variables
     chances = np.clip(marginals[heads, dependents], 1e-12, 1.0 - 1e-12)
     log_odds = np.log(chances / (1.0 - chances))
-    likely = log_odds[:, None] + log_odds[None, :] > 0.0
+    likely = log_odds[:, None] + log_odds[None, :] > LEAST_LOG_ODDS
     upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
     one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
     grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], len(arcs))

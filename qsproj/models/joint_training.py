@@ -47,7 +47,7 @@ class JointTrainingOptions:
         How long messages are passed in training.
     """
 
-    epochs: int = 3
+    epochs: int = 2
     rate: float = 0.05
     l2: float = 5.0
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))

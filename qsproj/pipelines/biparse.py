@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qsproj.bp.status import Status
+from qsproj.conventions import Scores
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairing import pair_aligned, pair_sentences
@@ -116,6 +117,49 @@ def read_pairs(
     return pair_aligned(read_conllu(source), read_conllu(target), links)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedTarget:
+    """What is learned of the target side before the two sides meet.
+
+    Attributes
+    ----------
+    parser : ArcParser
+        Trained on all target trees.
+    scores : list of float64[n+1, n+1]
+        Arc scores of each target sentence by a parser that was not trained on it, natural log.
+    """
+
+    parser: ArcParser
+    scores: list[Scores]
+
+
+def train_target(
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, training: TrainingOptions | None = None
+) -> TrainedTarget:
+    """Train the target parser, and score each target tree by one that has not seen it.
+
+    Raises
+    ------
+    UsageError
+        When there are fewer than two pairs.
+    """
+    if len(pairs) < 2:
+        raise UsageError(
+            f"found {len(pairs)} pairs to learn from, expected two or more with whole target trees"
+        )
+    training = training or TrainingOptions()
+    targets = [pair.target for pair in pairs]
+    parser, _ = train_arc_parser(targets, rng=rng, options=training)
+    scores = cross_fitted_scores(
+        targets,
+        rng=rng,
+        template_set=parser.scorer.template_set,
+        inference=parser.inference,
+        options=training,
+    )
+    return TrainedTarget(parser, scores)
+
+
 def train_joint_parser(
     pairs: Iterable[SentencePair],
     source_parser: ArcParser,
@@ -125,14 +169,14 @@ def train_joint_parser(
     families: tuple[str, ...] = FAMILIES,
     training: TrainingOptions | None = None,
     joint_training: JointTrainingOptions | None = None,
-    target_parser: ArcParser | None = None,
+    target: TrainedTarget | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
     The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
-    that have not seen the pair at hand: see :func:`~qsproj.models.joint_training.cross_fitted_scores`. The
-    thesis learns both together; then the target's lexical features soon explain its own training trees, and
-    little is left for the source to explain.
+    that have not seen the pair at hand (:func:`train_target`). The thesis learns both together; then the
+    target's lexical features soon explain its own training trees, and little is left for the source to
+    explain.
 
     Parameters
     ----------
@@ -148,48 +192,35 @@ def train_joint_parser(
         Quasi-synchronous factors to use.
     training, joint_training
         How target parser and joint weights are learned.
-    target_parser : ArcParser or None
-        One that was trained on the same target trees already; None: train it.
+    target : TrainedTarget or None
+        What :func:`train_target` made of these pairs already; None: make it.
 
     Raises
     ------
     UsageError
         When fewer than two pairs can be learned from, or an option names something unknown.
     """
-    training = training or TrainingOptions()
-    usable, skipped = _usable(pairs)
-    if len(usable) < 2:
-        raise UsageError(
-            f"found {len(usable)} pairs to learn from, expected two or more with whole target trees"
-        )
-    targets = [pair.target for pair in usable]
-    if target_parser is None:
-        target_parser, _ = train_arc_parser(targets, rng=rng, options=training)
-    parser = JointParser(source_parser, target_parser, JointWeights.untrained(), families, source_tree)
-    scores = cross_fitted_scores(
-        targets,
-        rng=rng,
-        template_set=target_parser.scorer.template_set,
-        inference=target_parser.inference,
-        options=training,
-    )
+    usable, skipped = usable_pairs(pairs)
+    if target is None:
+        target = train_target(usable, rng=rng, training=training)
+    parser = JointParser(source_parser, target.parser, JointWeights.untrained(), families, source_tree)
     examples = []
-    for pair, own in zip(usable, scores, strict=True):
-        heads = reachable(pair.target.heads, target_parser.inference)
+    for pair, own in zip(usable, target.scores, strict=True):
+        heads = reachable(pair.target.heads, target.parser.inference)
         prepared = parser.prepare(pair, target_scores=own, target_heads=heads)
         examples.append(JointExample(prepared, heads))
     weights, records, statuses = train_joint_weights(
         examples,
         rng=rng,
         source_trees=source_parser.inference,
-        target_trees=target_parser.inference,
+        target_trees=target.parser.inference,
         options=joint_training or JointTrainingOptions(),
     )
-    trained = JointParser(source_parser, target_parser, weights, families, source_tree)
+    trained = JointParser(source_parser, target.parser, weights, families, source_tree)
     return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses)
 
 
-def _usable(pairs: Iterable[SentencePair]) -> tuple[Sequence[SentencePair], dict[str, int]]:
+def usable_pairs(pairs: Iterable[SentencePair]) -> tuple[Sequence[SentencePair], dict[str, int]]:
     """Leave out, and count, pairs that cannot be learned from."""
     usable: list[SentencePair] = []
     skipped: dict[str, int] = {}
