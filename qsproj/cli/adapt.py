@@ -81,6 +81,8 @@ def _train(options: argparse.Namespace) -> None:
         raise UsageError("a model cannot go to standard output; give -o MODEL")
     if options.confidence or options.least_sure:
         raise UsageError("--confidence and --least-sure belong to converting, with -m MODEL")
+    if options.epochs is not None and options.epochs < 1:
+        raise UsageError(f"--epochs is {options.epochs}, expected 1 or more")
     settings = ConverterOptions(
         epochs=options.epochs,
         projective=True if options.projective else False if options.nonprojective else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from qsproj.conventions import ROOT
@@ -73,6 +75,7 @@ def function_words(nodes: SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.boo
     return found
 
 
+@lru_cache(maxsize=1 << 17)
 def _cells(
     relation: str, tag: str, fine: str, form: str, lemma: str, features: str
 ) -> tuple[int, int, int, int, int, int, int, int]:

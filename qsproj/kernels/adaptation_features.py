@@ -79,6 +79,16 @@ def add_scores(source, templates, weights, share, scores):
 
 
 @njit(cache=True, error_model="numpy")
+def add_prior(source, amount, scores):
+    """Add ``amount`` to ``scores`` float64[n+1, n+1] for each of the first two turned trees with the arc."""
+    for dependent in range(1, scores.shape[0]):
+        for tree in range(2):
+            head = source.turned_heads[tree, dependent]
+            if head >= 0:
+                scores[head, dependent] += amount
+
+
+@njit(cache=True, error_model="numpy")
 def add_to_gradient(source, templates, head, dependent, slope, room, out, state, touched, used):
     """Add ``slope`` to the gradient of every feature of one arc; see :func:`add_gradient`."""
     for k in range(arc_buckets(source, templates, head, dependent, room, out)):
@@ -137,9 +147,11 @@ def turn_scores(source, templates, weights, scores):
     out = np.empty(templates.operations.shape[0], np.uint64)
     scores[:] = -np.inf
     for word in range(1, scores.shape[0]):
-        if source.heads[word] > 0:
+        # Not the int32 of the heads themselves: arc_buckets would be compiled twice.
+        head = np.int64(source.heads[word])
+        if head > 0:
             total = 0.0
-            for k in range(arc_buckets(source, templates, source.heads[word], word, room, out)):
+            for k in range(arc_buckets(source, templates, head, word, room, out)):
                 total += weights[out[k]]
             scores[word] = total
 
@@ -151,17 +163,8 @@ def add_turn_gradient(source, templates, gradient, state, touched):
     out = np.empty(templates.operations.shape[0], np.uint64)
     used = 0
     for word in range(1, gradient.shape[0]):
-        if source.heads[word] > 0 and abs(gradient[word]) >= NEGLIGIBLE:
-            used = add_to_gradient(
-                source,
-                templates,
-                source.heads[word],
-                word,
-                gradient[word],
-                room,
-                out,
-                state,
-                touched,
-                used,
-            )
+        head = np.int64(source.heads[word])
+        if head > 0 and abs(gradient[word]) >= NEGLIGIBLE:
+            slope = gradient[word]
+            used = add_to_gradient(source, templates, head, word, slope, room, out, state, touched, used)
     return used

@@ -28,7 +28,7 @@ def branches(source, heads, found):
         found[word] = word
         if word == 0 or heads[word] < 0:
             continue
-        ups, _, ancestor = path_between(source.heads, source.depths, heads[word], word, up, down)
+        ups, _, ancestor = path_between(source.heads, source.depths, np.int64(heads[word]), word, up, down)
         if ancestor >= 0 and 0 < ups <= up.shape[0]:
             found[word] = up[ups - 1]
 
@@ -44,9 +44,10 @@ def score_relations(source, templates, heads, weights, scores):
     out = np.empty(templates.operations.shape[0], np.uint64)
     scores[:] = 0.0
     for word in range(1, heads.shape[0]):
-        if heads[word] < 0:
+        head = np.int64(heads[word])
+        if head < 0:
             continue
-        for k in range(arc_buckets(source, templates, heads[word], word, room, out)):
+        for k in range(arc_buckets(source, templates, head, word, room, out)):
             row = weights[out[k]]
             for outcome in range(row.shape[0]):
                 scores[word, outcome] += row[outcome]
@@ -71,9 +72,10 @@ def step_relations(source, templates, heads, gradient, weights, state, rate, ste
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
     for word in range(1, heads.shape[0]):
-        if heads[word] < 0:
+        head = np.int64(heads[word])
+        if head < 0:
             continue
-        count = arc_buckets(source, templates, heads[word], word, room, out)
+        count = arc_buckets(source, templates, head, word, room, out)
         for outcome in range(gradient.shape[1]):
             slope = gradient[word, outcome]
             if abs(slope) < 1e-3:

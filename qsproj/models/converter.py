@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Scores
+from qsproj.conventions import Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
@@ -57,6 +57,7 @@ class Conversion:
     Attributes
     ----------
     heads : int32[n+1]
+        Read-only.
     relations : tuple of str
     probabilities : float64[n]
         Posterior probability of the arc into each word.
@@ -148,7 +149,7 @@ class Converter:
         inference = inference_for(self.inference, sources)
         scores = self.scores(sources)
         marginals = inference.infer(scores)[1]
-        heads = inference.best(marginals if decode == "mbr" else scores)
+        heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
         relations = self.relations.adapt(sentence, sources[0].nodes, heads)
         probabilities = np.clip(marginals[heads[1:], np.arange(1, len(heads))], 0.0, 1.0)
         return Conversion(heads, relations, probabilities)
@@ -226,10 +227,8 @@ def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
     """Return float64[n+1, n+1]: ``prior`` for each arc of the sources, shared by their two turned trees."""
     size = len(sources[0].nodes.heads)
     scores = np.zeros((size, size))
-    for source in sources:
-        for heads in source.nodes.turned_heads[:2]:
-            words = np.flatnonzero(heads != NO_HEAD)
-            scores[heads[words], words] += 0.5 * prior * source.share
+    for share, nodes in sources:
+        kernels.add_prior(nodes, 0.5 * prior * share, scores)
     return scores
 
 
@@ -251,4 +250,7 @@ def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
     with np.errstate(divide="ignore"):
         ranked = nonprojective.k_best(np.log(posteriors), k)
     shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
-    return [(float(share), heads) for share, (heads, _) in zip(shares / shares.sum(), ranked, strict=True)]
+    return [
+        (float(share), frozen_heads(heads))
+        for share, (heads, _) in zip(shares / shares.sum(), ranked, strict=True)
+    ]

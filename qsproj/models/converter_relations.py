@@ -89,16 +89,15 @@ class RelationAdapter:
         """
         scores = self.scores(nodes, heads)
         probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
-        copied = self.copied_columns(sentence, nodes, heads)
+        found = branches(nodes, heads)
+        copied = self.copied_columns(sentence, found)
         words = np.arange(len(heads))
         for copy in (COPY_OWN, COPY_BRANCH):
             known = copied[copy] >= COPIES
             probabilities[words[known], copied[copy][known]] += probabilities[known, copy]
             probabilities[known, copy] = 0.0
         if self.roots.any():
-            probabilities[np.ix_(heads != ROOT, self.roots)] = 0.0
-            probabilities[np.ix_(heads == ROOT, ~self.roots)] = 0.0
-        found = branches(nodes, heads)
+            probabilities[(heads == ROOT)[:, None] != self.roots] = 0.0
         return tuple(
             "_" if head < 0 else self._name(sentence, word, branch, best)
             for word, (head, branch, best) in enumerate(
@@ -117,12 +116,20 @@ class RelationAdapter:
             return self.relations[outcome - COPIES]
         return sentence.deprels[(word if outcome == COPY_OWN else branch) - 1]
 
-    def copied_columns(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
-        """Return int32[COPIES, n+1], the columns of what each word's copies are; -1 where not known."""
+    def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return int32[COPIES, n+1], the columns of what each word's copies are; -1 where not known.
+
+        Parameters
+        ----------
+        sentence : Sentence
+            The source tree.
+        found : int32[n+1]
+            What :func:`branches` gave.
+        """
         own = np.array(
             [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
         )
-        return np.stack([own, own[branches(nodes, heads)]])
+        return np.stack([own, own[found]])
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only rows that are not all zero are kept."""
@@ -197,7 +204,8 @@ def right_outcomes(
     wanted[target.heads < 0] = -1
     words = np.flatnonzero(wanted >= 0)
     right[words, wanted[words]] = True
-    for copy, columns in enumerate(adapter.copied_columns(source, nodes, target.heads)):
+    copied = adapter.copied_columns(source, branches(nodes, target.heads))
+    for copy, columns in enumerate(copied):
         right[words, copy] = columns[words] == wanted[words]
     return right
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from qsproj.features.source_nodes import CLOSED_CLASSES, TAG_CLASSES, base_relation, shallow_relation
 
-MAX_UP, MAX_DOWN = 5, 6
+MAX_STEPS = 5
+MAX_UP, MAX_DOWN = 6, 6
 
 
 def chain(heads, node):
@@ -136,9 +137,12 @@ def pair_value(sentence, head, dependent, up, down, ancestor, name, turned_heads
 def features_of(sentence, templates, head, dependent, turned_heads):
     """Return the features of one arc, (template, values); of too long a path the first template alone."""
     found = path(sentence.heads.tolist(), head, dependent)
-    if found is None or len(found[0]) > MAX_UP or len(found[1]) > MAX_DOWN:
+    if found is None:
         return [(templates[0], "far")]
     up, down, ancestor = found
+    turned = any(tree[dependent] == head for tree in turned_heads)
+    if len(up) > MAX_UP or len(down) > MAX_DOWN or (len(up) + len(down) > MAX_STEPS and not turned):
+        return [(templates[0], "far")]
     heads = sentence.heads.tolist()
     nodes = {
         "head": head,

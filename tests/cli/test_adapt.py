@@ -1,0 +1,165 @@
+"""Adapt from the command line: train, convert, parse, check; bad input."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from qsproj import load_model, read_conllu
+from qsproj.cli.main import main
+from qsproj.models.converter_parser import AdaptedParser
+
+SOURCE = Path("corpora/en.conllu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with trees in two styles, the first 40 of them apart, and a converter."""
+    place = tmp_path_factory.mktemp("adapt")
+    target = place / "target.conllu"
+    assert main(["styles", "convert", "--to", "prague", str(SOURCE), "-o", str(target)]) == 0
+    for name, path in (("source.40", SOURCE), ("target.40", target)):
+        blocks = path.read_text(encoding="utf-8").split("\n\n")
+        (place / name).write_text("\n\n".join(blocks[:40]) + "\n\n", encoding="utf-8")
+    arguments = ["--source", str(place / "source.40"), "--target", str(place / "target.40")]
+    assert main(["adapt", *arguments, "-o", str(place / "converter")]) == 0
+    return place
+
+
+def uas(run_cli, gold, system):
+    return json.loads(run_cli("eval", gold, system, "--json").out)["uas"]
+
+
+def test_a_treebank_is_converted_and_the_rest_kept(run_cli, folder, tmp_path):
+    out = tmp_path / "out.conllu"
+    assert run_cli("adapt", "-m", folder / "converter", "--source", SOURCE, "-o", out).code == 0
+    assert uas(run_cli, folder / "target.conllu", SOURCE) < 90
+    assert uas(run_cli, folder / "target.conllu", out) > 98
+    before = SOURCE.read_text(encoding="utf-8").splitlines()
+    after = out.read_text(encoding="utf-8").splitlines()
+    for old, new in zip(before, after, strict=True):
+        assert old.split("\t")[:6] == new.split("\t")[:6]
+        assert old.split("\t")[8:] == new.split("\t")[8:]
+
+
+def test_the_least_sure_come_first(run_cli, folder, tmp_path):
+    check, out = tmp_path / "check.conllu", tmp_path / "out.conllu"
+    outcome = run_cli(
+        *("adapt", "-m", folder / "converter", "--source", SOURCE),
+        *("--least-sure", check, "--confidence", "-o", out),
+    )
+    assert outcome.code == 0
+    errors = [float(value) for value in re.findall(r"# expected_errors = (\S+)", check.read_text())]
+    sentences = list(read_conllu(check))
+    assert len(errors) == len(sentences) == len(list(read_conllu(out)))
+    rates = [error / len(sentence) for error, sentence in zip(errors, sentences, strict=True)]
+    assert all(early >= late - 0.005 for early, late in itertools.pairwise(rates))
+    assert sum(errors) > 0
+    assert "ArcProb=" in check.read_text()
+    assert "ArcProb=" in out.read_text()
+    assert "expected_errors" not in out.read_text()
+
+
+def test_converting_reads_standard_input(run_cli, folder):
+    outcome = run_cli(
+        "adapt", "-m", folder / "converter", "--source", "-", stdin=SOURCE.read_text(encoding="utf-8")
+    )
+    assert outcome.code == 0
+    assert outcome.out.count("# sent_id") == len(list(read_conllu(SOURCE)))
+
+
+def test_a_parser_is_adapted(run_cli, folder, tmp_path):
+    parser, adapted, out = tmp_path / "parser", tmp_path / "adapted", tmp_path / "out.conllu"
+    run_cli("train", SOURCE, "-o", parser, "--epochs", "4")
+    outcome = run_cli("adapt", "--parser", parser, "--target", folder / "target.40", "-o", adapted)
+    assert outcome.code == 0
+    assert outcome.err.startswith("converter to ")
+    assert isinstance(load_model(adapted), AdaptedParser)
+    assert run_cli("parse", "-m", adapted, SOURCE, "-o", out).code == 0
+    assert uas(run_cli, folder / "target.conllu", out) > 95
+    given = run_cli(
+        *("adapt", "--parser", parser, "--source", folder / "source.40"),
+        *("--target", folder / "target.40", "-o", adapted),
+    )
+    assert given.code == 0
+
+
+def test_trees_may_cross_where_told(run_cli, folder, tmp_path):
+    pair = ("--source", folder / "source.40", "--target", folder / "target.40", "--epochs", "1")
+    told = run_cli("adapt", *pair, "--nonprojective", "-o", tmp_path / "m")
+    assert told.err.startswith("converter to non-projective trees")
+    told = run_cli("adapt", *pair, "--projective", "-o", tmp_path / "m")
+    assert told.err.startswith("converter to projective trees")
+
+
+def assert_refused(outcome, *parts):
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1, outcome.err
+    for part in parts:
+        assert part in outcome.err
+
+
+def test_other_words_are_named(run_cli, folder, tmp_path):
+    other = tmp_path / "other.conllu"
+    text = SOURCE.read_text(encoding="utf-8")
+    other.write_text(text.replace("\tdog\t", "\tcat\t", 1), encoding="utf-8")
+    outcome = run_cli("adapt", "--source", other, "--target", folder / "target.conllu", "-o", tmp_path / "m")
+    assert_refused(outcome, "pair 1 (sent_id ", "'cat' in the source and 'dog' in the target", "same words")
+    assert not (tmp_path / "m").exists()
+
+
+def test_another_number_of_sentences_is_refused(run_cli, folder, tmp_path):
+    outcome = run_cli("adapt", "--source", SOURCE, "--target", folder / "target.40", "-o", tmp_path / "m")
+    assert_refused(outcome, "in the source only")
+
+
+def test_an_empty_target_is_refused(run_cli, tmp_path):
+    empty = tmp_path / "empty.conllu"
+    empty.write_text("")
+    outcome = run_cli("adapt", "--source", SOURCE, "--target", empty, "-o", tmp_path / "m")
+    assert_refused(outcome, str(empty), "no sentence")
+
+
+def without_heads(path, to):
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    bare = [[*row[:6], "_", "_", *row[8:]] if len(row) == 10 else row for row in rows]
+    to.write_text("\n".join("\t".join(row) for row in bare) + "\n", encoding="utf-8")
+    return to
+
+
+def test_trees_without_heads_are_refused(run_cli, folder, tmp_path):
+    bare = without_heads(SOURCE, tmp_path / "bare.conllu")
+    target = folder / "target.conllu"
+    for pair, part in (((bare, target), "no source sentence"), ((SOURCE, bare), "no target sentence")):
+        outcome = run_cli("adapt", "--source", pair[0], "--target", pair[1], "-o", tmp_path / "m")
+        assert_refused(outcome, part)
+    outcome = run_cli("adapt", "-m", folder / "converter", "--source", bare)
+    assert_refused(outcome, "sentence 1 ", "has no head; parse it first")
+
+
+def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):
+    target, model = folder / "target.conllu", folder / "converter"
+    for arguments, part in (
+        ((), "give --target and -o MODEL to train, or -m MODEL and --source to convert"),
+        (("-m", model, "--target", target), "give --target and -o MODEL to train"),
+        (("-m", model), "give --source, the trees to convert"),
+        (("-m", model, "--source", SOURCE, "--parser", model), "--parser belongs to training"),
+        (("--source", SOURCE, "--target", target), "give -o MODEL"),
+        (("--target", target, "-o", tmp_path / "m"), "without --parser, give --source"),
+        (("--source", SOURCE, "--target", target, "-o", "x", "--confidence"), "belong to converting"),
+        (("--source", SOURCE, "--target", target, "-o", "x", "--epochs", "0"), "--epochs is 0"),
+    ):
+        assert_refused(run_cli("adapt", *arguments), part)
+
+
+def test_a_model_of_another_kind_is_refused(run_cli, folder, tmp_path):
+    run_cli("tag", "--train", SOURCE, "--language", "en", "-o", tmp_path / "tagger")
+    assert_refused(
+        run_cli("adapt", "-m", tmp_path / "tagger", "--source", SOURCE), "class Tagger, expected a converter"
+    )
+    outcome = run_cli(
+        *("adapt", "--parser", tmp_path / "tagger", "--target", folder / "target.40", "-o", tmp_path / "m")
+    )
+    assert_refused(outcome, "expected a parser")
