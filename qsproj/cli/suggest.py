@@ -1,10 +1,11 @@
 """Suggest which sentences to annotate next: those that a parser would learn most from, best first.
 
-INPUT is CoNLL-U without trees (or with trees that are not trusted), tagged as for `qsproj parse`; it is kept
-in memory. What comes out are its sentences in the order in which they are best annotated, each with a comment
-"# uncertainty = ", the mean over its words of the criterion. A sentence moves up when its uncertain words are
-of a kind (a tag between two tags) that INPUT has many of, and down when those were annotated or suggested
-before.
+INPUT is CoNLL-U without trees (or with trees that are not trusted), tagged as for `qsproj parse`; for a
+converter (`qsproj adapt`) it is trees in the old style. It is kept in memory. What comes out are its
+sentences in the order in which they are best annotated, each with a comment "# uncertainty = ", the mean over
+its words of the criterion. A sentence moves up when its uncertain words are of a kind that INPUT has many of,
+and down when those were annotated or suggested before. The kind of a word is its tag between the tags of its
+neighbours; for a converter, its tag, relation and head's tag in the old tree.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
   qsproj suggest -m my.model raw.conllu --annotated train.conllu --words 1000 --predict -o to-correct.conllu
+  qsproj suggest -m sud.converter treebank.ud.conllu --annotated ten.ud.conllu --count 50 -o next.ud.conllu
   qsproj suggest -m a.model -m b.model raw.conllu --by committee --count 50 -o next.conllu
 """
 
@@ -58,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what is annotated already: kinds of words that it has count less; may be given several times",
+        help="what is annotated already (for a converter, in the old style): its kinds of words count less; "
+        "may be given several times",
     )
     parser.add_argument(
         "--sentence-cost",
@@ -80,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Rank the input and write what is suggested."""
     from qsproj.models.storage import load_parser
-    from qsproj.pipelines.suggest import RankingOptions, rank, tag_kinds
+    from qsproj.pipelines.suggest import RankingOptions, kinds_for, rank
     from qsproj.pipelines.uncertainty import check_criterion
 
     check_criterion(options.by, len(options.model))
@@ -93,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
             count=options.count,
             words=options.words,
             sentence_cost=options.sentence_cost,
-            kinds=None if options.plain else tag_kinds,
+            kinds=None if options.plain else kinds_for(parsers[0]),
         ),
     )
     write_conllu(_written(ranked, parsers[0], predict=options.predict), options.output)
@@ -101,11 +104,22 @@ def run(options: argparse.Namespace) -> None:
 
 def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> Iterator[Candidate]:
     """Yield the sentences of a file with their uncertainties; an error that one causes names its line."""
+    from qsproj.models.converter import Converter
+    from qsproj.pipelines.adapt import has_tree
     from qsproj.pipelines.suggest import Candidate
     from qsproj.pipelines.uncertainty import word_uncertainties
 
+    reads_trees = any(isinstance(parser, Converter) for parser in parsers)
     line = 1
     for sentence in track(read_conllu(path), "parsing", unit="sentence"):
+        if reads_trees and not has_tree(sentence):
+            raise DataError(
+                name_of(path),
+                line,
+                found="a sentence without heads",
+                expected="a tree in the old style, which a converter reads",
+                remedy="parse it first (qsproj parse)",
+            )
         try:
             yield Candidate(sentence, word_uncertainties(parsers, sentence, criterion=criterion))
         except SentenceLengthError as error:

@@ -17,6 +17,8 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.columns import comment_in, layout_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.models.converter import Converter
+from qsproj.models.storage import Parser
 
 UNCERTAINTY_KEY = "uncertainty"
 
@@ -34,6 +36,11 @@ def source_kinds(sentence: Sentence) -> list[Kind]:
     tags = ("", *sentence.upos)
     heads = [tags[max(head, ROOT)] for head in sentence.heads.tolist()[1:]]
     return list(zip(heads, sentence.deprels, sentence.upos, strict=True))
+
+
+def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
+    """Return :func:`source_kinds` for a converter, which reads trees, and :func:`tag_kinds` for others."""
+    return source_kinds if isinstance(parser, Converter) else tag_kinds
 
 
 @dataclass(frozen=True, slots=True, eq=False)

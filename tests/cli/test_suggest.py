@@ -114,6 +114,44 @@ def test_a_sentence_of_2000_words_is_named(run_cli, models, tmp_path):
     assert (outcome.code, outcome.err) == (2, f"qsproj suggest: {long}:3: {expected}\n")
 
 
+@pytest.fixture(scope="module")
+def converter(tmp_path_factory):
+    """Learn from ten trees of the sample what heads coordinations and prepositions in another style."""
+    from qsproj.cli.main import main
+
+    folder = tmp_path_factory.mktemp("converter")
+    blocks = Path(CORPORA).read_text(encoding="utf-8").split("\n\n")
+    source, target, model = folder / "ud.conllu", folder / "other.conllu", folder / "other.converter"
+    source.write_text("\n\n".join(blocks[:10]) + "\n\n", encoding="utf-8")
+    style = "prague,prepositions=head"
+    assert main(["styles", "convert", "--to", style, str(source), "-o", str(target)]) == 0
+    assert main(["adapt", "--source", str(source), "--target", str(target), "-o", str(model)]) == 0
+    return model
+
+
+def test_a_converter_suggests_what_it_cannot_convert_yet(run_cli, converter, tmp_path):
+    out = tmp_path / "next.conllu"
+    outcome = run_cli("suggest", "-m", converter, CORPORA, "-o", out, "--predict", "--count", 30)
+    found = suggested(outcome, out)
+    relations = {
+        relation for sentence in read_conllu(converter.parent / "ud.conllu") for relation in sentence.deprels
+    }
+    trees = {sentence.sent_id: sentence for sentence in read_conllu(CORPORA)}
+    new = [not set(trees[sentence.sent_id].deprels) <= relations for sentence in found]
+    everywhere = [not set(tree.deprels) <= relations for tree in trees.values()]
+    assert sum(new) / len(new) > sum(everywhere) / len(everywhere)
+    assert any((sentence.heads != trees[sentence.sent_id].heads).any() for sentence in found)
+
+
+def test_a_converter_without_a_tree_to_convert_is_one_line(run_cli, converter, tmp_path):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n1\tb\t_\tX\t_\t_\t_\t_\t_\t_\n\n")
+    outcome = run_cli("suggest", "-m", converter, bare)
+    expected = "a tree in the old style, which a converter reads; parse it first (qsproj parse)"
+    assert outcome.code == 2
+    assert outcome.err == f"qsproj suggest: {bare}:3: found a sentence without heads, expected {expected}\n"
+
+
 def test_suggestions_can_be_evaluated_against_gold(run_cli, models, tmp_path):
     """The chance of a wrong head and the share of wrong heads go together, sentence by sentence."""
     out, gold = tmp_path / "next.conllu", tmp_path / "gold.conllu"

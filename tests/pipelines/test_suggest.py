@@ -7,9 +7,14 @@ import pytest
 
 from qsproj.corpus.conllu import comment_value, read_conllu, write_conllu
 from qsproj.errors import UsageError
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.converter import Converter
+from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.suggest import (
     Candidate,
     RankingOptions,
+    kinds_for,
     rank,
     source_kinds,
     tag_kinds,
@@ -128,6 +133,14 @@ def test_kinds_of_words():
     sentence = make_sentence("a b c", "A B C", [2, 0, -1], "p q _")
     assert tag_kinds(sentence) == [("", "A", "B"), ("A", "B", "C"), ("B", "C", "")]
     assert source_kinds(sentence) == [("B", "p", "A"), ("", "q", "B"), ("", "_", "C")]
+
+
+def test_a_converter_goes_by_the_source_tree():
+    assert kinds_for(Converter.untrained()) is source_kinds
+    parser = ArcParser(
+        ArcScorer.untrained("words", hash_bits=8), None, TreeInference(projective=True, single_root=True)
+    )
+    assert kinds_for(parser) is tag_kinds
 
 
 ROWS = "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n2-3\tbc\t_\t_\t_\t_\t_\t_\t_\t_\n2\tb\t_\tX\t_\t_\t_\t_\t_\t_\n"
