@@ -82,7 +82,11 @@ RUNGS = (
         "--method hard-em",
         lambda pairs: project_hard_em(pairs, projection=HardEmOptions(), training=from_trees(1)),
     ),
-    Rung("QG + EM", "--method qg", lambda pairs: project_qg(pairs, training=QgOptions(iterations=5))),
+    Rung(
+        "QG + EM",
+        "--method qg",
+        lambda pairs: project_qg(pairs, training=QgOptions(iterations=3, min_linked=0.9)),
+    ),
 )
 BASELINES = {"attach previous": attach_previous, "attach next": attach_next}
 THESIS = {

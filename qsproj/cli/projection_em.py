@@ -20,7 +20,7 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
         "--iterations",
         type=int,
         metavar="N",
-        help="of EM, at most (default: em 50, hard-em 1, qg 5); hard-em with 0: count whole projected trees",
+        help="of EM, at most (default: em 50, hard-em 1, qg 3); hard-em with 0: count whole projected trees",
     )
     group.add_argument(
         "--longest",
@@ -44,10 +44,10 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     qg.add_argument(
         "--min-linked",
         type=float,
-        default=0.8,
+        default=0.9,
         metavar="X",
         help="learn from pairs in which this share of the target words is linked, a link counting as much as "
-        "it weighs (default: 0.8); align with --threshold 0.15 --weights",
+        "it weighs (default: 0.9); align with --threshold 0.15 --weights",
     )
 
 
@@ -105,7 +105,7 @@ def qg(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
     from qsproj.pipelines.qg_projection import project_qg
 
     training = QgOptions(
-        iterations=_or_default(options.iterations, 5),
+        iterations=_or_default(options.iterations, 3),
         max_words=_or_default(options.longest, 40),
         min_linked=options.min_linked,
         punctuation=options.punctuation,

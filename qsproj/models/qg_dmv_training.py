@@ -52,13 +52,13 @@ class QgOptions:
         ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv_punctuation`.
     """
 
-    iterations: int = 20
+    iterations: int = 3
     tolerance: float = 1e-4
     smoothing: float = 0.1
     monolingual_smoothing: float = 0.1
     parent_child: float = 0.9
     max_words: int = 40
-    min_linked: float = 0.8
+    min_linked: float = 0.9
     punctuation: str = "strip"
 
 

@@ -24,7 +24,7 @@ def uas(path):
         ("hard", ("--epochs", "2"), 80, None),
         ("hard-em", (), 80, 85),
         ("hard-em", ("--iterations", "0", "--min-attached", "1"), 75, 85),
-        ("qg", (), 80, 85),
+        ("qg", ("--min-linked", "0.8"), 80, 85),
         ("em", ("--iterations", "10"), 35, 35),
     ],
 )
@@ -74,7 +74,7 @@ def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
 def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
     state = ("--checkpoint", tmp_path, "--resume", "--method", "qg", "-o", tmp_path / "m")
     run_cli("project", *SAMPLE, *state)
-    outcome = run_cli("project", *SAMPLE, *state, "--min-linked", "0.95")
+    outcome = run_cli("project", *SAMPLE, *state, "--min-linked", "0.5")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
     assert "em.checkpoint: found a checkpoint of other data or options" in outcome.err

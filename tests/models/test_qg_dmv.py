@@ -261,7 +261,7 @@ def test_what_cannot_be_learned_from_is_left_out_and_counted():
     _, report = train_qg_dmv([parallel(True), headless], options=QgOptions(iterations=1))
     assert (report.pairs, report.skipped) == (1, {"a source word without a head": 1})
     _, report = train_qg_dmv([parallel(True), *unlinked(3)], options=QgOptions(iterations=1))
-    assert report.skipped == {"a linked share of target words below 0.8": 3}
+    assert report.skipped == {"a linked share of target words below 0.9": 3}
     with pytest.raises(UsageError, match="more than 1"):
         train_qg_dmv([parallel(True)], options=QgOptions(max_words=1))
     with pytest.raises(UsageError, match=r"parent-child is 1\.5"):
