@@ -70,11 +70,22 @@ class DmvOptions:
 
 @dataclass(frozen=True, slots=True)
 class DmvReport:
-    """What happened in training: EM's iterations, and sentences that were left out (and why)."""
+    """What happened in training.
+
+    Attributes
+    ----------
+    iterations : tuple of EMRecord
+    converged : bool
+    sentences, whole : int
+        Those that were trained on; those among them whose heads were all given and made use of.
+    skipped : dict of str to int
+        Sentences that were left out, by the reason.
+    """
 
     iterations: tuple[EMRecord, ...]
     converged: bool
     sentences: int
+    whole: int
     skipped: dict[str, int]
 
 
@@ -126,7 +137,13 @@ def train_dmv(
         tolerance=options.tolerance,
     )
     model = Dmv(inventory, result.parameters, options.punctuation)
-    return model, DmvReport(result.records, result.converged, sum(map(len, parts)), skipped)
+    whole = sum(int(_is_whole(part).sum()) for part in parts)
+    return model, DmvReport(result.records, result.converged, sum(map(len, parts)), whole, skipped)
+
+
+def _is_whole(part: TagCorpus) -> NDArray[np.bool_]:
+    """Tell of each sentence whether all its heads are known, bool[S]."""
+    return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
 
 def _packed_parts(
@@ -226,7 +243,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
     if options.initialiser == "harmonic":
         found = [DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
     else:
-        whole = [part.select(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD) for part in parts]
+        whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
             raise UsageError("no training sentence has all its heads; start from harmonic or uniform instead")
         found = [

@@ -103,6 +103,10 @@ def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 
 def _summary(report: DmvReport) -> tuple[str, ...]:
+    whole = f", of which {report.whole} with all heads" if report.whole else ""
     return em_summary(
-        f"trained on {report.sentences} sentences", report.iterations, report.converged, report.skipped
+        f"trained on {report.sentences} sentences{whole}",
+        report.iterations,
+        report.converged,
+        report.skipped,
     )
