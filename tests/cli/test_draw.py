@@ -1,5 +1,6 @@
 """Drawing from the command line: formats, choice of sentences, bad input."""
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -45,6 +46,13 @@ def test_pairs_are_drawn_with_their_links(run_cli):
     assert forms(root)[:2] == ["The", "dog"]
     assert "Hund" in forms(root)
     assert list(root.iter(f"{SVG}line"))
+
+
+def test_the_picture_in_the_documentation_is_what_is_drawn(run_cli):
+    """Regenerate it with these options and ``-o docs/pair.svg``."""
+    options = ("--target", GERMAN, "--alignment", LINKS, "--sentence", "sample-010", "--format", "svg")
+    outcome = run_cli("draw", ENGLISH, *options)
+    assert outcome.out == Path("docs/pair.svg").read_text(encoding="utf-8")
 
 
 def test_sentences_without_an_id_go_by_number(run_cli):
