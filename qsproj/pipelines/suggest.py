@@ -107,13 +107,18 @@ def rank(
     Raises
     ------
     UsageError
-        When a limit is below 1 or the cost of a sentence below 0.
+        When a limit is below 1, the cost of a sentence below 0, or no sentence has so few words.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
     search: Minoux 1978.
     """
     options = options or RankingOptions()
     _check(options)
+    shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
+    if options.words is not None and shortest > options.words:
+        raise UsageError(
+            f"words is {options.words}, expected at least {shortest}, as the shortest sentence has"
+        )
     kinds = _KindCounts(candidates, annotated, options.kinds) if options.kinds else None
 
     def gain(index: int) -> float:

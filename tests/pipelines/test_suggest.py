@@ -129,6 +129,12 @@ def test_limits_that_make_no_sense_are_refused(options, message):
         next(rank([candidate("A", [0.5])], options=options))
 
 
+def test_a_budget_that_no_sentence_fits_is_refused():
+    candidates = [candidate("A B C", [0.5] * 3), candidate("A B", [0.5] * 2)]
+    with pytest.raises(UsageError, match="words is 1, expected at least 2, as the shortest sentence has"):
+        next(rank(candidates, options=RankingOptions(words=1)))
+
+
 def test_kinds_of_words():
     sentence = make_sentence("a b c", "A B C", [2, 0, -1], "p q _")
     assert tag_kinds(sentence) == [("", "A", "B"), ("A", "B", "C"), ("B", "C", "")]
