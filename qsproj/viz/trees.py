@@ -25,7 +25,8 @@ _TEXT_HEIGHT = 34.0
 _LINK_HEIGHT = 70.0
 _CORNER = 8.0
 _ATTACHMENT_STEP = 7.0
-_FAINTEST = 0.15
+# Fainter, what most needs to be looked at could not be read.
+_FAINTEST = 0.3
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def test_a_word_without_a_head_gets_no_arc():
 def test_probable_arcs_are_opaque():
     sentence = with_misc(SLEEPS, "ArcProb", ["1.0000", "0.5", None, "0"])
     opacity = {arc: group.get("opacity") for arc, group in arcs(picture(draw_tree(sentence))).items()}
-    assert opacity == {(2, 1): "1.00", (3, 2): "0.50", (0, 3): None, (3, 4): "0.15"}
+    assert opacity == {(2, 1): "1.00", (3, 2): "0.50", (0, 3): None, (3, 4): "0.30"}
 
 
 @pytest.mark.parametrize("value", ["high", "1.5", "-0.1", "nan"])
@@ -153,8 +153,8 @@ def test_the_arcs_of_a_pair_lie_outside_its_words():
 
 
 def test_weighted_links_are_as_opaque_as_they_are_probable():
-    lines = picture(draw_pair(pair([0.25, 1.0, 0.01]))).iter(f"{SVG}line")
-    assert [line.get("opacity") for line in lines] == ["0.25", "1.00", "0.15"]
+    lines = picture(draw_pair(pair([0.45, 1.0, 0.01]))).iter(f"{SVG}line")
+    assert [line.get("opacity") for line in lines] == ["0.45", "1.00", "0.30"]
 
 
 def test_drawings_stand_one_below_the_other():
