@@ -11,7 +11,7 @@ projection, 3.2.5 for what is summed out).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +35,8 @@ from qsproj.training.objectives import AboveBase, EvidenceLikelihood
 
 # Evidence above which an arc takes the relation of the source arc; below, that of the prior.
 RELATION_EVIDENCE = 0.3
+# One pair of so many is kept for the temperature.
+HELD_OUT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,8 @@ def project_soft(
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags; gone through once for each round.
+        The source with trees, the target with tags; gone through once for each round and once more. One in
+        ten is not learned from, but used to fit the temperature.
     prior : Prior
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same model.
@@ -90,7 +93,7 @@ def project_soft(
     options = options or SoftProjectionOptions()
     parser, chosen = prior.joined, list[SentencePair]()
     for round_number in range(1, options.rounds + 1):
-        following = track(pairs, f"choosing pairs, round {round_number}", unit="pair")
+        following = track(_split(pairs, held_out=False), f"choosing pairs, round {round_number}", unit="pair")
         chosen = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
             raise UsageError("no pair has links that carry an arc over; parse the source, check the links")
@@ -99,7 +102,11 @@ def project_soft(
     if trees:
         write_conllu(labelled, trees)
     labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
-    temperature = fit_temperature(parser, pairs)
+    # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
+    unseen = choose_pairs(
+        _split(pairs, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
+    )
+    temperature = fit_temperature(parser, unseen)
     words = sum(len(pair.target) for pair in chosen)
     summary = (
         f"{len(prior.members)} prior parser{'s' if len(prior.members) > 1 else ''}; "
@@ -107,6 +114,13 @@ def project_soft(
         f"temperature {temperature:.2f}"
     )
     return Projected(replace(parser, labeller=labeller, temperature=temperature), (summary,))
+
+
+def _split(pairs: Iterable[SentencePair], *, held_out: bool) -> Iterator[SentencePair]:
+    """Yield every HELD_OUT-th pair, or all the others."""
+    for number, pair in enumerate(pairs, start=1):
+        if (number % HELD_OUT == 0) == held_out:
+            yield pair
 
 
 def learn_above(

@@ -16,7 +16,6 @@ from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines import soft_calibration
 from qsproj.pipelines.soft_calibration import fit_temperature
 from qsproj.pipelines.soft_evidence import arc_evidence, carried_relations, link_strengths, source_arcs
 from qsproj.pipelines.soft_prior import join_priors, load_prior, train_prior
@@ -161,15 +160,28 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert "1 prior parser" in projected.report[0]
 
 
+def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
+    project_soft(
+        sample,
+        prior=join_priors([english], projective=True),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(rounds=1, epochs=1),
+        trees=str(tmp_path / "trees"),
+    )
+    learned = {tree.sent_id for tree in read_conllu(tmp_path / "trees")}
+    kept = {pair.target.sent_id for pair in sample[9::10]}
+    assert learned
+    assert not learned & kept
+
+
 def test_pairs_without_links_are_refused(english):
     prior = join_priors([english], projective=True)
     with pytest.raises(UsageError, match="no pair has links"):
         project_soft([pair(7, [])], prior=prior, rng=np.random.default_rng(1))
 
 
-def test_the_temperature_undoes_what_sharpened_the_scores(monkeypatch):
+def test_the_temperature_undoes_what_sharpened_the_scores():
     """Evidence drawn from a parser, 20% of it at random: the temperature of its scores times 3 is 3."""
-    monkeypatch.setattr(soft_calibration, "EVERY", 1)
     rng = np.random.default_rng(7)
     truth = {}
 
