@@ -59,6 +59,7 @@ def test_trees_alone_give_relative_frequencies():
     model, report = train_dmv(treebank(), options=options)
     tag = model.inventory.index
     assert report.iterations == ()
+    assert report.whole == report.sentences == 30
     assert model.parameters.child[tag("NOUN"), 0, tag("DET")] == 1.0
     assert model.parameters.stop[tag("DET"), 0, 0] == 1.0
     assert model.parameters.root[tag("VERB")] == 1.0
@@ -167,6 +168,32 @@ def test_every_word_is_parsed_whatever_its_tag(punctuation):
         probabilities = model.arc_probabilities(sentence)
         np.testing.assert_allclose(probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-9)
         assert np.isfinite(model.log_likelihood(sentence))
+
+
+def test_known_heads_stand_in_completed_trees():
+    model, _ = train_dmv(treebank(), options=DmvOptions(punctuation="strip", iterations=3))
+    rng = np.random.default_rng(5)
+    for sentence in treebank(20):
+        known = np.where(rng.random(len(sentence)) < 0.5, sentence.heads[1:], NO_HEAD)
+        relations = " ".join("given" if head != NO_HEAD else "_" for head in known)
+        partial = make_sentence("w " * len(sentence), " ".join(sentence.upos), known.tolist(), relations)
+        whole = model.complete(partial)
+        assert is_tree(whole.heads.tolist()) and is_projective(whole.heads.tolist())
+        words = np.array([tag != "PUNCT" for tag in sentence.upos])
+        given = (known != NO_HEAD) & words
+        assert (whole.heads[1:] == known)[given].all()
+        assert all(whole.deprels[place] == "given" for place in np.flatnonzero(given))
+        free = make_sentence("w " * len(sentence), " ".join(sentence.upos))
+        assert model.complete(free).heads.tolist() == model.parse(free, decode="map").heads.tolist()
+
+
+def test_heads_that_no_tree_has_are_let_go():
+    """Two roots: the model has one, so that none of the heads is kept."""
+    model, _ = train_dmv(treebank(), options=DmvOptions(iterations=3))
+    two_roots = make_sentence("a b c", "DET NOUN VERB", [0, -1, 0], "one _ two")
+    free = make_sentence("a b c", "DET NOUN VERB")
+    whole = model.complete(two_roots)
+    assert whole.heads.tolist() == model.parse(free, decode="map").heads.tolist()
 
 
 def test_confidence_is_the_probability_of_the_arc():
