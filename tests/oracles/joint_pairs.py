@@ -1,0 +1,77 @@
+"""Two trees and an alignment by enumeration: every configuration of a tiny sentence pair, in plain Python.
+
+Firing is written down from the definitions of thesis 4.7.2.3, without variables for second-order relations.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from tests.oracles.factor_graphs import log_sum
+
+
+def grandparent(heads, upper, lower):
+    return heads[lower] > 0 and heads[heads[lower]] == upper
+
+
+def siblings(heads, one, other):
+    return one != other and min(one, other) > 0 and heads[one] == heads[other]
+
+
+def fires(family, words, source_heads, target_heads, links):
+    """Say whether a factor fires; ``links`` is a set of (source word, target word) with (0, 0) in it.
+
+    ``words`` are target head and dependent, and the source words that they must be linked to.
+    """
+    head, dependent, source_head, source_dependent = words
+    if not {(source_head, head), (source_dependent, dependent)} <= links:
+        return False
+    on_source = dependent_of(source_heads, source_head, source_dependent)
+    on_target = dependent_of(target_heads, head, dependent)
+    return {
+        "MONO": on_source and on_target,
+        "SWAP": on_target and dependent_of(source_heads, source_dependent, source_head),
+        "SDOUBLE": on_source and head == dependent,
+        "TDOUBLE": on_target and source_head == source_dependent,
+        "SGRAND": on_target and grandparent(source_heads, source_head, source_dependent),
+        "SSIB": on_target and siblings(source_heads, source_head, source_dependent),
+        "TGRAND": on_source and grandparent(target_heads, head, dependent),
+        "TSIB": on_source and siblings(target_heads, head, dependent),
+    }[family]
+
+
+def dependent_of(heads, head, dependent):
+    return dependent > 0 and heads[dependent] == head
+
+
+class PairEnumeration:
+    """The distribution over (source tree, target tree, links) of a tiny pair.
+
+    Trees are sequences of heads; arc scores are nested lists [head][dependent], link scores a dict, fertility
+    scores a list for source words 1.. and then target words 1.., factors rows (family, words, score).
+    """
+
+    def __init__(self, source_trees, target_trees, arc_scores, link_scores, fertility, factors):
+        self.scored = []
+        candidates = sorted(link_scores)
+        for source, target in itertools.product(source_trees, target_trees):
+            for chosen in itertools.product((False, True), repeat=len(candidates)):
+                links = {link for link, on in zip(candidates, chosen) if on}
+                score = sum(arc_scores[0][source[d]][d] for d in range(1, len(source)))
+                score += sum(arc_scores[1][target[d]][d] for d in range(1, len(target)))
+                score += sum(link_scores[link] for link in links)
+                for word in range(1, len(source)):
+                    score += fertility[word - 1][min(3, sum(s == word for s, _ in links))]
+                for word in range(1, len(target)):
+                    row = fertility[len(source) + word - 2]
+                    score += row[min(3, sum(t == word for _, t in links))]
+                with_root = links | {(0, 0)}
+                fired = [fires(family, words, source, target, with_root) for family, words, _ in factors]
+                score += sum(value for (_, _, value), on in zip(factors, fired) if on)
+                self.scored.append(((source, target, links, fired), score))
+        self.log_z = log_sum([score for _, score in self.scored])
+
+    def probability(self, holds):
+        """Return the probability that ``holds(source, target, links, fired)``."""
+        return math.fsum(math.exp(score - self.log_z) for values, score in self.scored if holds(*values))
