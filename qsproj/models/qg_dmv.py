@@ -36,7 +36,8 @@ class QgDmv:
         Tags of source words; the first stands for every tag not among them. NULL is counted after them.
     parameters : QgParameters
     monolingual : Dmv
-        What parses new text: the same expected counts with the source summed out.
+        What parses new text: the same expected counts with the source summed out, but for words without
+        a link.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
     """

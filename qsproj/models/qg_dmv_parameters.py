@@ -71,8 +71,12 @@ class QgCounts:
         )
 
     def without_source(self) -> DmvCounts:
-        """Return the counts of the monolingual decisions, the source summed out (thesis 4.6)."""
-        return DmvCounts(self.stop, self.child.sum(axis=2), self.root.sum(axis=0))
+        """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
+
+        Dependents without a link, whose sense is NULL, are not counted: the source says nothing of where they
+        belong, and EM puts them anywhere.
+        """
+        return DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
