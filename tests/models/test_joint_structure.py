@@ -114,14 +114,16 @@ def test_every_way_to_fire_has_one_factor():
 
 def test_observed_trees_decide_their_factors():
     links = {(0, 0), *LINKS}
+    ways = [(t, u, s, v) for (s, t), (v, u) in itertools.product(links, repeat=2)]
     for source_heads, target_heads in itertools.product(all_trees(3), all_trees(3)[::3]):
         structure = structure_of(3, 3, LINKS, source_heads=source_heads)
         known = known_states(structure, target_heads)
         alive = np.concatenate([chosen for chosen, _ in free_rows(structure.rows, known)])
         expected = {
-            (family, tuple(words))
-            for family, words in zip(structure.families.tolist(), structure.words.tolist())
-            if fires(FAMILIES[family], words, source_heads, target_heads, links)
+            (family, words)
+            for family, name in enumerate(FAMILIES)
+            for words in ways
+            if fires(name, words, source_heads, target_heads, links)
         }
         found = {
             (family, tuple(words))
