@@ -53,8 +53,15 @@ def grandparents(links: Table) -> tuple[Table, Table]:
     words : int32[F, 3]
         Grandparent, head, dependent.
     """
-    upper, lower = links >= 0, links >= 0
-    g, h, d = np.nonzero(upper[:, :, None] & lower[None, :, :])
+    present = links >= 0
+    h, d = np.nonzero(present)
+    # For each arc h -> d the candidate heads of h, one after another.
+    g, into = np.nonzero(present.T)[::-1]
+    begins = np.searchsorted(into, np.arange(len(links) + 1))
+    repeats = np.diff(begins)[h]
+    arc = np.repeat(np.arange(h.size), repeats)
+    inside = np.arange(arc.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    g, h, d = g[begins[h[arc]] + inside], h[arc], d[arc]
     keep = g != d
     g, h, d = g[keep], h[keep], d[keep]
     return np.stack([links[g, h], links[h, d]], axis=1), np.stack([g, h, d], axis=1).astype(np.int32)
@@ -85,6 +92,20 @@ def two_cycles(links: Table) -> Table:
     """Return int32[F, 2], all pairs of arcs h -> d and d -> h."""
     h, d = np.nonzero(np.triu((links >= 0) & (links.T >= 0), k=1))
     return np.stack([links[h, d], links[d, h]], axis=1)
+
+
+def crossing_pairs(links: Table) -> Table:
+    """Return int32[F, 2], the pairs of words into which two arcs lead that cross, the lower word first.
+
+    It is all that NOCROSS needs to look at: elsewhere it says no more than that words have one head.
+    O(E^2) time and memory for E arcs.
+    """
+    heads, dependents, _ = arcs_of(links)
+    low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
+    inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
+    first, second = np.nonzero(inside)
+    pairs = np.sort(np.stack([dependents[first], dependents[second]], axis=1), axis=1)
+    return np.unique(pairs, axis=0).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,6 +31,7 @@ Arrays = Mapping[str, NDArray[Any]]
 # kind in the header -> module and class with ``from_archive(header, arrays)``
 KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
+    "graph-parser": ("qsproj.models.graph_parser", "GraphParser"),
     "tagger": ("qsproj.models.tagger", "Tagger"),
     "dmv": ("qsproj.models.dmv", "Dmv"),
     "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),

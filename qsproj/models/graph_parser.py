@@ -1,0 +1,293 @@
+"""The second-order parser: first-order pruning, a factor graph over what is left, belief propagation.
+
+*Source*: thesis chapters 2 and 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.beliefs import Beliefs
+from qsproj.bp.run import run
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.editing import with_heads, with_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceLengthError, UsageError, unknown_name
+from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc_parser import DECODERS, MAX_WORDS, ArcParser
+from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.factor_scorer import FactorScorer
+from qsproj.models.graph_factors import FAMILIES, TREE_GROUP, SentenceGraph, sentence_graph
+from qsproj.models.storage import save_model
+from qsproj.models.tree_inference import TreeInference
+
+KIND = "graph-parser"
+# Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
+CERTAIN = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphOptions:
+    """The shape of the graphs, and how long messages are passed.
+
+    Attributes
+    ----------
+    families : tuple of str or None
+        Names in ``models.graph_factors.FAMILIES``. None: GRAND, CHILDSEQ and VALENCE, and NOCROSS where arcs
+        may cross; training fills it in.
+    iterations : int
+        Of belief propagation, as many in training as in parsing.
+    threshold : float
+        An arc whose first-order probability is below it is no candidate, unless the best tree has it.
+    max_factors : int
+        A sentence with more factors than this is parsed first-order.
+
+    Raises
+    ------
+    UsageError
+        When a family is unknown or a number is out of range.
+    """
+
+    families: tuple[str, ...] | None = None
+    iterations: int = 5
+    threshold: float = 3e-3
+    max_factors: int = 200_000
+
+    def __post_init__(self) -> None:
+        for name in self.families or ():
+            if name not in FAMILIES:
+                raise unknown_name("factors", name, list(FAMILIES))
+        if self.iterations < 1:
+            raise UsageError(f"iterations is {self.iterations}, expected at least 1")
+        if not 0.0 < self.threshold < 1.0:
+            raise UsageError(f"threshold is {self.threshold}, expected a probability between 0 and 1")
+
+    def families_for(self, inference: TreeInference) -> tuple[str, ...]:
+        """Return the families, chosen by the shape of the trees where they are not given."""
+        if self.families is not None:
+            return self.families
+        return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcBeliefs:
+    """What is believed of the arcs of a sentence.
+
+    Attributes
+    ----------
+    probabilities : float64[n+1, n+1]
+        [head, dependent]; columns 1..n sum to one. After max-product: exp of the differences of
+        max-marginals, in the same way.
+    order : int
+        2, or 1 where the graph was too large or messages ended in a contradiction.
+    status : Status or None
+        How message passing ended; None where it did not start.
+    """
+
+    probabilities: Scores
+    order: int
+    status: Status | None
+
+
+def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], the arcs with a probability of at least ``threshold`` or in the best tree.
+
+    So there is always a tree among them.
+    """
+    candidates = marginals >= threshold
+    heads = inference.best(marginals)
+    candidates[heads[1:], np.arange(1, len(heads))] = True
+    return candidates
+
+
+def propagate(
+    graph: SentenceGraph,
+    link_scores: NDArray[np.float64],
+    scores: Sequence[NDArray[np.float64]],
+    *,
+    iterations: int,
+    maximise: bool = False,
+) -> Beliefs:
+    """Pass messages in the graph of a sentence, with scores float64[E] of LINK and float64[F] of each family.
+
+    Groups answer in turn, LINK and the tree first: so that five iterations carry further than by flooding.
+    """
+    scored = graph.with_scores(link_scores, scores)
+    return run(scored, schedule="sequential", max_iterations=iterations, tolerance=1e-3, maximise=maximise)
+
+
+def arc_log_odds(beliefs: Beliefs) -> NDArray[np.float64]:
+    """Return the log-odds of every arc, float64[E], under the belief of the tree factor.
+
+    It has heard all others, and it alone knows that every word has one head: probabilities of the heads of a
+    word sum to one, which those of the variables do only when messages have settled.
+    """
+    tree = beliefs.graph.groups[TREE_GROUP]
+    incoming = beliefs.incoming[TREE_GROUP]
+    log_odds: NDArray[np.float64] = incoming + tree.propagate(incoming, maximise=beliefs.maximised)
+    return log_odds
+
+
+def probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities of log-odds, in the same shape; infinite ones are legal."""
+    chances: NDArray[np.float64] = np.exp(-np.logaddexp(0.0, -log_odds))
+    return chances
+
+
+@dataclass(frozen=True)
+class GraphParser:
+    """A trained second-order dependency parser.
+
+    Attributes
+    ----------
+    base : ArcParser
+        The first-order parser that prunes, labels, and parses what is beyond the limit.
+    links : ArcScorer
+        Scores of LINK, learned together with those of the other factors.
+    factors : FactorScorer
+        Scores of all other factors.
+    options : GraphOptions
+    """
+
+    base: ArcParser
+    links: ArcScorer
+    factors: FactorScorer
+    options: GraphOptions
+
+    @property
+    def inference(self) -> TreeInference:
+        """Which trees are possible."""
+        return self.base.inference
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the believed probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        return self.arc_beliefs(sentence).probabilities
+
+    def arc_beliefs(
+        self, sentence: Sentence, *, allowed: NDArray[np.bool_] | None = None, decode: str = "mbr"
+    ) -> ArcBeliefs:
+        """Return what is believed of the arcs of a sentence.
+
+        Parameters
+        ----------
+        sentence : Sentence
+        allowed : bool[n+1, n+1], optional
+            Arcs that may be in the tree; all by default.
+        decode : str
+            ``map``: max-product instead of sum-product.
+
+        Raises
+        ------
+        SentenceLengthError
+            When the sentence has more words than the first-order parser takes.
+        NoTreeError
+            When no tree lies within ``allowed``.
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        return self._beliefs(self._encode(sentence), allowed, maximise=decode == "map")
+
+    def _encode(self, sentence: Sentence) -> EncodedSentence:
+        if len(sentence) > MAX_WORDS:
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        return self.base.scorer.encode(sentence)
+
+    def _beliefs(
+        self, encoded: EncodedSentence, allowed: NDArray[np.bool_] | None, *, maximise: bool
+    ) -> ArcBeliefs:
+        """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
+        features = self.base.scorer.features(encoded)
+        first_order = self.base.scorer.scores(features) / self.base.temperature
+        if allowed is not None:
+            first_order = np.where(allowed, first_order, -np.inf)
+        marginals = self.inference.infer(first_order)[1]
+        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
+        graph = sentence_graph(candidates, self.inference, families=self.options.families_for(self.inference))
+        if graph.n_factors > self.options.max_factors:
+            return ArcBeliefs(marginals, 1, None)
+        link_scores = self.links.scores(features)[graph.heads, graph.dependents]
+        scores = self.factors.scores(self.factors.features(encoded, graph.families))
+        beliefs = propagate(graph, link_scores, scores, iterations=self.options.iterations, maximise=maximise)
+        if beliefs.status is Status.CONTRADICTION:
+            return ArcBeliefs(marginals, 1, beliefs.status)
+        probabilities = np.zeros_like(marginals)
+        chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
+        probabilities[graph.heads, graph.dependents] = chances
+        return ArcBeliefs(probabilities, 2, beliefs.status)
+
+    def _best(self, probabilities: Scores) -> Heads:
+        """Return the tree with the most expected right heads, of candidate arcs only."""
+        return self.inference.best(np.where(probabilities > 0.0, probabilities, -np.inf))
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
+
+        Where the sentence was parsed first-order, ``Order=1`` in MISC says so. Options and errors as for
+        :meth:`arc_beliefs`; ``map`` maximises approximately.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        encoded = self._encode(sentence)
+        believed = self._beliefs(encoded, None, maximise=False)
+        heads = self._best(believed.probabilities)
+        if decode == "map" and believed.order == 2:
+            heads = self._best(self._beliefs(encoded, None, maximise=True).probabilities)
+        labeller = self.base.labeller
+        relations = labeller.label(encoded, heads) if labeller else ("dep",) * len(sentence)
+        parsed = with_heads(sentence, heads, relations)
+        if believed.order == 1:
+            parsed = with_misc(parsed, "Order", ["1"] * len(sentence))
+        if not confidence:
+            return parsed
+        chosen = believed.probabilities[heads[1:], np.arange(1, len(heads))]
+        return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        base_header, base_arrays = self.base.to_archive()
+        link_header, link_arrays = self.links.to_archive()
+        factor_header, factor_arrays = self.factors.to_archive()
+        header = {
+            "base": base_header,
+            "links": link_header,
+            "factors": factor_header,
+            "options": asdict(self.options),
+        }
+        second_order = {f"link_{name}": array for name, array in link_arrays.items()}
+        return header, {**base_arrays, **second_order, **factor_arrays}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphParser:
+        """Rebuild what :meth:`to_archive` gave.
+
+        Raises
+        ------
+        UsageError
+            When a weight is NaN or infinite.
+        """
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise UsageError(f"{name} of the model hold NaN or infinite weights; train it again")
+        links = {
+            name.removeprefix("link_"): array for name, array in arrays.items() if name.startswith("link_")
+        }
+        options = header["options"]
+        return GraphParser(
+            ArcParser.from_archive(header["base"], arrays),
+            ArcScorer.from_archive(header["links"], links),
+            FactorScorer.from_archive(header["factors"], arrays),
+            GraphOptions(**{**options, "families": tuple(options["families"])}),
+        )

@@ -1,0 +1,291 @@
+"""Training of the second-order parser: stochastic gradient through belief propagation (thesis 2.7).
+
+The gradient of Bethe log Z is what the factors' beliefs expect, after as many iterations as in parsing. The
+graphs are pruned by first-order parsers that have not seen the sentence: one that has is too sure of its tree
+and leaves nothing to learn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
+from qsproj.models.arc_training import (
+    MARGIN,
+    TrainingOptions,
+    TrainingReport,
+    arcs_in,
+    reachable,
+    train_arc_parser,
+)
+from qsproj.models.factor_scorer import FactorTrainer
+from qsproj.models.graph_factors import FIRST_FAMILY, SentenceGraph, sentence_graph
+from qsproj.models.graph_parser import (
+    GraphOptions,
+    GraphParser,
+    arc_log_odds,
+    candidate_arcs,
+    probability,
+    propagate,
+)
+from qsproj.progress import track
+from qsproj.training.loop import run_epochs
+
+OBJECTIVES = ("margin", "likelihood")
+# Sentences are pruned by a parser trained on the other half, for so many epochs.
+FOLDS = 2
+PRUNING_EPOCHS = 5
+
+Expectations = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphExample:
+    """A sentence to learn from.
+
+    Attributes
+    ----------
+    encoded : EncodedSentence
+    graph : SentenceGraph
+        Over the candidate arcs and those that agree with the tree.
+    agrees : bool[E]
+        Arcs that agree with the tree, which may be partial.
+    observed : (float64[E], list of float64[F]) or None
+        Which arcs, and which factors of each family, the tree has; None where it is partial.
+    """
+
+    encoded: EncodedSentence
+    graph: SentenceGraph
+    agrees: NDArray[np.bool_]
+    observed: Expectations | None
+
+
+def train_graph_parser(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    dev: Sequence[Sentence] = (),
+    options: TrainingOptions | None = None,
+    graph_options: GraphOptions | None = None,
+) -> tuple[GraphParser, TrainingReport]:
+    """Train a second-order parser on trees; where a head is missing, it is summed out.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Whole or partial trees.
+    rng : numpy.random.Generator
+        Orders the sentences of each epoch; the same seed gives the same model.
+    dev : sequence of Sentence
+        Trees to stop early on.
+    options : TrainingOptions
+        Of the first-order parser, and of the arcs of this one.
+
+    Raises
+    ------
+    UsageError
+        When no sentence has a head, an option is wrong, or training diverges.
+    """
+    options = options or TrainingOptions()
+    graph_options = graph_options or GraphOptions()
+    if options.objective not in OBJECTIVES:
+        raise unknown_name("objective of a second-order parser", options.objective, list(OBJECTIVES))
+    base, first_report = train_arc_parser(sentences, rng=rng, dev=dev, options=options)
+    graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
+    usable = [sentence for sentence in sentences if _is_usable(sentence, base)]
+    examples = graph_examples(usable, base, rng=rng, options=options, graph_options=graph_options)
+    trainer = _Trainer(base, options, graph_options)
+    best: list[GraphParser] = []
+
+    def right_heads() -> float:
+        parser = trainer.averaged()
+        right = sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in dev)
+        return 100.0 * right / max(sum(int((s.heads[1:] != NO_HEAD).sum()) for s in dev), 1)
+
+    def keep_best() -> None:
+        best[:] = [trainer.averaged()]
+
+    records = run_epochs(
+        len(examples),
+        lambda i: trainer.step(examples[i]),
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        evaluate=right_heads if dev else None,
+        keep_best=keep_best,
+        description="training factors",
+    )
+    return (best[0] if best else trainer.averaged()), TrainingReport(tuple(records), first_report.skipped)
+
+
+def graph_examples(
+    sentences: Sequence[Sentence],
+    base: ArcParser,
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    graph_options: GraphOptions,
+) -> list[GraphExample]:
+    """Lay out the graphs of sentences, those with too many factors left out."""
+    examples = []
+    pruners = _pruners(sentences, base, rng=rng, options=options)
+    for i, sentence in enumerate(track(sentences, "pruning", total=len(sentences))):
+        encoded = base.scorer.encode(sentence)
+        scores = pruners[i % len(pruners)].scores(sentence)
+        example = _example(sentence, encoded, scores, base, graph_options)
+        if example.graph.n_factors <= graph_options.max_factors:
+            examples.append(example)
+    return examples
+
+
+def _is_usable(sentence: Sentence, base: ArcParser) -> bool:
+    """Tell whether a sentence can be learned from, by the rules of the first-order parser."""
+    if len(sentence) > MAX_WORDS or np.all(sentence.heads[1:] == NO_HEAD):
+        return False
+    return base.inference.admits(arcs_in(reachable(sentence.heads, base.inference)))
+
+
+def _pruners(
+    sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
+) -> list[ArcParser]:
+    """Train one parser for each fold on the sentences outside it; labels are not needed."""
+    if len(sentences) < 2 * FOLDS:
+        return [base]
+    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
+    shape = replace(
+        options,
+        template_set=base.scorer.template_set,
+        epochs=min(options.epochs, PRUNING_EPOCHS),
+        projective=base.inference.projective,
+        single_root=base.inference.single_root,
+    )
+    folds = [[s for i, s in enumerate(bare) if i % FOLDS != fold] for fold in range(FOLDS)]
+    return [train_arc_parser(fold, rng=rng, options=shape)[0] for fold in folds]
+
+
+def _example(
+    sentence: Sentence, encoded: EncodedSentence, scores: Scores, base: ArcParser, options: GraphOptions
+) -> GraphExample:
+    """Prune one sentence, keeping what agrees with its tree."""
+    agreeing = arcs_in(reachable(sentence.heads, base.inference))
+    candidates = candidate_arcs(base.inference.infer(scores)[1], base.inference, threshold=options.threshold)
+    partial = bool(np.any(sentence.heads[1:] == NO_HEAD))
+    if partial:
+        # A partial tree agrees with many arcs; what fits it and is likely stands for them.
+        within = base.inference.infer(np.where(agreeing, scores, -np.inf))[1]
+        agreeing = candidate_arcs(within, base.inference, threshold=options.threshold)
+    graph = sentence_graph(
+        candidates | agreeing, base.inference, families=options.families_for(base.inference)
+    )
+    agrees = agreeing[graph.heads, graph.dependents]
+    observed = None
+    if not partial:
+        nothing = [np.zeros(len(family.scored)) for family in graph.families]
+        observed = expectations(graph, np.where(agrees, 0.0, -np.inf), nothing, iterations=1)[1]
+    return GraphExample(encoded, graph, agrees, observed)
+
+
+def expectations(
+    graph: SentenceGraph,
+    link_scores: NDArray[np.float64],
+    scores: Sequence[NDArray[np.float64]],
+    *,
+    iterations: int,
+) -> tuple[NDArray[np.float64], Expectations]:
+    """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
+
+    The gradient is the believed probability of each arc, float64[E], and of each factor of each family,
+    float64[F] (thesis eq. 2.18).
+    """
+    beliefs = propagate(graph, link_scores, scores, iterations=iterations)
+    log_odds = arc_log_odds(beliefs)
+    fired = [
+        family.expected(group, incoming)
+        for family, group, incoming in zip(
+            graph.families,
+            beliefs.graph.groups[FIRST_FAMILY:],
+            beliefs.incoming[FIRST_FAMILY:],
+            strict=True,
+        )
+    ]
+    return log_odds, (probability(log_odds), fired)
+
+
+class _GraphObjective:
+    """The loss of one sentence as a function of its arc scores; keeps the gradient by the other factors."""
+
+    def __init__(
+        self, example: GraphExample, scores: Sequence[NDArray[np.float64]], *, iterations: int, margin: float
+    ) -> None:
+        self._example = example
+        self._scores = scores
+        self._iterations = iterations
+        self._margin = margin
+        self.gradients: list[NDArray[np.float64]] = []
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return minus the sum of the log-beliefs of the tree's arcs, and the gradient of minus log F."""
+        example, graph = self._example, self._example.graph
+        link_scores = scores[graph.heads, graph.dependents]
+        if not np.isfinite(link_scores).all() or not all(
+            np.isfinite(family).all() for family in self._scores
+        ):
+            raise UsageError("training has diverged: a score is NaN or infinite; raise --l2")
+        handicapped = link_scores + self._margin * ~example.agrees
+        log_odds, (chances, fired) = self._expectations(handicapped)
+        observed = example.observed
+        if observed is None:
+            observed = self._expectations(np.where(example.agrees, link_scores, -np.inf))[1]
+        self.gradients = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
+        gradient = np.zeros_like(scores)
+        gradient[graph.heads, graph.dependents] = chances - observed[0]
+        # Where nothing is observed, the belief may be 0 and its logarithm infinite.
+        missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
+        return float(observed[0] @ missed), gradient
+
+    def _expectations(self, link_scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], Expectations]:
+        return expectations(self._example.graph, link_scores, self._scores, iterations=self._iterations)
+
+
+class _Trainer:
+    """Learns LINK and the other factors together. Mutable; final."""
+
+    def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
+        template_set = base.scorer.template_set
+        support = supported_buckets(template_set, [], cutoff=0)
+        self._arcs = ArcTrainer(template_set, support, rate=options.rate, l2=options.l2)
+        self._factors = FactorTrainer(template_set, rate=options.rate, l2=options.l2)
+        self._base = base
+        self._options = graph_options
+        self._margin = MARGIN if options.objective == "margin" else 0.0
+
+    def step(self, example: GraphExample) -> float:
+        """Learn from one sentence; return its loss before the step."""
+        features = self._factors.live.features(example.encoded, example.graph.families)
+        objective = _GraphObjective(
+            example,
+            self._factors.live.scores(features),
+            iterations=self._options.iterations,
+            margin=self._margin,
+        )
+        loss = self._arcs.step(example.encoded, objective)
+        self._factors.step(features, objective.gradients)
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._arcs.regularise()
+        self._factors.regularise()
+
+    def averaged(self) -> GraphParser:
+        """Return a parser with the mean of the weights after every step so far."""
+        return GraphParser(self._base, self._arcs.averaged(), self._factors.averaged(), self._options)
