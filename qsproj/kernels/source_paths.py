@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from qsproj.kernels.arc_features import mix
 
 # Of a path of more steps nothing is told but that it is long, unless a turned tree has the arc; of one with
-# more steps up or down, in no case. In SUD trees of Naija, a quarter of the candidates and 0.3% of the arcs of
-# UD are so far apart; in UD trees a tenth, and no arc of SUD.
+# more steps up or down, in no case. In SUD trees of Naija, a quarter of the candidates and 0.3% of the arcs
+# of UD are so far apart; in UD trees a tenth, and no arc of SUD.
 MAX_STEPS = 5
 MAX_UP, MAX_DOWN = 6, 6
 

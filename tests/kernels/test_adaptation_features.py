@@ -14,17 +14,19 @@ from qsproj.features.adaptation_templates import (
     TURN_TEMPLATES,
     compile_templates,
 )
+from qsproj.features.hashing import stable_hash
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, configurations
-from qsproj.features.source_nodes import encode_source, function_words
+from qsproj.features.source_nodes import COLUMNS, GIVEN, encode_source, function_words
 from qsproj.kernels import adaptation_features as kernels
 from qsproj.kernels.arc_features import adagrad
-from qsproj.kernels.source_paths import MAX_DOWN, MAX_UP, path_between, workspace
+from qsproj.kernels.source_paths import MAX_DOWN, MAX_UP, NONE, PAIR, path_between, workspace
 from qsproj.kernels.turned_trees import turned_trees
 from tests.oracles import finite_differences
-from tests.oracles.source_paths import features_of, path
+from tests.oracles.source_paths import features_of, node_value, path
 
 HASH_BITS = 24
 TAGS = ("ADP", "NOUN", "AUX", "VERB")
+HASHED_COLUMNS = (*GIVEN, "inner", "outer", "previous", "next")
 RELATIONS = ("case", "nmod:poss", "comp:aux@x", "conj")
 
 
@@ -45,7 +47,7 @@ def deep_sentence(n):
 
 
 def sentences():
-    sample = list(itertools.islice(read_conllu("corpora/en.conllu"), 0, 60, 20))
+    sample = list(itertools.islice(read_conllu("corpora/en.conllu"), 0, 60, 8))
     partial = deep_sentence(7)
     heads = partial.heads.copy()
     heads[4] = -1
@@ -69,6 +71,15 @@ def all_arcs(sentence):
     return [(head, dependent) for head in range(size) for dependent in range(1, size) if head != dependent]
 
 
+def test_columns_of_nodes_hold_what_the_twin_says():
+    for sentence in sentences():
+        atoms = encode_source(sentence).atoms
+        for node, name in itertools.product(range(len(sentence) + 1), HASHED_COLUMNS):
+            value = node_value(sentence, node, name)
+            wanted = int(NONE) if value == "<none>" else stable_hash(value)
+            assert int(atoms[node, COLUMNS.index(name)]) == wanted, (node, name)
+
+
 @pytest.mark.parametrize("templates", [ARC_TEMPLATES, TURN_TEMPLATES, RELATION_TEMPLATES])
 def test_equal_features_share_a_bucket_and_others_do_not(templates):
     """The map from the twin's features to the kernel's buckets is one to one."""
@@ -86,6 +97,35 @@ def test_equal_features_share_a_bucket_and_others_do_not(templates):
                 assert buckets.setdefault(feature, bucket) == bucket, feature
     # 24 bits and some ten thousand features: a few collide.
     assert len(set(buckets.values())) > 0.995 * len(buckets)
+
+
+def random_sentence(rng, n):
+    """Return a random tree of few tags and relations, so that siblings are often alike."""
+    order = rng.permutation(n) + 1
+    heads = np.full(n + 1, -1, np.int32)
+    for place, word in enumerate(order):
+        heads[word] = rng.choice([0, *order[:place]])
+    tags = tuple(TAGS[k] for k in rng.integers(0, 4, n))
+    relations = tuple(RELATIONS[k] for k in rng.integers(0, 2, n))
+    blank = ("_",) * n
+    return Sentence(None, tags, blank, tags, blank, blank, relations, frozen_heads(heads))
+
+
+def test_each_atom_of_pairs_tells_what_the_twins_tells():
+    rng = np.random.default_rng(6)
+    templates = tuple((f"pair.{name}",) for name in PAIR)
+    compiled = compile_templates(templates, hash_bits=HASH_BITS)
+    buckets = {}
+    for _ in range(30):
+        sentence = random_sentence(rng, 9)
+        nodes = turned_nodes(sentence, rng)
+        out = np.empty(len(templates), np.uint64)
+        for head, dependent in all_arcs(sentence):
+            count = kernels.arc_buckets(nodes, compiled, head, dependent, workspace(), out)
+            twins = features_of(sentence, templates, head, dependent, nodes.turned_heads)
+            for feature, bucket in zip(twins, out[:count].tolist(), strict=True):
+                assert buckets.setdefault(feature, bucket) == bucket, feature
+    assert len(set(buckets.values())) == len(buckets)
 
 
 def test_scores_are_sums_of_the_twins_weights():
