@@ -10,6 +10,7 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
 from qsproj.kernels.source_paths import DERIVED, NONE, SourceNodes, derive_nodes, node_depths
+from qsproj.kernels.turned_trees import TREES
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
 GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features")
@@ -64,7 +65,7 @@ def encode_source(sentence: Sentence) -> SourceNodes:
     depths = np.empty(n + 1, dtype=np.int32)
     node_depths(heads, depths)
     derive_nodes(heads, atoms, len(GIVEN))
-    return SourceNodes(heads, depths, atoms, np.repeat(heads[None], 4, axis=0))
+    return SourceNodes(heads, depths, atoms, np.repeat(heads[None], len(TREES), axis=0))
 
 
 def function_words(nodes: SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

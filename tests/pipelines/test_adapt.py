@@ -1,0 +1,57 @@
+"""Pairing of styles, and the order in which a person checks what was converted."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import DataError, UsageError
+from qsproj.models.converter import Conversion, Converter
+from qsproj.pipelines.adapt import (
+    ConvertedSentence,
+    convert_treebank,
+    least_sure_first,
+    pair_styles,
+    train_adaptation,
+)
+from tests.sentences import make_sentence
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return list(itertools.islice(read_conllu("corpora/en.conllu"), 4))
+
+
+def test_sentences_are_paired_by_their_names(sentences):
+    pairs = pair_styles(sentences, reversed(sentences))
+    assert [source.sent_id for source, _ in pairs] == [target.sent_id for _, target in pairs]
+
+
+def test_the_first_word_that_differs_is_named():
+    source, longer = make_sentence("a b", "X X"), make_sentence("a b c", "X X X")
+    with pytest.raises(DataError, match="pair 1: found word 3 none in the source and 'c' in the target"):
+        pair_styles([source], [longer])
+
+
+def test_the_least_sure_come_first_by_the_word(sentences):
+    def one(sentence, probability):
+        probabilities = np.full(len(sentence), probability)
+        conversion = Conversion(sentence.heads, sentence.deprels, probabilities)
+        return ConvertedSentence(sentence, conversion, float((1 - probabilities).sum()))
+
+    converted = [one(sentence, p) for sentence, p in zip(sentences, (0.9, 0.2, 1.0, 0.5), strict=True)]
+    ranked = least_sure_first(converted)
+    assert [sentence.sent_id for sentence in ranked] == [sentences[i].sent_id for i in (1, 3, 0, 2)]
+    lines = ranked[0].layout.lines
+    comments = [line for line in lines if line.startswith("#")]
+    assert comments[-1] == f"# expected_errors = {0.8 * len(sentences[1]):.2f}"
+    assert all("ArcProb=0.2000" in lines[at] for at in ranked[0].layout.word_lines)
+
+
+def test_nothing_to_convert_is_said():
+    bare = make_sentence("a b", "X X")
+    with pytest.raises(UsageError, match="sentence 2 has no head"):
+        list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), bare]))
+    with pytest.raises(UsageError, match="no source sentence has a head"):
+        train_adaptation([bare], [bare], rng=np.random.default_rng(1))
