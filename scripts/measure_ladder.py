@@ -289,8 +289,7 @@ def main() -> None:
         tables[language] = measure(run, language)
     text = report(run, tables)
     print(text)
-    if options.languages == list(NAMES):
-        REPORT.write_text(text, encoding="utf-8")
+    REPORT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
