@@ -98,17 +98,10 @@ class RelationAdapter:
             probabilities[known, copy] = 0.0
         if self.roots.any():
             probabilities[(heads == ROOT)[:, None] != self.roots] = 0.0
+        head_of, branch_of, best = heads.tolist(), found.tolist(), probabilities.argmax(axis=1).tolist()
         return tuple(
-            "_" if head < 0 else self._name(sentence, word, branch, best)
-            for word, (head, branch, best) in enumerate(
-                zip(
-                    heads[1:].tolist(),
-                    found[1:].tolist(),
-                    probabilities[1:].argmax(axis=1).tolist(),
-                    strict=True,
-                ),
-                start=1,
-            )
+            "_" if head_of[word] < 0 else self._name(sentence, word, branch_of[word], best[word])
+            for word in range(1, len(heads))
         )
 
     def _name(self, sentence: Sentence, word: int, branch: int, outcome: int) -> str:
