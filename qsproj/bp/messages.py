@@ -67,12 +67,15 @@ class MessageState:
 
         Totals do not change before :meth:`tell`.
         """
-        if self._heard[index] is not None and not self.groups[index].needs_incoming:
+        needs_incoming = self.groups[index].needs_incoming
+        if self._heard[index] is not None and not needs_incoming:
             proposed = self._outgoing[index].copy()
         else:
             proposed = self.groups[index].propagate(incoming, maximise=self._maximise)
         self._heard[index] = incoming
-        residual, contradiction = replace(incoming, proposed, self._outgoing[index], self._damping)
+        # A message that will never change is right at once: held back, it would stay so for good.
+        damping = self._damping if needs_incoming else 0.0
+        residual, contradiction = replace(incoming, proposed, self._outgoing[index], damping)
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
