@@ -94,18 +94,22 @@ def two_cycles(links: Table) -> Table:
     return np.stack([links[h, d], links[d, h]], axis=1)
 
 
-def crossing_pairs(links: Table) -> Table:
-    """Return int32[F, 2], the pairs of words into which two arcs lead that cross, the lower word first.
+def crossing_pairs(links: Table) -> tuple[Table, Table]:
+    """Return all pairs of arcs that cross, for NOCROSS pair by pair; O(E^2) time and memory for E arcs.
 
-    It is all that NOCROSS needs to look at: elsewhere it says no more than that words have one head.
-    O(E^2) time and memory for E arcs.
+    Returns
+    -------
+    variables : int32[F, 2]
+        Of the two arcs.
+    words : int32[F, 2]
+        Their dependents; the first has the lower position.
     """
-    heads, dependents, _ = arcs_of(links)
+    heads, dependents, variables = arcs_of(links)
     low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
     inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-    first, second = np.nonzero(inside)
-    pairs = np.sort(np.stack([dependents[first], dependents[second]], axis=1), axis=1)
-    return np.unique(pairs, axis=0).astype(np.int32)
+    pairs = np.argwhere(inside)
+    words = np.sort(dependents[pairs], axis=1)
+    return variables[pairs].astype(np.int32), words.astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

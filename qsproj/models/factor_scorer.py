@@ -19,6 +19,9 @@ from qsproj.kernels.second_order_features import FactorFeatures, score_factors, 
 from qsproj.models.graph_factors import Family
 
 HASH_BITS = 22
+# What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
+# dozens of new features, and together they would move its score by more than messages survive.
+INITIAL_SQUARES = 0.1
 
 Weights = NDArray[np.float64]
 
@@ -96,6 +99,7 @@ class FactorTrainer:
     def __init__(self, template_set: str, *, rate: float, l2: float, hash_bits: int = HASH_BITS) -> None:
         self.live = FactorScorer.untrained(template_set, hash_bits=hash_bits)
         self._state = np.zeros((1 << hash_bits, 3), dtype=np.float32)
+        self._state[:, 0] = INITIAL_SQUARES
         self._touched = np.empty(1 << 18, dtype=np.uint64)
         self._steps = 0
         self._rate = rate
@@ -118,7 +122,7 @@ class FactorTrainer:
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
         weights = self.live.weights
-        shrunk = weights / (1.0 + self._l2 * self._rate / np.sqrt(self._state[:, 0] + 1e-12))
+        shrunk = weights / (1.0 + self._l2 * self._rate / np.sqrt(self._state[:, 0]))
         self._state[:, 1] += self._steps * (shrunk - weights)
         weights[:] = shrunk
 

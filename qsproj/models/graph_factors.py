@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts, step_table
 from qsproj.bp.factors.link import link
-from qsproj.bp.factors.no_cross import no_cross
 from qsproj.bp.factors.pair import pair
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.factors.valence import valence
@@ -28,9 +27,10 @@ from qsproj.features.second_order import (
 )
 from qsproj.models.tree_inference import TreeInference
 
-# Where groups stand in a sentence's graph: LINK, the tree, then one for each family. The tree is heard before
-# the families, because LINK scores say little before the heads of a word compete.
-TREE_GROUP, FIRST_FAMILY = 1, 2
+# Where groups stand in a sentence's graph: LINK, one for each family, and the tree, which so has the last
+# word in every iteration.
+TREE_GROUP = -1
+FAMILY_GROUPS = slice(1, -1)
 
 Table = NDArray[np.int32]
 Weights = NDArray[np.float64]
@@ -84,7 +84,7 @@ class SentenceGraph:
         The ends of each arc, in the order of the booleans.
     families : tuple of Family
     graph : FactorGraph
-        Groups as TREE_GROUP and FIRST_FAMILY say; all scores zero.
+        Groups as TREE_GROUP and FAMILY_GROUPS say; all scores zero.
     """
 
     links: Table
@@ -97,7 +97,7 @@ class SentenceGraph:
         """Return the graph with scores for LINK, float64[E], and for each family, float64[F]."""
         groups = self.graph.groups
         scored = [family.with_scores(values) for family, values in zip(self.families, scores, strict=True)]
-        return replace(self.graph, groups=(link(groups[0].edges, link_scores), groups[TREE_GROUP], *scored))
+        return replace(self.graph, groups=(link(groups[0].edges, link_scores), *scored, groups[TREE_GROUP]))
 
     @property
     def n_factors(self) -> int:
@@ -121,8 +121,8 @@ def sentence_graph(
     make_tree = projective_tree if inference.projective else tree
     groups = [
         link(variables, np.zeros(len(variables))),
-        make_tree(links, single_root=inference.single_root),
         *(family.group for family in built),
+        make_tree(links, single_root=inference.single_root),
     ]
     graph = factor_graph(np.full(len(variables), 2), groups)
     return SentenceGraph(links, heads, dependents, built, graph)
@@ -162,8 +162,11 @@ def _valence(links: Table) -> Family:
 
 
 def _nocross(links: Table) -> Family:
-    words = crossing_pairs(links)
-    group = no_cross(links, words, np.zeros(len(words)))
+    # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
+    # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
+    # diverge.
+    variables, words = crossing_pairs(links)
+    group = pair(variables, np.zeros(len(words)))
     places = np.ones(len(words), dtype=np.uint64)
     return Family("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 

@@ -117,7 +117,7 @@ def propagate(
 ) -> Beliefs:
     """Pass messages in the graph of a sentence, with scores float64[E] of LINK and float64[F] of each family.
 
-    Groups answer in turn, LINK and the tree first: so that five iterations carry further than by flooding.
+    Groups answer in turn, the tree last: so five iterations carry further than by flooding.
     """
     scored = graph.with_scores(link_scores, scores)
     return run(scored, schedule="sequential", max_iterations=iterations, tolerance=1e-3, maximise=maximise)

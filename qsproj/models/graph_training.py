@@ -28,7 +28,7 @@ from qsproj.models.arc_training import (
     train_arc_parser,
 )
 from qsproj.models.factor_scorer import FactorTrainer
-from qsproj.models.graph_factors import FIRST_FAMILY, SentenceGraph, sentence_graph
+from qsproj.models.graph_factors import FAMILY_GROUPS, SentenceGraph, sentence_graph
 from qsproj.models.graph_parser import (
     GraphOptions,
     GraphParser,
@@ -44,6 +44,9 @@ OBJECTIVES = ("margin", "likelihood")
 # Sentences are pruned by a parser trained on the other half, for so many epochs.
 FOLDS = 2
 PRUNING_EPOCHS = 5
+
+# Half the first-order step size: beliefs that are far off teach what is wrong.
+RATE_SHARE = 0.5
 
 Expectations = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
 
@@ -212,8 +215,8 @@ def expectations(
         family.expected(group, incoming)
         for family, group, incoming in zip(
             graph.families,
-            beliefs.graph.groups[FIRST_FAMILY:],
-            beliefs.incoming[FIRST_FAMILY:],
+            beliefs.graph.groups[FAMILY_GROUPS],
+            beliefs.incoming[FAMILY_GROUPS],
             strict=True,
         )
     ]
@@ -261,9 +264,10 @@ class _Trainer:
 
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
         template_set = base.scorer.template_set
+        rate = RATE_SHARE * options.rate
         support = supported_buckets(template_set, [], cutoff=0)
-        self._arcs = ArcTrainer(template_set, support, rate=options.rate, l2=options.l2)
-        self._factors = FactorTrainer(template_set, rate=options.rate, l2=options.l2)
+        self._arcs = ArcTrainer(template_set, support, rate=rate, l2=options.l2)
+        self._factors = FactorTrainer(template_set, rate=rate, l2=options.l2)
         self._base = base
         self._options = graph_options
         self._margin = MARGIN if options.objective == "margin" else 0.0

@@ -1,0 +1,32 @@
+"""``qsproj train --order 2`` from the command line."""
+
+import json
+
+import pytest
+
+CORPORA = "corpora/en.conllu"
+
+
+def test_a_second_order_parser_is_trained_and_parses(run_cli, tmp_path):
+    model, out = tmp_path / "model", tmp_path / "out.conllu"
+    trained = run_cli("train", CORPORA, "-o", model, "--order", "2", "--epochs", "3", "--iterations", "3")
+    assert (trained.code, trained.err.startswith("projective parser")) == (0, True)
+    assert run_cli("parse", "-m", model, CORPORA, "-o", out, "--confidence").code == 0
+    assert json.loads(run_cli("eval", CORPORA, out, "--json").out)["uas"] > 97
+    assert "ArcProb=" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--factors", "grand,luck"], "unknown factors 'luck'; known: grand, childseq, valence, nocross"),
+        (["--iterations", "0"], "iterations is 0, expected at least 1"),
+        (
+            ["--objective", "risk"],
+            "unknown objective of a second-order parser 'risk'; known: margin, likelihood",
+        ),
+    ],
+)
+def test_wrong_options_are_one_line(run_cli, tmp_path, arguments, message):
+    outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", "--order", "2", *arguments)
+    assert (outcome.code, outcome.err) == (2, f"qsproj train: {message}\n")
