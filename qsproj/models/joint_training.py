@@ -81,6 +81,11 @@ class JointTrainer:
         self._steps = 0
         self.statuses: Counter[Status] = Counter()
 
+    @property
+    def weights(self) -> JointWeights:
+        """The weights of the moment; they change with every step."""
+        return self._live
+
     def step(self, example: JointExample) -> float:
         """Learn from one pair; return minus the log-belief of its true arcs, in nats, before the step."""
         pair = example.pair
@@ -99,12 +104,12 @@ class JointTrainer:
         )
         self.statuses.update((free.status, clamped.status))
         if Status.CONTRADICTION not in (free.status, clamped.status):
-            self._move(pair, free, clamped)
+            self.learn(pair, free, clamped)
         words = np.arange(1, len(example.target_heads))
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
-    def _move(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
+    def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient of minus the log-likelihood."""
         used = 0
         for buckets, slopes in (

@@ -98,22 +98,28 @@ def prepare_pair(
     target = _pruned(target_scores, target_trees, first, *required)
     first = int(target.arcs.max()) + 1
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
+    return with_features(pair, structure, _local(source_scores), _local(target_scores))
+
+
+def with_features(
+    pair: SentencePair, structure: JointStructure, source_scores: Scores, target_scores: Scores
+) -> PreparedPair:
+    """Hash the features of a pair's graph, and take over what its aligner says."""
     words = word_hashes(pair.source), word_hashes(pair.target)
     chances = link_posteriors(pair.alignment)
     with np.errstate(divide="ignore"):
         odds = np.log(chances) - np.log1p(-chances)
+    fertilities = (
+        fertility_buckets(words[0].tags, side="SOURCEFERT"),
+        fertility_buckets(words[1].tags, side="TARGETFERT"),
+    )
     return PreparedPair(
         structure,
-        _local(source_scores),
-        _local(target_scores),
+        source_scores,
+        target_scores,
         np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         link_buckets(pair.alignment, pair.source, pair.target, *words),
-        np.concatenate(
-            [
-                fertility_buckets(words[0].tags, side="SOURCEFERT"),
-                fertility_buckets(words[1].tags, side="TARGETFERT"),
-            ]
-        ),
+        np.concatenate(fertilities),
         factor_buckets(structure.families, structure.words, *words),
     )
 
