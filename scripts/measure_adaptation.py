@@ -132,16 +132,20 @@ def measure_parser(style: str, folder: Path) -> dict[str, Any]:
 
 
 def measure_table(kind: str, folder: Path) -> dict[str, Any]:
-    """Measure all pairs of styles, from gold or parsed source trees."""
+    """Measure all pairs of styles.
+
+    ``gold`` source trees; ``parsed`` ones to convert and gold ones to learn from; ``parsed-both``.
+    """
     train = {style: ewt("train", style, max(TABLE_SIZES)) for style in STYLES}
     test = {style: ewt("test", style, TABLE_TEST) for style in STYLES}
     cells = {}
     for source in STYLES:
         train_sources, test_sources = train[source], test[source]
-        if kind == "parsed":
+        if kind != "gold":
             parser = load_parser(folder / f"{source}.parser")
-            train_sources = [parser.parse(sentence) for sentence in train_sources]
             test_sources = [parser.parse(sentence) for sentence in test_sources]
+            if kind == "parsed-both":
+                train_sources = [parser.parse(sentence) for sentence in train_sources]
         for target in STYLES:
             for size in TABLE_SIZES:
                 converter = trained(train_sources[:size], train[target][:size])
@@ -193,6 +197,7 @@ PARTS = (
     "table.gold",
     *(f"parser.{style}" for style in STYLES),
     "table.parsed",
+    "table.parsed-both",
 )
 
 
@@ -237,7 +242,7 @@ def adaptation_table(found: dict[str, Any]) -> str:
 
 def mean_table(found: dict[str, Any]) -> str:
     lines = ["| source | cells | 0 | 10 | 100 |", "|---|---|---|---|---|"]
-    for kind in ("gold", "parsed"):
+    for kind in ("gold", "parsed", "parsed-both"):
         cells = found[f"table.{kind}"]
         for name, same in (("off the diagonal", False), ("diagonal", True)):
             for score, label in enumerate(("UAS", "LAS")):

@@ -2,7 +2,7 @@
 
 Training: SOURCE and TARGET hold the same sentences, word by word, in the old and in the new style; ten are a
 start. They are paired by parallel_id, else by sent_id, else by order. With --parser, the model is a parser of
-the new style for `qsproj parse`; --source may then be left out: the parser makes the trees.
+the new style for `qsproj parse`; --source may then be left out: the parser makes the trees, less accurately.
 Converting: with -m, the trees of SOURCE are converted; all but heads and relations is kept byte for byte.
 """
 

@@ -103,9 +103,8 @@ def train_adapted_parser(
     targets : iterable of Sentence
         Trees in the target style.
     sources : iterable of Sentence or None
-        Source trees of the same sentences. None: what ``parser`` makes of them, so that the converter also
-        learns which errors the parser makes. Where the parser was trained on these very sentences it makes
-        too few of them; then give the trees.
+        Source trees of the same sentences; right ones are best. None: what ``parser`` makes of them, whose
+        errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
 
     Raises
     ------
