@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs, log_odds
-from qsproj.bp.factors.alignment import word_starts
+from qsproj.bp.factors.alignment import fertility
 from qsproj.bp.factors.any_pair import any_pair_sorted
 from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.valence import valence
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.run import run
@@ -125,24 +124,17 @@ def infer_jointly(
         if _is_free(side, known):
             factor = projective_tree if trees.projective else tree
             groups.append(factor(side.arcs, single_root=trees.single_root))
-    by_source, by_target = np.argsort(structure.links[:, 0], kind="stable"), np.argsort(structure.links[:, 1])
-    m, n = len(structure.source.arcs) - 1, len(structure.target.arcs) - 1
-    starts = word_starts(np.concatenate([structure.links[:, 0], structure.links[:, 1] + m]), m + n)
-    order = np.concatenate([by_source, by_target])
-    groups.append(valence(structure.link_variables[order], starts, scores.fertility))
-    fertility_place = len(groups) - 1
+    fertility_place = len(groups)
+    groups.append(_fertilities(structure, scores.fertility))
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
         groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
     reduced = free_rows(structure.rows, known)
-    factor_places = {}
-    for degree, (chosen, variables) in enumerate(reduced):
-        if degree and len(chosen):
-            factor_places[degree] = len(groups)
-            groups.append(all_true(variables, scores.factors[chosen]))
-    graph = factor_graph(np.full(structure.n_variables, 2), groups)
+    first_firing = len(groups)
+    joining = [(chosen, variables) for chosen, variables in reduced[1:] if len(chosen)]
+    groups += [all_true(variables, scores.factors[chosen]) for chosen, variables in joining]
     beliefs = run(
-        graph,
+        factor_graph(np.full(structure.n_variables, 2), groups),
         schedule="sequential",
         max_iterations=propagation.max_iterations,
         tolerance=propagation.tolerance,
@@ -150,8 +142,8 @@ def infer_jointly(
     )
     factors = np.zeros(len(structure.rows))
     factors[reduced[0][0]] = 1.0
-    for degree, place in factor_places.items():
-        factors[reduced[degree][0]] = groups[place].expected(beliefs.incoming[place])
+    for place, (chosen, _) in enumerate(joining, start=first_firing):
+        factors[chosen] = groups[place].expected(beliefs.incoming[place])
     return JointBeliefs(
         _arc_probabilities(structure.source, beliefs, known),
         _arc_probabilities(structure.target, beliefs, known),
@@ -163,13 +155,20 @@ def infer_jointly(
     )
 
 
+def _fertilities(structure: JointStructure, scores: NDArray[np.float64]) -> FactorGroup:
+    """Return SOURCEFERT and TARGETFERT as one group: source words, then target words."""
+    m = len(structure.source.arcs) - 1
+    words = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
+    return fertility(np.tile(structure.link_variables, 2), words, scores)
+
+
 def _is_free(side: Side, known: NDArray[np.int8]) -> bool:
     """Tell whether a side's tree is to be found."""
     return not side.observed and bool((known[side.arcs[side.arcs != NONE]] == UNKNOWN).all())
 
 
 def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int8]) -> FactorGroup:
-    """Return the unary factors of arcs and links."""
+    """Return LINK of the arcs of both sides and ALIGN of the links, as one group."""
     variables, values = [structure.link_variables], [scores.links]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
         if _is_free(side, known):

@@ -76,7 +76,8 @@ class JointTrainer:
         self._target_trees = target_trees
         self._live = JointWeights.untrained()
         self._state = np.zeros((1 << HASH_BITS, 3))
-        self._touched = np.empty(1 << HASH_BITS, dtype=np.uint64)
+        # A bucket whose gradients cancel may be listed again.
+        self._touched = np.empty(4 << HASH_BITS, dtype=np.uint64)
         self._scale_state = np.zeros(2)
         self._steps = 0
         self.statuses: Counter[Status] = Counter()
