@@ -14,6 +14,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -311,7 +312,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--results", type=Path, default=Path("adaptation-results"), metavar="FOLDER")
+    parser.add_argument(
+        "--results", type=Path, default=Path(tempfile.gettempdir()) / "qsproj-adaptation", metavar="FOLDER"
+    )
     parser.add_argument("--part", choices=PARTS, help="measure this alone, write no report")
     options = parser.parse_args()
     options.results.mkdir(exist_ok=True)
