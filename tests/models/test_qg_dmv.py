@@ -225,7 +225,9 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     child = normalised(counts.child[:, :, :-1].sum(axis=2), 0.0)
     np.testing.assert_allclose(model.monolingual.parameters.child, child)
     np.testing.assert_allclose(model.monolingual.parameters.stop, normalised(counts.stop, 0.0)[..., 0])
-    np.testing.assert_allclose(model.monolingual.parameters.root, normalised(counts.root[:-1].sum(axis=0), 0.0))
+    np.testing.assert_allclose(
+        model.monolingual.parameters.root, normalised(counts.root[:-1].sum(axis=0), 0.0)
+    )
 
 
 def test_null_is_for_words_without_links_alone():
