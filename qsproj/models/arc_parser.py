@@ -36,7 +36,8 @@ class ArcParser:
     inference : TreeInference
         Which trees are possible: projective or all, one root or several.
     temperature : float
-        Arc scores are divided by it before probabilities are taken; 1 as trained.
+        Arc scores are divided by it before probabilities are reported; 1 as trained. Trees are decoded
+        from the scores as they are, for which they were learned.
     """
 
     scorer: ArcScorer
@@ -45,7 +46,7 @@ class ArcParser:
     temperature: float = 1.0
 
     def scores(self, sentence: Sentence) -> Scores:
-        """Return arc scores float64[n+1, n+1], natural log, tempered.
+        """Return arc scores float64[n+1, n+1], natural log, as learned: not divided by the temperature.
 
         Raises
         ------
@@ -60,11 +61,11 @@ class ArcParser:
         return self.scorer.encode(sentence)
 
     def _scores(self, encoded: EncodedSentence) -> Scores:
-        return self.scorer.scores(self.scorer.features(encoded)) / self.temperature
+        return self.scorer.scores(self.scorer.features(encoded))
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        return self.inference.infer(self.scores(sentence))[1]
+        return self.inference.infer(self.scores(sentence) / self.temperature)[1]
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``).
@@ -74,28 +75,24 @@ class ArcParser:
         UsageError
             When ``decode`` is not one of DECODERS.
         """
-        return self._decode(scores, decode, marginals=None)
+        if decode == "map":
+            return self.inference.best(scores)
+        if decode == "mbr":
+            return self.inference.best(self.inference.infer(scores)[1])
+        raise unknown_name("decoder", decode, list(DECODERS))
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         encoded = self._encode(sentence)
         scores = self._scores(encoded)
-        marginals = self.inference.infer(scores)[1] if confidence else None
-        heads = self._decode(scores, decode, marginals)
+        heads = self.heads(scores, decode=decode)
         relations = self.labeller.label(encoded, heads) if self.labeller else ("dep",) * len(sentence)
         parsed = with_heads(sentence, heads, relations)
-        if marginals is None:
+        if not confidence:
             return parsed
+        marginals = self.inference.infer(scores / self.temperature)[1]
         chosen = marginals[heads[1:], np.arange(1, len(heads))]
         return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
-
-    def _decode(self, scores: Scores, decode: str, marginals: Scores | None) -> Heads:
-        """Return the best tree; ``marginals`` are those of the scores, where they are known already."""
-        if decode == "map":
-            return self.inference.best(scores)
-        if decode == "mbr":
-            return self.inference.best(self.inference.infer(scores)[1] if marginals is None else marginals)
-        raise unknown_name("decoder", decode, list(DECODERS))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""

@@ -38,7 +38,7 @@ def fit_temperature(parser: ArcParser, pairs: Iterable[SentencePair]) -> float:
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return 1.0
     likelihoods = [_log_likelihood(parser, observed, float(value)) for value in TEMPERATURES]
-    return float(TEMPERATURES[int(np.argmax(likelihoods))]) * parser.temperature
+    return float(TEMPERATURES[int(np.argmax(likelihoods))])
 
 
 def _log_likelihood(parser: ArcParser, observed: list[tuple[Scores, Scores]], temperature: float) -> float:

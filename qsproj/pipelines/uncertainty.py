@@ -46,7 +46,7 @@ def belief(parser: Parser, sentence: Sentence) -> Belief:
     if not isinstance(parser, ArcParser):
         marginals = parser.arc_probabilities(sentence)
         return Belief(marginals, float(head_entropies(marginals).sum()))
-    scores = parser.scores(sentence)
+    scores = parser.scores(sentence) / parser.temperature
     log_z, marginals = parser.inference.infer(scores)
     possible = marginals > 0.0
     return Belief(marginals, max(log_z - float(marginals[possible] @ scores[possible]), 0.0))

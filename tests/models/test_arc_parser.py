@@ -1,11 +1,12 @@
 """The first-order parser on real trees, small enough for every run, and its file."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import misc_values, read_conllu
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc_training import TrainingOptions, richest_template_set, train_arc_parser
@@ -31,6 +32,18 @@ def test_real_trees_are_learned(data_dir):
 def parser():
     sample = list(read_conllu("corpora/es.conllu"))
     return train_arc_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=2))[0]
+
+
+def test_temperature_changes_probabilities_and_no_tree(parser):
+    doubting = replace(parser, temperature=3.0)
+    for sentence in itertools.islice(read_conllu("corpora/es.conllu"), 10):
+        np.testing.assert_array_equal(doubting.parse(sentence).heads, parser.parse(sentence).heads)
+        expected = parser.inference.infer(parser.scores(sentence) / 3.0)[1]
+        np.testing.assert_allclose(doubting.arc_probabilities(sentence), expected)
+        heads = parser.heads(parser.scores(sentence))
+        chosen = [expected[head, word] for word, head in enumerate(heads) if word]
+        reported = misc_values(doubting.parse(sentence, confidence=True), "ArcProb")
+        assert [float(value) for value in reported] == pytest.approx(chosen, abs=1e-4)
 
 
 def test_a_stored_parser_parses_the_same(parser, tmp_path):

@@ -186,7 +186,6 @@ def test_the_temperature_undoes_what_sharpened_the_scores():
     truth = {}
 
     class Drawn:
-        temperature = 1.0
         inference = INFERENCE
 
         def scores(self, target):
