@@ -38,9 +38,9 @@ READING = (
     "",
     "- The machine was shared with other work: processor time is the figure to go by, wall time is an upper bound.",
     "- Partial trees beat whole ones where whole ones are few: of the German pairs, 3% project whole.",
-    "- Swedish stays below delexicalised transfer. The sentences in which 80% of the words get a head are the short",
-    "  ones there: 9 words on average, from a bitext of 16 (German 13 of 25, Spanish 18 of 23; first 6,000 pairs),",
-    "  and PUD has 19. Choosing by density alone chooses the wrong sentences from a bitext of mixed sources.",
+    "- Swedish stays below delexicalised transfer. That sentences of all lengths are trained on, not the densest, which",
+    "  are short, was worth 1.5 UAS there (76.1 before); what remains is the bitext: its closest translations are verses",
+    "  of an old Bible. `--method soft` starts from the delexicalised parser: [soft-projection.md](soft-projection.md).",
 )
 
 # Name, options of `qsproj project`.
