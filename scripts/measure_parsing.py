@@ -90,7 +90,7 @@ def measure(row: Row, data: Path) -> dict[str, object]:
         parser.save(path)
         size = path.stat().st_size
         began = time.process_time()
-        write_conllu(map(parser.parse, read_conllu(data / f"{row.test}.conllu.gz")), Path(folder) / "out")
+        write_conllu(parser.parse_all(read_conllu(data / f"{row.test}.conllu.gz")), Path(folder) / "out")
         whole = time.process_time() - began
     return {
         "name": row.name,

@@ -54,12 +54,28 @@ def run(options: argparse.Namespace) -> None:
 
 def _parsed(parser: Parser, path: str, *, decode: str, confidence: bool) -> Iterator[Sentence]:
     """Yield the sentences of a file parsed; an error that one causes names its line."""
-    line = 1
-    for sentence in track(read_conllu(path), "parsing", unit="sentence"):
-        try:
-            yield parser.parse(sentence, decode=decode, confidence=confidence)
-        except SentenceLengthError as error:
-            raise DataError(
-                name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
-            ) from error
-        line += lines_in(sentence)
+    line = following = 1
+
+    def read() -> Iterator[Sentence]:
+        nonlocal line, following
+        for sentence in track(read_conllu(path), "parsing", unit="sentence"):
+            line, following = following, following + lines_in(sentence)
+            yield sentence
+
+    try:
+        yield from _parse_all(parser, read(), decode=decode, confidence=confidence)
+    except SentenceLengthError as error:
+        raise DataError(
+            name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
+        ) from error
+
+
+def _parse_all(
+    parser: Parser, sentences: Iterator[Sentence], *, decode: str, confidence: bool
+) -> Iterator[Sentence]:
+    """Parse in blocks where the model can, else one by one."""
+    from qsproj.models.arc_parser import ArcParser
+
+    if isinstance(parser, ArcParser):
+        return parser.parse_all(sentences, decode=decode, confidence=confidence)
+    return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)

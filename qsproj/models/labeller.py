@@ -19,7 +19,7 @@ from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels import label_features
 from qsproj.training.loop import run_epochs
 
-HASH_BITS = 18
+HASH_BITS = 17
 ROOT_RELATION = "root"
 
 

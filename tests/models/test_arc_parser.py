@@ -8,6 +8,7 @@ import pytest
 
 from qsproj.corpus.conllu import misc_values, read_conllu
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc_parser import BLOCK
 from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc_training import TrainingOptions, richest_template_set, train_arc_parser
 from qsproj.models.storage import load_model
@@ -44,6 +45,18 @@ def test_temperature_changes_probabilities_and_no_tree(parser):
         chosen = [expected[head, word] for word, head in enumerate(heads) if word]
         reported = misc_values(doubting.parse(sentence, confidence=True), "ArcProb")
         assert [float(value) for value in reported] == pytest.approx(chosen, abs=1e-4)
+
+
+def test_blocks_give_what_single_sentences_give(parser):
+    sentences = list(read_conllu("corpora/en.conllu"))
+    assert len(sentences) > 2 * BLOCK
+    together = list(parser.parse_all(sentences, confidence=True))
+    assert len(together) == len(sentences)
+    for sentence, parsed in zip(sentences, together, strict=True):
+        alone = parser.parse(sentence, confidence=True)
+        np.testing.assert_array_equal(parsed.heads, alone.heads)
+        assert parsed.deprels == alone.deprels
+        assert misc_values(parsed, "ArcProb") == misc_values(alone, "ArcProb")
 
 
 def test_a_stored_parser_parses_the_same(parser, tmp_path):
