@@ -3,6 +3,7 @@
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
 train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
+`cotrain` makes a parser of target text that has no translation, out of pairs without trees.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_seed
+
+if TYPE_CHECKING:
+    from qsproj.models.joint_parser import JointParser
 
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
@@ -21,14 +26,19 @@ EXAMPLES = """examples:
   qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
       --alignment-output en-de.links
+  qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted --trees corpora/de.conllu -o de.model
 """
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
 _PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
+_COTRAIN = (
+    """Train a parser of the target alone on trees and on what a joint model believes of pairs without."""
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of both actions."""
+    """Declare the options of all actions."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     train = _add_action(actions, "train", _TRAIN)
     train.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
@@ -48,12 +58,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
     parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
     parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+    cotrain = _add_action(actions, "cotrain", _COTRAIN)
+    cotrain.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
+    cotrain.add_argument(
+        "--trees",
+        required=True,
+        metavar="FILE",
+        help="target sentences with trees, best those that the model was trained on",
+    )
+    cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
+    cotrain.add_argument(
+        "--rounds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how often the two parsers teach each other (default: 1; more has not helped)",
+    )
+    add_seed(cotrain)
 
 
 def _add_action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str
 ) -> argparse.ArgumentParser:
-    """Add an action with the options that both share."""
+    """Add an action with the options that all share."""
     action = actions.add_parser(
         name,
         help=description.rstrip("."),
@@ -78,7 +105,7 @@ def _add_action(
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    {"train": _train, "parse": _parse}[options.action](options)
+    {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -128,21 +155,10 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.errors import DataError
-    from qsproj.models.joint_parser import JointParser
-    from qsproj.models.storage import load_model
     from qsproj.pipelines.biparse import ParsingCounts, parse_pairs, read_pairs
     from qsproj.progress import track
 
-    parser = load_model(options.model)
-    if not isinstance(parser, JointParser):
-        raise DataError(
-            options.model,
-            None,
-            found=f"a model of another kind ({type(parser).__name__})",
-            expected="a joint parser",
-            remedy="train one: qsproj biparse train",
-        )
+    parser = _joint_model(options.model)
     pairs = read_pairs(
         options.source, options.target, options.alignment, alignment_format=options.alignment_format
     )
@@ -161,3 +177,45 @@ def _parse(options: argparse.Namespace) -> None:
             if links is not None:
                 write_alignments([parsed.alignment], links, with_weights=True)
     print(counts.summary(), file=sys.stderr)
+
+
+def _cotrain(options: argparse.Namespace) -> None:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from qsproj.corpus.conllu import read_conllu
+    from qsproj.pipelines.biparse import read_pairs
+    from qsproj.pipelines.cotrain import CotrainingOptions, cotrain
+
+    joint = _joint_model(options.model)
+    pairs = read_pairs(
+        options.source, options.target, options.alignment, alignment_format=options.alignment_format
+    )
+    parser, report = cotrain(
+        replace(joint, source_tree=options.source_tree or joint.source_tree),
+        list(read_conllu(options.trees)),
+        list(pairs),
+        rng=np.random.default_rng(options.seed),
+        options=CotrainingOptions(rounds=options.rounds),
+    )
+    parser.save(options.output)
+    print(report.summary(), file=sys.stderr)
+
+
+def _joint_model(path: str) -> JointParser:
+    """Load a joint model; one of another kind is an error."""
+    from qsproj.errors import DataError
+    from qsproj.models.joint_parser import JointParser
+    from qsproj.models.storage import load_model
+
+    parser = load_model(path)
+    if not isinstance(parser, JointParser):
+        raise DataError(
+            path,
+            None,
+            found=f"a model of another kind ({type(parser).__name__})",
+            expected="a joint parser",
+            remedy="train one: qsproj biparse train",
+        )
+    return parser

@@ -69,3 +69,17 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     swapped = ("biparse", "train", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
     assert_one_line(run_cli(*swapped), "JointParser", "expected a first-order parser")
     assert not output.exists()
+
+
+def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
+    parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
+    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "--trees", "corpora/de.conllu", "-o", parser)
+    outcome = run_cli(*cotrain, "-m", models[1])
+    assert outcome.code == 0
+    assert "90 trees and 90 pairs" in outcome.err
+    assert run_cli("parse", "-m", parser, "corpora/de.conllu", "-o", parsed).code == 0
+    assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))
+    before = parser.read_bytes()
+    assert_one_line(run_cli(*cotrain, "-m", models[0]), "ArcParser", "expected a joint parser")
+    assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "0 rounds")
+    assert parser.read_bytes() == before
