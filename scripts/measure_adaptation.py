@@ -47,7 +47,7 @@ NAIJA_SIZES = (10, 100, 1000, None)
 PUD_SIZES = (10, 100, 600)
 PUD_TEST_FROM = 600
 DRAWS = 5
-PARSER_EVERY, PARSER_EPOCHS = 4, 3
+PARSER_EPOCHS = 3
 SEED = 1
 
 Trees = list[Sentence]
@@ -120,9 +120,9 @@ def ewt(part: str, style: str, limit: int | None = None) -> Trees:
 
 
 def measure_parser(style: str, folder: Path) -> dict[str, Any]:
-    """Train a parser on one in four trees after the first 100, those that converters are trained on."""
+    """Train a parser on all trees after the first 100, those that converters are trained on."""
     options = TrainingOptions(epochs=PARSER_EPOCHS)
-    trees = ewt("train", style)[max(TABLE_SIZES) :: PARSER_EVERY]
+    trees = ewt("train", style)[max(TABLE_SIZES) :]
     parser, _ = train_arc_parser(trees, rng=np.random.default_rng(SEED), options=options)
     parser.save(folder / f"{style}.parser")
     gold = ewt("test", style, TABLE_TEST)
