@@ -25,8 +25,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("adapt", "adapt a treebank or a parser to another annotation style, from a few trees"),
     ("biparse", "parse both sides of a bitext together"),
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
-    ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
     ("suggest", "choose the sentences that are best annotated next"),
+    ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
     ("demo", "run the main job on the sample in corpora/"),
 )
 

@@ -121,6 +121,8 @@ def test_going_on_gives_what_never_stopping_gives(held_out, stopped_after):
 
 def test_a_run_that_is_over_is_not_run_again():
     states = []
-    run_em(0, e_step=lambda n: (n, float(n)), m_step=lambda n: n + 1, iterations=3, after_iteration=states.append)
+    run_em(
+        0, e_step=lambda n: (n, float(n)), m_step=lambda n: n + 1, iterations=3, after_iteration=states.append
+    )
     again = run_em(0, e_step=None, m_step=None, iterations=3, resume=states[-1])
     assert (again.parameters, len(again.records)) == (3, 3)
