@@ -88,7 +88,7 @@ def project_soft(
     Raises
     ------
     UsageError
-        When not one pair has evidence.
+        When no pair has evidence for half of its words.
     """
     options = options or SoftProjectionOptions()
     parser, chosen = prior.joined, list[SentencePair]()
@@ -96,7 +96,9 @@ def project_soft(
         following = track(_split(pairs, held_out=False), f"choosing pairs, round {round_number}", unit="pair")
         chosen = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
-            raise UsageError("no pair has links that carry an arc over; parse the source, check the links")
+            raise UsageError(
+                "no pair has links that carry arcs over to half its words; parse the source, check the links"
+            )
         parser = replace(prior.joined, scorer=learn_above(prior.joined, chosen, rng=rng, options=options))
     labelled = [best_tree(pair, parser, prior, strength=options.strength) for pair in chosen]
     if trees:
