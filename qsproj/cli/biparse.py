@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="how often the two parsers teach each other (default: 1; more has not helped)",
+        help="how often the bilingual parser teaches the other, and is renewed by it (default: 1)",
     )
     add_seed(cotrain)
 
