@@ -24,7 +24,8 @@ OTHER_TAGS = (
     *("DET", "NUM", "PART", "SCONJ", "INTJ", "SYM", "X"),
 )
 TAG_NUMBERS = {tag: number for number, tag in enumerate(COUNTED_TAGS + OTHER_TAGS, start=1)}
-UNKNOWN_TAG = 63
+# The kernels keep the tags between as bits of an int64, whose last is the sign.
+UNKNOWN_TAG = 62
 
 
 @dataclass(frozen=True, slots=True)

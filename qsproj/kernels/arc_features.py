@@ -14,7 +14,7 @@ atoms : uint64[n + 1 + 2 * PAD, A]
     Hash of attribute a at position p (0 is the root) in row ``p + PAD``; the PAD rows before and after
     stand for the outside of the sentence.
 tags : uint8[n + 1]
-    Coarse tag of each position as a number below 64, for the tags between head and dependent.
+    Coarse tag of each position as a number below 63, for the tags between head and dependent.
 head_operations, dependent_operations : int32[T, W]
     What each template asks of either end, packed as ``column << 8 | (offset + 128)``; -1 fills the row.
 seeds : uint64[T]
@@ -54,7 +54,7 @@ class ArcFeatures(NamedTuple):
     head_parts, dependent_parts : uint64[n + 1, T]
         Hash of what each template asks of a position as head and as dependent.
     tags : uint8[n + 1]
-        Coarse tag of each position as a number below 64.
+        Coarse tag of each position as a number below 63: one bit each of an int64, but the sign.
     between : int32[T]
         What each template asks of the tags between: a sum of EACH, SET, VERBS, PUNCTUATION, COORDINATORS.
     plain, directed : int
