@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class QsprojError(Exception):
     """Base of every error that is the input's or the caller's, not a bug of ours."""
@@ -33,14 +35,39 @@ class UsageError(QsprojError):
     """An argument is wrong: an unknown name, a file that is not there, options that exclude each other."""
 
 
-class SentenceLengthError(UsageError):
-    """A sentence is longer than a model takes; whoever knows its file and line says these too."""
+class SentenceError(UsageError):
+    """A sentence is not what a model takes; whoever knows its file and line says these too."""
+
+    def __init__(self, *, found: str, expected: str, remedy: str) -> None:
+        self.found, self.expected, self.remedy = found, expected, remedy
+        super().__init__(f"found {found}, expected {expected}; {remedy}")
+
+
+class SentenceLengthError(SentenceError):
+    """A sentence has no words, or more than a model takes."""
 
     def __init__(self, words: int, limit: int) -> None:
-        self.found = f"a sentence of {words:,} words"
-        self.expected = f"1 to {limit:,}"
-        self.remedy = "split it, or leave it out"
-        super().__init__(f"found {self.found}, expected {self.expected}; {self.remedy}")
+        super().__init__(
+            found=f"a sentence of {words:,} words",
+            expected=f"1 to {limit:,}",
+            remedy="split it, or leave it out",
+        )
+
+
+class MissingTreeError(SentenceError):
+    """A sentence has no head at all where a tree is read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            found="a sentence without heads",
+            expected="a tree in the old style, which a converter reads",
+            remedy="parse it first (qsproj parse)",
+        )
+
+
+def listed_reasons(counts: Mapping[str, int]) -> str:
+    """Say how many were left out for each reason, for a message."""
+    return "; ".join(f"{count} for {reason}" for reason, count in counts.items()) or "none"
 
 
 def unknown_name(kind: str, name: str, known: list[str]) -> UsageError:

@@ -12,7 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed
+from qsproj.cli.options import add_seed, located
 
 if TYPE_CHECKING:
     from qsproj.models.converter_parser import StoredParser
@@ -118,7 +118,7 @@ def _source_parser(path: str) -> StoredParser:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.corpus.conllu import write_conllu
     from qsproj.errors import DataError, UsageError
     from qsproj.models.converter import Converter
     from qsproj.models.storage import load_model
@@ -137,8 +137,9 @@ def _convert(options: argparse.Namespace) -> None:
             expected="a converter",
             remedy="train one with --source and --target, or parse with it: qsproj parse",
         )
-    converted = convert_treebank(converter, read_conllu(options.source))
-    if options.least_sure:
-        converted = iter(found := list(converted))
-        write_conllu(least_sure_first(found), options.least_sure)
-    write_conllu((one.sentence(confidence=options.confidence) for one in converted), options.output)
+    with located(options.source) as sentences:
+        converted = convert_treebank(converter, sentences)
+        if options.least_sure:
+            converted = iter(found := list(converted))
+            write_conllu(least_sure_first(found), options.least_sure)
+        write_conllu((one.sentence(confidence=options.confidence) for one in converted), options.output)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import lines_in, read_conllu
+from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, SentenceError
 
 if TYPE_CHECKING:
     from qsproj.parallel import Workers
@@ -35,6 +38,25 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 def read_all(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other."""
     return itertools.chain.from_iterable(read_conllu(path) for path in paths)
+
+
+@contextmanager
+def located(path: str) -> Iterator[Iterator[Sentence]]:
+    """Give the sentences of a file; an error in the block names the line of the last one that was taken."""
+    line = 1
+
+    def sentences() -> Iterator[Sentence]:
+        nonlocal line
+        for sentence in read_conllu(path):
+            yield sentence
+            line += lines_in(sentence)
+
+    try:
+        yield sentences()
+    except SentenceError as error:
+        raise DataError(
+            name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
+        ) from error
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

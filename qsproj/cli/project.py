@@ -25,7 +25,7 @@ EXAMPLES = """examples:
       --method qg --backend dask --scheduler tcp://head:8786 -o de.model
   qsproj train en-train.conllu --features delexicalised -o en.delex
   qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
-  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \
+  qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --method soft --prior en.delex --prior neighbours.delex -o de.model    # the most accurate
 """
 

@@ -14,10 +14,8 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, read_all
-from qsproj.corpus.conllu import lines_in, read_conllu, write_conllu
-from qsproj.corpus.files import name_of
-from qsproj.errors import DataError, SentenceLengthError
+from qsproj.cli.options import add_output, located, read_all
+from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
 if TYPE_CHECKING:
@@ -88,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
 
     check_criterion(options.by, len(options.model))
     parsers = [load_parser(path) for path in options.model]
-    candidates = list(_candidates(parsers, options.input, criterion=options.by))
+    candidates = _candidates(parsers, options.input, criterion=options.by)
     ranked = rank(
         candidates,
         annotated=read_all(options.annotated),
@@ -102,37 +100,28 @@ def run(options: argparse.Namespace) -> None:
     write_conllu(_written(ranked, parsers[0], predict=options.predict), options.output)
 
 
-def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> Iterator[Candidate]:
-    """Yield the sentences of a file with their uncertainties; an error that one causes names its line."""
+def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> list[Candidate]:
+    """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
     from qsproj.models.converter import Converter
-    from qsproj.pipelines.adapt import has_tree
+    from qsproj.pipelines.adapt import check_tree
     from qsproj.pipelines.suggest import Candidate
     from qsproj.pipelines.uncertainty import word_uncertainties
 
     reads_trees = any(isinstance(parser, Converter) for parser in parsers)
-    line = 1
-    for sentence in track(read_conllu(path), "parsing", unit="sentence"):
-        if reads_trees and not has_tree(sentence):
-            raise DataError(
-                name_of(path),
-                line,
-                found="a sentence without heads",
-                expected="a tree in the old style, which a converter reads",
-                remedy="parse it first (qsproj parse)",
-            )
-        try:
-            yield Candidate(sentence, word_uncertainties(parsers, sentence, criterion=criterion))
-        except SentenceLengthError as error:
-            raise DataError(
-                name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
-            ) from error
-        line += lines_in(sentence)
+    candidates = []
+    with located(path) as sentences:
+        for sentence in track(sentences, "parsing", unit="sentence"):
+            if reads_trees:
+                check_tree(sentence)
+            candidates.append(Candidate(sentence, word_uncertainties(parsers, sentence, criterion=criterion)))
+    return candidates
 
 
 def _written(ranked: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
     """Yield the suggestions as they are written."""
-    from qsproj.pipelines.suggest import with_uncertainty
+    from qsproj.corpus.editing import with_comment
+    from qsproj.pipelines.suggest import UNCERTAINTY_KEY
 
     for candidate in ranked:
         sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
-        yield with_uncertainty(sentence, candidate.uncertainty)
+        yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")

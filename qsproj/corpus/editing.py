@@ -117,6 +117,32 @@ def comment_value(sentence: Sentence, key: str) -> str | None:
     return None if found is None else found[1]
 
 
+def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
+    """Return the sentence with a comment ``# key = value``, in the place of an older one or last.
+
+    A sentence without layout gets the layout that it would be written with.
+
+    Raises
+    ------
+    ValueError
+        When key or value hold a line end.
+    """
+    text = f"# {key} = {value}"
+    if any(character in text for character in "\r\n"):
+        raise ValueError(f"{text!r} cannot be a comment: it holds a line end")
+    layout = layout_of(sentence)
+    found = comment_in(layout.lines, key)
+    first_word = layout.word_lines[0] if layout.word_lines else len(layout.lines)
+    if found is not None:
+        at, replaced = found[0], 1
+    else:
+        at = next((i for i, line in enumerate(layout.lines) if not line.startswith("#")), first_word)
+        replaced = 0
+    lines = (*layout.lines[:at], text, *layout.lines[at + replaced :])
+    word_lines = tuple(line + 1 - replaced for line in layout.word_lines)
+    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines))
+
+
 def lines_in(sentence: Sentence) -> int:
     """Return how many line ends a sentence took in its file, blank lines too; 0 for one that was made."""
     layout = sentence.layout

@@ -13,7 +13,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.kernels.dmv_best import dmv_best
 from qsproj.kernels.dmv_expectation import dmv_expectation
 from qsproj.models.arc_parser import DECODERS, MAX_WORDS
@@ -58,7 +58,9 @@ class Dmv:
         Raises
         ------
         UsageError
-            When ``decode`` is not one of ``map``, ``mbr``, or the sentence has no words or too many.
+            When ``decode`` is not one of ``map``, ``mbr``.
+        SentenceLengthError
+            When the sentence has no words or too many.
         """
         if decode not in DECODERS:
             raise unknown_name("decoder", decode, list(DECODERS))
@@ -130,10 +132,7 @@ class Dmv:
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
         if not 0 < len(sentence) <= MAX_WORDS:
-            name = f"sentence {sentence.sent_id!r}" if sentence.sent_id else "a sentence without sent_id"
-            raise UsageError(
-                f"{name} has {len(sentence)} words, expected 1 to {MAX_WORDS}; split it, or leave it out"
-            )
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
         return kept_words(sentence.upos, punctuation=self.punctuation)
 
     def _packed(

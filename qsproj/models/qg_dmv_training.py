@@ -12,7 +12,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.dmv import Dmv
@@ -109,7 +109,7 @@ def train_qg_dmv(
         usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
         first = next(usable, None)
         if first is None:
-            raise UsageError(f"no sentence pair can be learned from (left out: {skipped})")
+            raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
         result = _run_em(packed, dev, options, workers, checkpoint)
         counts, _ = expected_counts(packed, result.parameters, workers=workers)

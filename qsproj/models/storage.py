@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, unknown_name
+from qsproj.errors import DataError, UsageError, unknown_name
 
 FORMAT = "qsproj-model"
 VERSION = 2
@@ -106,14 +106,18 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
             str(path), None, found=error.strerror or str(error), expected="a model file"
         ) from error
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, zlib.error) as error:
-        raise DataError(
-            str(path),
-            None,
-            found=f"a damaged or foreign file ({error})",
-            expected="a model written by qsproj",
-            remedy="train it again, or copy it again",
-        ) from error
+        raise _damaged(path, error) from error
     return header["kind"], header["model"], arrays
+
+
+def _damaged(path: str | Path, error: Exception) -> DataError:
+    return DataError(
+        str(path),
+        None,
+        found=f"a damaged or foreign file ({error})",
+        expected="a model written by qsproj",
+        remedy="train it again, or copy it again",
+    )
 
 
 def _read_array(entry: IO[bytes]) -> NDArray[Any]:
@@ -141,13 +145,18 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     DataError
-        As :func:`load_archive`.
+        As :func:`load_archive`, and when an entry that this kind of model needs is not there.
+    UsageError
+        When the kind is unknown.
     """
     kind, header, arrays = load_archive(path)
     if kind not in KINDS:
-        raise unknown_name("kind of model", kind, sorted(KINDS))
+        raise UsageError(f"{path}: {unknown_name('kind of model', kind, sorted(KINDS))}")
     module, name = KINDS[kind]
-    model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+    try:
+        model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from error
     return model
 
 

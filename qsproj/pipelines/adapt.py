@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.editing import with_comment
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, MissingTreeError, UsageError
 from qsproj.models.converter import Conversion, Converter, converted_sentence
 from qsproj.models.converter_parser import AdaptedParser, StoredParser
 from qsproj.models.converter_training import ConverterOptions, ConverterReport, train_converter
@@ -123,13 +124,13 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
     Raises
     ------
-    UsageError
+    MissingTreeError
         At a sentence without any head: there is nothing to convert.
+    SentenceLengthError
+        At a sentence without words, or with too many.
     """
-    for number, sentence in enumerate(track(sentences, "converting", unit="sentence"), start=1):
-        if not has_tree(sentence):
-            name = f" (sent_id {sentence.sent_id})" if sentence.sent_id else ""
-            raise UsageError(f"sentence {number}{name} has no head; parse it first (qsproj parse)")
+    for sentence in track(sentences, "converting", unit="sentence"):
+        check_tree(sentence)
         conversion = converter.convert(sentence)
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
 
@@ -141,7 +142,7 @@ def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
     """
     ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
     return [
-        _with_comment(one.sentence(confidence=True), f"# expected_errors = {one.expected_errors:.2f}")
+        with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
         for one in ranked
     ]
 
@@ -151,12 +152,7 @@ def has_tree(sentence: Sentence) -> bool:
     return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 
-def _with_comment(sentence: Sentence, comment: str) -> Sentence:
-    """Return a sentence that was read with one more comment, the last of its comments."""
-    layout = sentence.layout
-    if layout is None:
-        return sentence
-    at = sum(1 for _ in takewhile(lambda line: line.startswith("#"), layout.lines))
-    lines = (*layout.lines[:at], comment, *layout.lines[at:])
-    word_lines = tuple(line + 1 for line in layout.word_lines)
-    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines))
+def check_tree(sentence: Sentence) -> None:
+    """Raise :class:`MissingTreeError` when no word has a head."""
+    if not has_tree(sentence):
+        raise MissingTreeError

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.columns import comment_in, layout_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.converter import Converter
@@ -144,21 +143,6 @@ def rank(
         if kinds is not None:
             kinds.add(index)
         yield candidates[index]
-
-
-def with_uncertainty(sentence: Sentence, uncertainty: float) -> Sentence:
-    """Return the sentence with a comment ``# uncertainty = ...``, in the place of an older one or last."""
-    layout = layout_of(sentence)
-    lines = list(layout.lines)
-    text = f"# {UNCERTAINTY_KEY} = {uncertainty:.4f}"
-    found = comment_in(lines, UNCERTAINTY_KEY)
-    if found is not None:
-        lines[found[0]] = text
-        return replace(sentence, layout=replace(layout, lines=tuple(lines)))
-    at = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    lines.insert(at, text)
-    word_lines = tuple(line + (line >= at) for line in layout.word_lines)
-    return replace(sentence, layout=replace(layout, lines=tuple(lines), word_lines=word_lines))
 
 
 class _KindCounts:

@@ -1,6 +1,8 @@
 """Bad input to the commands: one line that names file and line, exit code 2, nothing lost."""
 
 import gzip
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,58 @@ def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
 def test_a_tagger_is_no_parser(run_cli, tmp_path):
     run_cli("tag", "--train", SAMPLE, "--language", "de", "-o", tmp_path / "tagger")
     assert_one_line(run_cli("parse", "-m", tmp_path / "tagger", SAMPLE), "tagger", "expected a parser")
+
+
+def test_a_sentence_of_2000_words_is_named(run_cli, model, tmp_path):
+    row = "{}\tx\t_\tNOUN\t_\t_\t{}\tdep\t_\t_\n"
+    long = conllu(
+        tmp_path / "long",
+        row.format(1, 0) + "\n" + "".join(row.format(word, word - 1) for word in range(1, 2001)) + "\n",
+    )
+    short = conllu(tmp_path / "short", GOOD)
+    converter, dmv = tmp_path / "converter", tmp_path / "dmv"
+    links = conllu(tmp_path / "links", "0-0\n")
+    run_cli("adapt", "--source", short, "--target", short, "--epochs", 1, "-o", converter)
+    pair = ("--source", short, "--target", short, "--alignment", links)
+    run_cli("project", *pair, "--method", "em", "-o", dmv)
+    for command in (
+        ("parse", "-m", model, long),
+        ("parse", "-m", dmv, long),
+        ("adapt", "-m", converter, "--source", long),
+    ):
+        assert_one_line(
+            run_cli(*command, "-o", tmp_path / "out"), f"{long}:3: found a sentence of 2,000 words"
+        )
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("tag", ["_", "NN"])
+def test_tags_that_are_not_universal_are_learned_and_parsed(run_cli, tmp_path, tag):
+    rows = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    other = [[*row[:3], tag, *row[4:]] if len(row) == 10 else row for row in rows]
+    treebank = conllu(tmp_path / "other", "\n".join("\t".join(row) for row in other) + "\n")
+    assert run_cli("train", treebank, "--epochs", 1, "-o", tmp_path / "m").code == 0
+    assert run_cli("parse", "-m", tmp_path / "m", treebank, "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("dmv", "found a damaged or foreign file"), ("magic", "unknown kind of model 'magic'")],
+)
+def test_a_model_whose_header_lies_is_refused(run_cli, model, tmp_path, kind, message):
+    lying = tmp_path / "lying"
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(lying, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "header.json":
+                content = json.dumps(json.loads(content) | {"kind": kind})
+            new.writestr(name, content)
+    assert_one_line(run_cli("parse", "-m", lying, SAMPLE), f"{lying}: {message}")
+
+
+def test_reasons_are_listed_in_words(run_cli, tmp_path):
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
+        *("--method", "qg", "--min-linked", 2, "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, "(left out: 90 for a linked share of target words below 2)")

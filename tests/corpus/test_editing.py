@@ -4,12 +4,13 @@ import io
 
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import (
     comment_value,
     misc_values,
     sentence_from_words,
     with_columns,
+    with_comment,
     with_heads,
     with_misc,
 )
@@ -87,3 +88,35 @@ def test_columns_are_replaced_and_the_rest_kept():
         ("d", "e"),
     )
     assert with_heads(changed, [-1, 2, 0]).heads.tolist() == [-1, 2, 0]
+
+
+ROW = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def written(sentence):
+    handle = io.StringIO()
+    write_conllu([sentence], handle)
+    return handle.getvalue()
+
+
+@pytest.mark.parametrize("comments", ["", "# sent_id = s\n", "# sent_id = s\n# text = a\n"])
+def test_a_new_comment_is_the_last_and_nothing_else_changes(comments):
+    (read,) = read_conllu(io.StringIO(comments + ROW))
+    assert written(with_comment(read, "key", "0.25")) == f"{comments}# key = 0.25\n{ROW}"
+    assert written(read) == comments + ROW
+
+
+def test_an_older_comment_is_replaced_where_it_stands():
+    (read,) = read_conllu(io.StringIO("# key = 0.9\n# sent_id = s\n" + ROW))
+    assert written(with_comment(read, "key", "0.25")) == "# key = 0.25\n# sent_id = s\n" + ROW
+
+
+def test_a_made_sentence_gets_its_rows_below_the_comment():
+    marked = with_comment(sentence_from_words(["a", "b"]), "key", "1")
+    assert comment_value(marked, "key") == "1"
+    assert [marked.layout.lines[i].split("\t")[1] for i in marked.layout.word_lines] == ["a", "b"]
+
+
+def test_a_comment_of_two_lines_is_refused():
+    with pytest.raises(ValueError, match="line end"):
+        with_comment(sentence_from_words(["a"]), "key", "1\n2")

@@ -213,7 +213,7 @@ def test_parsing_refuses_what_it_cannot_do():
     model = Dmv(("_", "NOUN"), uniform_parameters(2))
     with pytest.raises(UsageError, match="map, mbr"):
         model.parse(make_sentence("a", "NOUN"), decode="best")
-    with pytest.raises(UsageError, match="1001 words"):
+    with pytest.raises(UsageError, match="1,001 words"):
         model.parse(make_sentence("a " * 1001, "NOUN " * 1001))
 
 

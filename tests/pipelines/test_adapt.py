@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, MissingTreeError, UsageError
 from qsproj.models.converter import Conversion, Converter
 from qsproj.pipelines.adapt import (
     ConvertedSentence,
@@ -51,7 +51,7 @@ def test_the_least_sure_come_first_by_the_word(sentences):
 
 def test_nothing_to_convert_is_said():
     bare = make_sentence("a b", "X X")
-    with pytest.raises(UsageError, match="sentence 2 has no head"):
+    with pytest.raises(MissingTreeError, match="without heads"):
         list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), bare]))
     with pytest.raises(UsageError, match="no source sentence has a head"):
         train_adaptation([bare], [bare], rng=np.random.default_rng(1))

@@ -1,11 +1,8 @@
 """The order of suggestions: against plain Python, its limits, and what is said of each sentence."""
 
-import io
-
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import comment_value, read_conllu, write_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import ArcScorer
@@ -18,7 +15,6 @@ from qsproj.pipelines.suggest import (
     rank,
     source_kinds,
     tag_kinds,
-    with_uncertainty,
 )
 from tests.oracles import suggest as oracle
 from tests.sentences import make_sentence
@@ -151,32 +147,6 @@ def test_a_converter_goes_by_the_source_tree():
 
 ROWS = "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n2-3\tbc\t_\t_\t_\t_\t_\t_\t_\t_\n2\tb\t_\tX\t_\t_\t_\t_\t_\t_\n"
 ROWS += "3\tc\t_\tX\t_\t_\t_\t_\t_\tNote=1\n\n"
-
-
-def written(sentence):
-    handle = io.StringIO()
-    write_conllu([sentence], handle)
-    return handle.getvalue()
-
-
-@pytest.mark.parametrize("comments", ["", "# sent_id = s\n", "# sent_id = s\n# text = a bc\n"])
-def test_the_uncertainty_is_the_last_comment_and_nothing_else_changes(comments):
-    (sentence,) = read_conllu(io.StringIO(comments + ROWS))
-    marked = with_uncertainty(sentence, 0.25)
-    assert written(marked) == f"{comments}# uncertainty = 0.2500\n{ROWS}"
-    assert written(sentence) == comments + ROWS
-
-
-def test_an_older_uncertainty_is_replaced():
-    (sentence,) = read_conllu(io.StringIO("# uncertainty = 0.9\n# sent_id = s\n" + ROWS))
-    assert written(with_uncertainty(sentence, 0.25)) == "# uncertainty = 0.2500\n# sent_id = s\n" + ROWS
-
-
-def test_a_sentence_that_was_made_gets_one_too():
-    marked = with_uncertainty(make_sentence("a b", "X Y"), 1.5)
-    assert comment_value(marked, "uncertainty") == "1.5000"
-    assert marked.layout is not None
-    assert [marked.layout.lines[i].split("\t")[1] for i in marked.layout.word_lines] == ["a", "b"]
 
 
 def test_the_uncertainty_of_a_sentence_is_the_mean_of_its_words():
