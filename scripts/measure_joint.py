@@ -38,6 +38,7 @@ from qsproj.models.joint_parser import JointParser
 from qsproj.models.joint_weights import JointWeights
 from qsproj.models.storage import load_parser
 from qsproj.pipelines.biparse import TrainedTarget, train_joint_parser, train_target
+from qsproj.pipelines.cotrain import cotrain
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
 
@@ -57,6 +58,19 @@ TRAINED = {
 }
 ALIGNMENT = "alignment"
 CONDITIONS = ("target only", "QG-mono parse", *TRAINED)
+# Target-language parsers that have learned from pairs without trees.
+COTRAINED = ("self-trained", "co-trained, one round", "co-trained, two rounds")
+COTRAINING_SIZES = (50, 100, 200)
+UNANNOTATED_PAIRS = 1000
+# Families that are left in, measured on dev.
+FAMILY_SETS = {
+    "all": FAMILIES,
+    "without SGRAND and SSIB": tuple(name for name in FAMILIES if name not in ("SGRAND", "SSIB")),
+    "without grandparents and siblings": FAMILIES[:4],
+    "MONO": ("MONO",),
+}
+FAMILIES_SIZE = 400
+ALONE = "each side alone"
 READING = (
     "## Reading it",
     "",
@@ -75,6 +89,17 @@ READING = (
     "Not measured here: the synchronous parser (the factor SYNCH is there, a pipeline with it is not), gold",
     "alignments (figure 4.7), ParTUT and PUD, co-training and the noisy channel (5.3).",
 )
+COTRAINING = (
+    "## Co-training: Swedish UAS without the English side (thesis 5.3.1, figure 5.4)",
+    "",
+    f"The parser of Swedish alone, trained on the trees and on {UNANNOTATED_PAIRS:,} more pairs whose trees it does",
+    "not see, by the probabilities that the joint model (full QG, trained on the same few trees) gives to their",
+    "arcs. In the second round the joint model parses with this parser as its target side. *Self-trained*: the",
+    "same sentences with the target parser's own probabilities, without the English side. Last row: what the",
+    "joint parser reaches that sees the English side of the test.",
+    "",
+)
+COTRAINING_READING: tuple[str, ...] = ()
 LABELS = {
     "target only": "Swedish trees alone, first order",
     "QG-mono parse": "both parsers, MONO with log-potential 1, all links alike; nothing trained jointly",
@@ -272,11 +297,56 @@ def results_of_size(
             )
 
 
-def table(results: dict[str, dict[str, dict[str, float]]], key: str, digits: int = 2) -> Iterator[str]:
+def cotrained_parsers(
+    size: int, source: ArcParser, pairs: list[SentencePair], done: dict[str, dict[str, float]]
+) -> Iterator[tuple[str, ArcParser]]:
+    """Yield parsers that have learned from ``size`` trees and from pairs without (thesis figure 5.4)."""
+    if size not in COTRAINING_SIZES or all(condition in done for condition in COTRAINED):
+        return
+    order = np.random.default_rng(7).permutation(len(pairs))
+    train, others = [pairs[i] for i in order[:size]], [pairs[i] for i in order[-UNANNOTATED_PAIRS:]]
+    trees = [pair.target for pair in train]
+    joint, _ = train_joint_parser(train, source, rng=np.random.default_rng(1))
+    # Weights of zero: the two sides do not meet, and what is handed over is the target parser's own belief.
+    apart = replace(joint, weights=JointWeights.untrained(), families=(), source_tree="best")
+    yield COTRAINED[0], cotrain(apart, trees, others, rng=np.random.default_rng(1))[0]
+    rng = np.random.default_rng(1)
+    for condition in COTRAINED[1:]:
+        parser, _ = cotrain(joint, trees, others, rng=rng)
+        yield condition, parser
+        joint = replace(joint, target=parser)
+
+
+def family_figures(
+    source: ArcParser, pairs: dict[str, list[SentencePair]], done: dict[str, dict[str, float]]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield what each set of families that is not done gives on every second pair of dev."""
+    dev = pairs["dev"][::2]
+    if set(FAMILY_SETS) <= set(done):
+        return
+    order = np.random.default_rng(7).permutation(len(pairs["train"]))
+    train = [pairs["train"][i] for i in order[:FAMILIES_SIZE]]
+    target = train_target(train, rng=np.random.default_rng(1))
+    if ALONE not in done:
+        yield ALONE, alone(source, target.parser, dev)
+    for name, families in FAMILY_SETS.items():
+        if name not in done:
+            parser, _ = train_joint_parser(
+                train, source, rng=np.random.default_rng(1), families=families, target=target
+            )
+            yield name, measure(parser, dev)
+
+
+def table(
+    results: dict[str, dict[str, dict[str, float]]],
+    key: str,
+    digits: int = 2,
+    conditions: tuple[str, ...] = CONDITIONS,
+) -> Iterator[str]:
     sizes = sorted(int(size) for size in results)
     yield "| condition | " + " | ".join(str(size) for size in sizes) + " |"
     yield "|---" * (1 + len(sizes)) + "|"
-    for condition in CONDITIONS:
+    for condition in conditions:
         cells = [results[str(size)].get(condition, {}).get(key) for size in sizes]
         if any(cell is not None for cell in cells):
             shown = ["" if cell is None else f"{cell:.{digits}f}" for cell in cells]
@@ -303,7 +373,7 @@ def plot(results: dict[str, dict[str, dict[str, float]]]) -> str:
     return svg_document([drawing])
 
 
-def report(results: dict[str, dict[str, dict[str, float]]]) -> None:
+def report(results: dict[str, dict[str, dict[str, float]]], families: dict[str, dict[str, float]]) -> None:
     """Write the document."""
     errors = results.get(ALIGNMENT, {}).get("AER")
     results = {size: rows for size, rows in results.items() if rows and size != ALIGNMENT}
@@ -347,6 +417,8 @@ def report(results: dict[str, dict[str, dict[str, float]]]) -> None:
         "",
         *targets(results, largest),
         "",
+        *families_left_in(families),
+        *cotraining(results),
         *aligner(errors),
         *READING,
     ]
@@ -381,6 +453,30 @@ def targets(results: dict[str, dict[str, dict[str, float]]], largest: str) -> It
             yield f"| milliseconds a pair, {condition} | {limit} | {rows[condition]['milliseconds']:.1f} |"
 
 
+def cotraining(results: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """Tell what pairs without trees teach a parser that sees no source."""
+    rows = {size: done for size, done in results.items() if COTRAINED[0] in done}
+    if rows:
+        yield from COTRAINING
+        yield from table(rows, "target", conditions=("target only", *COTRAINED, "full QG, joint"))
+        yield ""
+        yield from COTRAINING_READING
+
+
+def families_left_in(figures: dict[str, dict[str, float]]) -> Iterator[str]:
+    """Tell which families pay while the source tree is hidden."""
+    if figures:
+        yield f"## Which families pay: dev, {FAMILIES_SIZE} trees, source tree inferred"
+        yield ""
+        yield "| families | Swedish UAS | English UAS | ms a pair |"
+        yield "|---|---|---|---|"
+        for name in (ALONE, *FAMILY_SETS):
+            if name in figures:
+                row = figures[name]
+                yield f"| {name} | {row['target']:.2f} | {row['source']:.2f} | {row['milliseconds']:.1f} |"
+        yield ""
+
+
 def aligner(errors: dict[str, float] | None) -> Iterator[str]:
     """Tell how hand alignments help the aligner."""
     if errors:
@@ -402,6 +498,8 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     record = options.work / "joint.json"
     results = json.loads(record.read_text()) if record.exists() else {}
+    family_record = options.work / "families.json"
+    families = json.loads(family_record.read_text()) if family_record.exists() else {}
     if not options.report:
         source, pairs = source_parser(options.work), lines_pairs(options.work)
         for size in options.sizes:
@@ -410,10 +508,18 @@ def main() -> None:
                 done[condition] = figures
                 record.write_text(json.dumps(results, indent=1))
                 print(size, condition, figures, flush=True)
+            for condition, parser in cotrained_parsers(size, source, pairs["train"], done):
+                done[condition] = alone(source, parser, pairs["test"][::2])
+                record.write_text(json.dumps(results, indent=1))
+                print(size, condition, done[condition], flush=True)
+        for name, figures in family_figures(source, pairs, families):
+            families[name] = figures
+            family_record.write_text(json.dumps(families, indent=1))
+            print(name, figures, flush=True)
         if ALIGNMENT not in results:
             results[ALIGNMENT] = {"AER": alignment_errors()}
             record.write_text(json.dumps(results, indent=1))
-    report(results)
+    report(results, families)
 
 
 if __name__ == "__main__":
