@@ -20,7 +20,6 @@ def test_a_second_order_parser_is_trained_and_parses(run_cli, tmp_path):
     ("arguments", "message"),
     [
         (["--factors", "grand,luck"], "unknown factors 'luck'; known: grand, childseq, valence, nocross"),
-        (["--iterations", "0"], "iterations is 0, expected at least 1"),
         (
             ["--objective", "risk"],
             "unknown objective of a second-order parser 'risk'; known: margin, likelihood",
