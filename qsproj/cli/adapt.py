@@ -12,7 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, located
+from qsproj.cli.options import add_seed, check_one_standard_input, located
 
 if TYPE_CHECKING:
     from qsproj.models.converter_parser import StoredParser
@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
 
     if (options.target is None) == (options.model is None):
         raise UsageError("give --target and -o MODEL to train, or -m MODEL and --source to convert")
+    check_one_standard_input(options.source, options.target)
     if options.model is not None:
         _convert(options)
     else:

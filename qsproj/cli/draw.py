@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output
+from qsproj.cli.options import add_output, check_one_standard_input
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> None:
         raise unknown_name("format", chosen_format, list(FORMATS))
     if (options.target is None) != (options.alignment is None):
         raise UsageError("--target and --alignment go together: give both, or neither")
+    check_one_standard_input(options.file, options.target, options.alignment)
     drawings = _chosen(_drawings(options), options.sentence, options.file)
     with open_output(options.output) as handle:
         if chosen_format == "svg":

@@ -4,24 +4,58 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.conllu import lines_in, read_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError
+from qsproj.errors import DataError, SentenceError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.parallel import Workers
+
+
+def whole_number(*, least: int) -> Callable[[str], int]:
+    """Return a type of option for ``add_argument``: whole numbers from ``least`` on."""
+
+    def read(text: str) -> int:
+        if text.removeprefix("-").isdecimal() and int(text) >= least:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {least} or more")
+
+    return read
+
+
+def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
+    """Return a type of option for ``add_argument``: finite numbers from ``least`` to ``most``."""
+    bounds = f"{least:g} or more" if math.isinf(most) else f"from {least:g} to {most:g}"
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and least <= value <= most:
+            return value
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number, {bounds}")
+
+    return read
+
+
+def check_one_standard_input(*paths: str | None) -> None:
+    """Raise UsageError when more than one of the files to read is ``-``, the standard input."""
+    if paths.count("-") > 1:
+        raise UsageError("only one file can be - (standard input); name files for the rest")
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
     parser.add_argument(
         "--seed",
-        type=int,
+        type=whole_number(least=0),
         default=1,
         metavar="N",
         help="random seed; the same seed gives the same bytes (default: 1)",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options import add_seed, add_workers
+from qsproj.cli.options import add_seed, add_workers, check_one_standard_input
 from qsproj.cli.projection_methods import METHODS
 
 EXAMPLES = """examples:
@@ -59,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
+    check_one_standard_input(options.source, options.target, options.alignment)
     pairs = AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
     projected = METHODS[options.method].project(pairs, options)
     projected.parser.save(options.output)

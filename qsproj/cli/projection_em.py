@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options import number, whole_number
+
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import SentencePair
     from qsproj.models.em_checkpoint import Checkpoint
@@ -18,13 +20,13 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("--method em, hard-em, qg")
     group.add_argument(
         "--iterations",
-        type=int,
+        type=whole_number(least=0),
         metavar="N",
         help="of EM, at most (default: em 50, hard-em 1, qg 3); hard-em with 0: count whole projected trees",
     )
     group.add_argument(
         "--longest",
-        type=int,
+        type=whole_number(least=1),
         metavar="N",
         help="leave out target sentences of more words (default: em 15, hard-em and qg 40)",
     )
@@ -43,7 +45,7 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     qg = parser.add_argument_group("--method qg")
     qg.add_argument(
         "--min-linked",
-        type=float,
+        type=number(least=0.0, most=1.0),
         default=0.9,
         metavar="X",
         help="learn from pairs in which this share of the target words is linked, a link counting as much as "

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from qsproj.cli.options import number, whole_number
 from qsproj.cli.projection_em import add_em_options, hard_em, qg, tags_only
 
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
     )
     arcs.add_argument(
         "--min-weight",
-        type=float,
+        type=number(least=0.0),
         default=0.5,
         metavar="P",
         help="follow links of this weight, where links have weights (default: 0.5)",
     )
     arcs.add_argument(
         "--min-attached",
-        type=float,
+        type=number(least=0.0, most=1.0),
         default=0.8,
         metavar="X",
         help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
@@ -50,7 +51,7 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("--method hard")
     group.add_argument(
         "--max-sentences",
-        type=int,
+        type=whole_number(least=1),
         default=20000,
         metavar="N",
         help="train on the N densest at most (default: 20000)",
@@ -60,7 +61,9 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
     )
-    group.add_argument("--epochs", type=int, default=5, metavar="N", help="passes over them (default: 5)")
+    group.add_argument(
+        "--epochs", type=whole_number(least=1), default=5, metavar="N", help="passes over them (default: 5)"
+    )
 
 
 def no_more_options(_: argparse.ArgumentParser) -> None:
@@ -100,21 +103,21 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strength",
-        type=float,
+        type=number(least=0.0),
         default=1.5,
         metavar="X",
         help="natural log of how much likelier an arc becomes by certain evidence (default: 1.5)",
     )
     group.add_argument(
         "--sentences",
-        type=int,
+        type=whole_number(least=1),
         default=8000,
         metavar="N",
         help="learn from the N pairs on which evidence and parser agree most (default: 8000)",
     )
     group.add_argument(
         "--rounds",
-        type=int,
+        type=whole_number(least=1),
         default=2,
         metavar="N",
         help="choose and learn N times, from the second on by the parser of the last (default: 2)",

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, read_all
+from qsproj.cli.options import add_seed, number, read_all, whole_number
+from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.arc_parser import ArcParser
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--iterations",
-        type=int,
+        type=whole_number(least=1),
         default=5,
         metavar="N",
         help="with --order 2, iterations of belief propagation in training and parsing (default: 5)",
@@ -73,16 +74,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
     )
     parser.add_argument(
-        "--epochs", type=int, default=10, metavar="N", help="passes over the data (default: 10)"
+        "--epochs",
+        type=whole_number(least=1),
+        default=10,
+        metavar="N",
+        help="passes over the data (default: 10)",
     )
     parser.add_argument(
         "--cutoff",
-        type=int,
+        type=whole_number(least=0),
         default=0,
         metavar="N",
         help="keep features that occur N times in the trees; 1 or more makes small models (default: 0, all)",
     )
-    parser.add_argument("--l2", type=float, default=None, metavar="X", help="strength of the L2 penalty")
+    parser.add_argument(
+        "--l2", type=number(least=0.0), default=None, metavar="X", help="strength of the L2 penalty"
+    )
     add_seed(parser)
 
 
@@ -102,6 +109,8 @@ def run(options: argparse.Namespace) -> None:
         projective=_choice(yes=options.projective, no=options.nonprojective),
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
+    if options.factors and options.order == 1:
+        raise UsageError("--factors belongs to --order 2; give both, or neither")
     train: Callable[..., tuple[ArcParser | GraphParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)

@@ -164,6 +164,40 @@ def test_a_model_whose_header_lies_is_refused(run_cli, model, tmp_path, kind, me
 def test_reasons_are_listed_in_words(run_cli, tmp_path):
     outcome = run_cli(
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
-        *("--method", "qg", "--min-linked", 2, "-o", tmp_path / "m"),
+        *("--method", "qg", "--longest", 1, "-o", tmp_path / "m"),
     )
-    assert_one_line(outcome, "(left out: 90 for a linked share of target words below 2)")
+    assert_one_line(outcome, "(left out: 90 for ")
+
+
+PROJECT = ("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "bounds"),
+    [
+        (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
+        (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
+        (("train", SAMPLE), "--l2", "nan", "a number, 0 or more"),
+        (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
+        (PROJECT, "--strength", "inf", "a number, 0 or more"),
+        (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),
+        (PROJECT, "--min-linked", "2", "a number, from 0 to 1"),
+    ],
+)
+def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds):
+    outcome = run_cli(*command, "-o", tmp_path / "m", f"{option}={value}")
+    assert_one_line(outcome, f"argument {option}: found '{value}', expected {bounds}")
+
+
+def test_standard_input_is_read_once(run_cli, tmp_path):
+    for command in (
+        ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),
+        ("draw", "-", "--target", "-", "--alignment", LINKS),
+        ("project", "--source", "-", "--target", "-", "--alignment", LINKS, "-o", tmp_path / "m"),
+    ):
+        assert_one_line(run_cli(*command), "only one file can be - (standard input)")
+
+
+def test_factors_belong_to_the_second_order(run_cli, tmp_path):
+    outcome = run_cli("train", SAMPLE, "--factors", "grand", "-o", tmp_path / "m")
+    assert_one_line(outcome, "--factors belongs to --order 2")
