@@ -324,8 +324,9 @@ READING: tuple[str, ...] = (
     "  worse in German and Spanish; agreement with held-out evidence does not tell these cases apart.",
     "- `ArcProb` says too little for Swedish PUD, which is easier than the pairs that its temperature comes from.",
     "- With predicted tags the gain over the hard projection shrinks: the prior reads nothing but tags.",
-    "- The probabilities of links matter little beside their number; which pairs are learned from, the prior, and evidence",
-    "  that is not too certain matter most.",
+    "- The probabilities of links matter little beside their number. The prior, and evidence that is not too certain,",
+    "  matter most. *Pairs not chosen* draws at random among pairs with evidence for half of the words: beyond that",
+    "  condition, the choice by agreement brings nothing in German.",
     "- Left out: posteriors of the QG-DMV as evidence, and probabilities of source arcs, which are read where the source",
     "  has `ArcProb` but were not in these files.",
 )
