@@ -13,7 +13,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed
+from qsproj.cli.options import add_seed, check_one_standard_input, whole_number
 
 if TYPE_CHECKING:
     from qsproj.models.joint_parser import JointParser
@@ -50,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="all (default), or mono: reward parallel arcs only",
     )
     train.add_argument(
-        "--epochs", type=int, default=None, metavar="N", help="passes over the pairs (default: 2)"
+        "--epochs",
+        type=whole_number(least=1),
+        default=None,
+        metavar="N",
+        help="passes over the pairs (default: 2)",
     )
     add_seed(train)
     parse = _add_action(actions, "parse", _PARSE)
@@ -69,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
     cotrain.add_argument(
         "--rounds",
-        type=int,
+        type=whole_number(least=1),
         default=1,
         metavar="N",
         help="how often the bilingual parser teaches the other, and is renewed by it (default: 1)",
@@ -105,6 +109,7 @@ def _add_action(
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
+    check_one_standard_input(options.source, options.target, options.alignment)
     {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 

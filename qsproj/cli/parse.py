@@ -6,10 +6,16 @@ The input is CoNLL-U with the columns that the model was trained on (UPOS at lea
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_output, located
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.models.storage import Parser
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
@@ -36,13 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Parse the input, a sentence at a time."""
+    """Parse the input as it is read."""
     from qsproj.models.storage import load_parser
 
     parser = load_parser(options.model)
     with located(options.input) as sentences:
-        parsed = (
-            parser.parse(sentence, decode=options.decode, confidence=options.confidence)
-            for sentence in track(sentences, "parsing", unit="sentence")
-        )
+        following = track(sentences, "parsing", unit="sentence")
+        parsed = _parse_all(parser, following, decode=options.decode, confidence=options.confidence)
         write_conllu(parsed, options.output)
+
+
+def _parse_all(
+    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool
+) -> Iterator[Sentence]:
+    """Parse in blocks where the model can, else one by one."""
+    from qsproj.models.arc_parser import ArcParser
+
+    if isinstance(parser, ArcParser):
+        return parser.parse_all(sentences, decode=decode, confidence=confidence)
+    return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)

@@ -13,7 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_seed, number, read_all, whole_number
-from qsproj.errors import UsageError
+from qsproj.conventions import NO_HEAD
+from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.arc_parser import ArcParser
@@ -114,9 +115,18 @@ def run(options: argparse.Namespace) -> None:
     train: Callable[..., tuple[ArcParser | GraphParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
+    dev = list(read_all([options.dev])) if options.dev else []
+    if options.dev and not any(np.any(sentence.heads[1:] != NO_HEAD) for sentence in dev):
+        raise DataError(
+            options.dev,
+            None,
+            found="no word with a head",
+            expected="trees to stop early by",
+            remedy="name a treebank, or leave --dev out",
+        )
     parser, report = train(
         list(read_all(options.treebanks)),
-        dev=list(read_all([options.dev])) if options.dev else (),
+        dev=dev,
         rng=np.random.default_rng(options.seed),
         options=settings,
     )

@@ -169,6 +169,10 @@ def test_reasons_are_listed_in_words(run_cli, tmp_path):
     assert_one_line(outcome, "(left out: 90 for ")
 
 
+BIPARSE = (
+    *("biparse", "train", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
+    *("--source-model", "no.model"),
+)
 PROJECT = ("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
 
 
@@ -177,6 +181,7 @@ PROJECT = ("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--al
     [
         (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
         (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
+        (BIPARSE, "--epochs", "0", "a whole number, 1 or more"),
         (("train", SAMPLE), "--l2", "nan", "a number, 0 or more"),
         (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
         (PROJECT, "--strength", "inf", "a number, 0 or more"),
@@ -194,6 +199,7 @@ def test_standard_input_is_read_once(run_cli, tmp_path):
         ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),
         ("draw", "-", "--target", "-", "--alignment", LINKS),
         ("project", "--source", "-", "--target", "-", "--alignment", LINKS, "-o", tmp_path / "m"),
+        ("biparse", "parse", "--source", "-", "--target", "-", "--alignment", LINKS, "-m", "no.model"),
     ):
         assert_one_line(run_cli(*command), "only one file can be - (standard input)")
 
@@ -201,3 +207,10 @@ def test_standard_input_is_read_once(run_cli, tmp_path):
 def test_factors_belong_to_the_second_order(run_cli, tmp_path):
     outcome = run_cli("train", SAMPLE, "--factors", "grand", "-o", tmp_path / "m")
     assert_one_line(outcome, "--factors belongs to --order 2")
+
+
+def test_early_stopping_needs_trees(run_cli, tmp_path):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text("1\tHund\tHund\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    outcome = run_cli("train", SAMPLE, "--dev", bare, "-o", tmp_path / "m")
+    assert_one_line(outcome, f"{bare}: found no word with a head, expected trees to stop early by")
