@@ -11,7 +11,8 @@ from numba import njit
 
 # "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
 # added and compared.
-FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz", "nnan"}
 FREE = -1
 LEFT, RIGHT = 0, 1
 NONE, SOME = 0, 1

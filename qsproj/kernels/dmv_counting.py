@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz"}
 LEFT, RIGHT = 0, 1
 NONE, SOME = 0, 1
 STOP, GO = 0, 1

@@ -10,7 +10,8 @@ from numba import njit
 
 from qsproj.kernels.dmv_sums import chart_space, sum_derivations
 
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz"}
 FREE = -1
 LEFT, RIGHT = 0, 1
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.dmv_charts import valence_goal, valence_inside, valence_outside
 
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz"}
 LEFT, RIGHT = 0, 1
 NONE, SOME = 0, 1
 # The weight of each word is multiplied by a scale that brings the goal between these: far enough from the
