@@ -113,7 +113,7 @@ def add_gradient(source, templates, gradient, share, state, touched, used):
     share : float
         What the scores of this tree were multiplied by.
     state : float32[buckets, 3]
-        As of kernels.arc_features.step_arcs. Mutated.
+        See kernels.adagrad. Mutated.
     touched : uint64[capacity]
         The buckets that have a gradient, from ``used`` on: room for T times the entries not skipped. Mutated.
     used : int

@@ -29,6 +29,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from qsproj.kernels.adagrad import adagrad
+
 PAD = 2
 
 EACH, SET, VERBS, PUNCTUATION, COORDINATORS = 1, 2, 4, 8, 16
@@ -234,16 +236,8 @@ def step_arcs(features, gradient, support, weights, state, touched, rate, step):
         Derivative of the loss by each arc score; entries below NEGLIGIBLE are skipped.
     support : uint64[buckets / 64]
         Bit mask of the features that exist.
-    weights : float32[buckets]
-    state : float32[buckets, 3]
-        By column: sum of squared gradients; sum of steps, each times the number of the step it was made at
-        (for averaging: ``weights - state[:, 1] / steps`` is the mean of all past weights); gradient of the
-        sentence at hand, all zero between calls.
-    touched : uint64[capacity]
-        Workspace; when it is full, the step is taken in parts.
-    rate : float
-    step : float
-        Number of steps taken before this one.
+    weights, state, touched, rate, step
+        See :func:`qsproj.kernels.adagrad.adagrad`; when ``touched`` is full, the step is taken in parts.
     """
     out = bucket_workspace(features)
     between_tags = np.empty(4, np.int64)
@@ -265,17 +259,3 @@ def step_arcs(features, gradient, support, weights, state, touched, rate, step):
                         used += 1
                     state[bucket, 2] += slope
     adagrad(weights, state, touched, used, rate, step)
-
-
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def adagrad(weights, state, touched, used, rate, step):
-    """Apply and clear the gradients of the first ``used`` buckets of ``touched`` (twice is safe)."""
-    for k in range(used):
-        bucket = touched[k]
-        slope = state[bucket, 2]
-        if slope != 0.0:
-            state[bucket, 0] += slope * slope
-            change = rate * slope / np.sqrt(state[bucket, 0] + 1e-12)
-            weights[bucket] -= change
-            state[bucket, 1] -= step * change
-            state[bucket, 2] = 0.0

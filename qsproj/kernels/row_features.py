@@ -1,4 +1,4 @@
-"""Rows of hashed features, kept as a table: score them, and step the weights along a gradient.
+"""Rows of hashed features, kept as a table: score them, and gather the gradient of their weights.
 
 Unlike arcs, whose features are hashed again whenever they are needed, the factors of a joint graph are few
 and have a dozen features each; their buckets are kept: ``buckets`` int32[F, T].
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
-from qsproj.kernels.arc_features import adagrad
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -43,9 +41,3 @@ def add_rows(buckets, slopes, state, touched, used):
                     used += 1
                 state[bucket, 2] += slope
     return used
-
-
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def step_rows(weights, state, touched, used, rate, step):
-    """Take one AdaGrad step along what :func:`add_rows` gathered, and clear it; see ``adagrad``."""
-    adagrad(weights, state, touched, used, rate, step)

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qsproj.kernels.arc_features import MULTIPLIER, adagrad
+from qsproj.kernels.adagrad import adagrad
+from qsproj.kernels.arc_features import MULTIPLIER
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -91,13 +92,8 @@ def step_factors(features, gradient, weights, state, touched, rate, step):
     features : FactorFeatures
     gradient : float64[F]
         Derivative of the loss by each factor's score; entries below NEGLIGIBLE are skipped.
-    weights : float32[buckets]
-    state : float32[buckets, 3]
-        As for :func:`qsproj.kernels.arc_features.step_arcs`.
-    touched : uint64[capacity]
-        Workspace; when it is full, the step is taken in parts.
-    rate, step : float
-        Step size, and number of steps taken before this one.
+    weights, state, touched, rate, step
+        See :func:`qsproj.kernels.adagrad.adagrad`; when ``touched`` is full, the step is taken in parts.
     """
     used = 0
     templates = features.parts.shape[2]

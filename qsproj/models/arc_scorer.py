@@ -17,6 +17,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels import arc_features as kernels
 from qsproj.kernels.arc_features import ArcFeatures
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.objectives import Objective
 
 HASH_BITS = 22
@@ -127,21 +128,14 @@ class ArcTrainer:
     ----------
     template_set : str
     support : uint64[buckets / 64]
-    rate : float
-        Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
+    rate, l2 : float
+        See :class:`~qsproj.training.adagrad.AdaGrad`.
     """
 
     def __init__(self, template_set: str, support: NDArray[np.uint64], *, rate: float, l2: float) -> None:
-        buckets = 64 * len(support)
-        self._live = ArcScorer(template_set, zero_weights(buckets))
+        self._descent = AdaGrad(zero_weights(64 * len(support)), rate=rate, l2=l2)
+        self._live = ArcScorer(template_set, self._descent.weights)
         self._support = support
-        self._state = np.zeros((buckets, 3), dtype=np.float32)
-        self._touched = np.empty(1 << 20, dtype=np.uint64)
-        self._steps = 0
-        self._rate = rate
-        self._l2 = l2
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence."""
@@ -151,30 +145,16 @@ class ArcTrainer:
         """Learn from one sentence; return its loss before the step."""
         features = self._live.features(encoded)
         loss, gradient = objective.value_and_gradient(self._live.scores(features))
-        kernels.step_arcs(
-            features,
-            gradient,
-            self._support,
-            self._live.weights,
-            self._state,
-            self._touched,
-            self._rate,
-            float(self._steps),
-        )
-        self._steps += 1
+        kernels.step_arcs(features, gradient, self._support, *self._descent.memory)
+        self._descent.steps += 1
         return loss
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
-        if self._l2 == 0.0:
-            return
-        weights = self._live.weights
-        shrunk = weights / (1.0 + self._l2 * self._rate / np.sqrt(self._state[:, 0] + 1e-12))
-        self._state[:, 1] += self._steps * (shrunk - weights)
-        weights[:] = shrunk
+        self._descent.regularise()
 
     def averaged(self) -> ArcScorer:
         """Return a scorer with the mean of the weights after every step so far."""
         mean = zero_weights(len(self._live.weights))
-        np.subtract(self._live.weights, self._state[:, 1] / np.float32(max(self._steps, 1)), out=mean)
+        mean[:] = self._descent.mean()
         return ArcScorer(self._live.template_set, mean)

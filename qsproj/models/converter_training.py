@@ -13,8 +13,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels import adaptation_features as kernels
+from qsproj.kernels.adagrad import adagrad
 from qsproj.kernels.adaptation_features import Templates
-from qsproj.kernels.arc_features import adagrad
 from qsproj.models.arc_training import reachable, tree_objective
 from qsproj.models.converter import (
     HASH_BITS,
@@ -27,6 +27,7 @@ from qsproj.models.converter import (
 from qsproj.models.converter_relations import train_relations
 from qsproj.models.converter_turns import train_turns
 from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, run_epochs
 from qsproj.training.objectives import Objective
 
@@ -167,25 +168,26 @@ class _ArcTrainer:
         self._options = options
         self._rng = rng
         self._templates = Converter.untrained().templates
-        self._weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
-        self._state = np.zeros((1 << HASH_BITS, 3), dtype=np.float32)
-        self._steps = 0
+        self._descent = AdaGrad(
+            np.zeros(1 << HASH_BITS, dtype=np.float32), rate=options.rate, l2=options.l2, capacity=0
+        )
 
     def step(self, sources: list[WeightedSource], objective: Objective) -> float:
         """Learn from one sentence; return its loss, in nats, before the step."""
+        weights, state, _, rate, steps = self._descent.memory
         templates = self._some_templates()
         scale = 1.0 / self._options.kept_templates
         scores = prior_scores(sources, Converter.prior)
         for share, nodes in sources:
-            kernels.add_scores(nodes, templates, self._weights, scale * share, scores)
+            kernels.add_scores(nodes, templates, weights, scale * share, scores)
         loss, gradient = objective.value_and_gradient(scores)
         entries = int(np.count_nonzero(np.abs(gradient) >= kernels.NEGLIGIBLE))
         touched = np.empty(entries * len(ARC_TEMPLATES) * len(sources), dtype=np.uint64)
         used = 0
         for share, nodes in sources:
-            used = kernels.add_gradient(nodes, templates, gradient, scale * share, self._state, touched, used)
-        adagrad(self._weights, self._state, touched, used, self._options.rate, float(self._steps))
-        self._steps += 1
+            used = kernels.add_gradient(nodes, templates, gradient, scale * share, state, touched, used)
+        adagrad(weights, state, touched, used, rate, steps)
+        self._descent.steps += 1
         return loss
 
     def _some_templates(self) -> Templates:
@@ -196,12 +198,9 @@ class _ArcTrainer:
         return Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
 
     def regularise(self) -> None:
-        """Shrink the weights, a proximal step with AdaGrad's own step sizes; once after each epoch."""
-        shrink = 1.0 + self._options.l2 * self._options.rate / np.sqrt(self._state[:, 0] + 1e-12)
-        shrunk = self._weights / shrink
-        self._state[:, 1] += self._steps * (shrunk - self._weights)
-        self._weights[:] = shrunk
+        """Shrink the weights; once after each epoch."""
+        self._descent.regularise()
 
     def averaged(self) -> NDArray[np.float32]:
         """Return the mean of the weights after every step so far."""
-        return self._weights - self._state[:, 1] / np.float32(max(self._steps, 1))
+        return self._descent.mean()

@@ -18,9 +18,10 @@ from qsproj.conventions import Heads
 from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import function_words
 from qsproj.kernels import adaptation_features as kernels
-from qsproj.kernels.arc_features import adagrad
+from qsproj.kernels.adagrad import adagrad
 from qsproj.kernels.source_paths import SourceNodes
 from qsproj.kernels.turned_trees import turned_trees
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import run_epochs
 
 HASH_BITS = 16
@@ -116,22 +117,21 @@ def train_turns(
         Step size of AdaGrad.
     """
     live = TurnModel.untrained()
-    state = np.zeros((len(live.weights), 3), dtype=np.float32)
+    descent = AdaGrad(live.weights, rate=rate, capacity=0)
     turned = [turned_arcs(source.heads, target) for source, target in zip(nodes, targets, strict=True)]
-    steps = 0
 
     def step(i: int) -> float:
-        nonlocal steps
+        weights, state, _, rate, steps = descent.memory
         log_odds = live.log_odds(nodes[i])
         loss, gradient = logistic_loss(log_odds, turned[i])
         touched = np.empty(len(gradient) * len(TURN_TEMPLATES), dtype=np.uint64)
         used = kernels.add_turn_gradient(nodes[i], live.templates, gradient, state, touched)
-        adagrad(live.weights, state, touched, used, rate, float(steps))
-        steps += 1
+        adagrad(weights, state, touched, used, rate, steps)
+        descent.steps += 1
         return loss
 
     run_epochs(len(nodes), step, epochs=epochs, rng=rng, description="training turns")
-    return TurnModel(live.weights - state[:, 1] / np.float32(max(steps, 1)))
+    return TurnModel(descent.mean())
 
 
 def logistic_loss(

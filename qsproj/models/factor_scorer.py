@@ -16,14 +16,16 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily, compile_family
 from qsproj.kernels.second_order_features import FactorFeatures, score_factors, step_factors
+from qsproj.models.arc_scorer import zero_weights
 from qsproj.models.graph_factors import Family
+from qsproj.training.adagrad import AdaGrad
 
 HASH_BITS = 22
 # What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
 # dozens of new features, and together they would move its score by more than messages survive.
 INITIAL_SQUARES = 0.1
 
-Weights = NDArray[np.float64]
+FactorScores = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class FactorScorer:
     @staticmethod
     def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> FactorScorer:
         """Return a scorer whose weights are all zero."""
-        return FactorScorer(template_set, np.zeros(1 << hash_bits, dtype=np.float32))
+        return FactorScorer(template_set, zero_weights(1 << hash_bits))
 
     @cached_property
     def compiled(self) -> dict[str, CompiledFamily]:
@@ -64,7 +66,7 @@ class FactorScorer:
             for family in families
         ]
 
-    def scores(self, features: Sequence[FactorFeatures]) -> list[Weights]:
+    def scores(self, features: Sequence[FactorFeatures]) -> list[FactorScores]:
         """Return for each family the scores of its factors, float64[F], natural log."""
         return [score_factors(family, self.weights) for family in features]
 
@@ -79,7 +81,7 @@ class FactorScorer:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FactorScorer:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = np.zeros(header["buckets"], dtype=np.float32)
+        weights = zero_weights(header["buckets"])
         weights[arrays["factor_buckets"]] = arrays["factor_weights"]
         return FactorScorer(header["template_set"], weights)
 
@@ -90,43 +92,26 @@ class FactorTrainer:
     Parameters
     ----------
     template_set : str
-    rate : float
-        Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
+    rate, l2 : float
+        See :class:`~qsproj.training.adagrad.AdaGrad`.
     """
 
     def __init__(self, template_set: str, *, rate: float, l2: float, hash_bits: int = HASH_BITS) -> None:
         self.live = FactorScorer.untrained(template_set, hash_bits=hash_bits)
-        self._state = np.zeros((1 << hash_bits, 3), dtype=np.float32)
-        self._state[:, 0] = INITIAL_SQUARES
-        self._touched = np.empty(1 << 18, dtype=np.uint64)
-        self._steps = 0
-        self._rate = rate
-        self._l2 = l2
+        self._descent = AdaGrad(
+            self.live.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
+        )
 
-    def step(self, features: Sequence[FactorFeatures], gradients: Sequence[Weights]) -> None:
+    def step(self, features: Sequence[FactorFeatures], gradients: Sequence[FactorScores]) -> None:
         """Go down the gradient of one sentence, float64[F] for each family."""
         for family, gradient in zip(features, gradients, strict=True):
-            step_factors(
-                family,
-                gradient,
-                self.live.weights,
-                self._state,
-                self._touched,
-                self._rate,
-                float(self._steps),
-            )
-        self._steps += 1
+            step_factors(family, gradient, *self._descent.memory)
+        self._descent.steps += 1
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
-        weights = self.live.weights
-        shrunk = weights / (1.0 + self._l2 * self._rate / np.sqrt(self._state[:, 0]))
-        self._state[:, 1] += self._steps * (shrunk - weights)
-        weights[:] = shrunk
+        self._descent.regularise()
 
     def averaged(self) -> FactorScorer:
         """Return a scorer with the mean of the weights after every step so far."""
-        mean = self.live.weights - self._state[:, 1] / np.float32(max(self._steps, 1))
-        return FactorScorer(self.live.template_set, mean)
+        return FactorScorer(self.live.template_set, self._descent.mean())

@@ -12,7 +12,8 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import HASH_BITS
-from qsproj.kernels.row_features import add_rows, step_rows
+from qsproj.kernels.adagrad import adagrad
+from qsproj.kernels.row_features import add_rows
 from qsproj.models.arc_scorer import ArcScorer, supported_buckets
 from qsproj.models.arc_training import (
     TrainingOptions,
@@ -25,6 +26,7 @@ from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_joint
 from qsproj.models.joint_structure import known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, run_epochs
 
 # A gradient this small does not step the weights.
@@ -75,11 +77,9 @@ class JointTrainer:
         self._source_trees = source_trees
         self._target_trees = target_trees
         self._live = JointWeights.untrained()
-        self._state = np.zeros((1 << HASH_BITS, 3))
         # A bucket whose gradients cancel may be listed again.
-        self._touched = np.empty(4 << HASH_BITS, dtype=np.uint64)
+        self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
         self._scale_state = np.zeros(2)
-        self._steps = 0
         self.statuses: Counter[Status] = Counter()
 
     @property
@@ -112,6 +112,7 @@ class JointTrainer:
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient of minus the log-likelihood."""
+        weights, state, touched, rate, steps = self._descent.memory
         used = 0
         for buckets, slopes in (
             (pair.link_buckets, free.links - clamped.links),
@@ -119,35 +120,27 @@ class JointTrainer:
             (pair.factor_buckets, free.factors - clamped.factors),
         ):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
-            used = add_rows(buckets, slopes, self._state, self._touched, used)
-        step_rows(
-            self._live.weights, self._state, self._touched, used, self._options.rate, float(self._steps)
-        )
+            used = add_rows(buckets, slopes, state, touched, used)
+        adagrad(weights, state, touched, used, rate, steps)
         kept = pair.structure.target.arcs >= 0
         slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
         self._step_scale(slope / len(pair.target))
-        self._steps += 1
+        self._descent.steps += 1
 
     def _step_scale(self, slope: float) -> None:
         self._scale_state[0] += slope * slope
         change = 0.1 * self._options.rate * slope / np.sqrt(self._scale_state[0] + 1e-12)
-        self._scale_state[1] -= self._steps * change
+        self._scale_state[1] -= self._descent.steps * change
         self._live = JointWeights(self._live.weights, self._live.target_scale - change)
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
-        weights = self._live.weights
-        shrunk = weights / (1.0 + self._options.l2 * self._options.rate / np.sqrt(self._state[:, 0] + 1e-12))
-        self._state[:, 1] += self._steps * (shrunk - weights)
-        weights[:] = shrunk
+        self._descent.regularise()
 
     def averaged(self) -> JointWeights:
         """Return the mean of the weights after every step so far."""
-        steps = max(self._steps, 1)
-        return JointWeights(
-            self._live.weights - self._state[:, 1] / steps,
-            self._live.target_scale - float(self._scale_state[1]) / steps,
-        )
+        scale = self._live.target_scale - float(self._scale_state[1]) / max(self._descent.steps, 1)
+        return JointWeights(self._descent.mean(), scale)
 
 
 def train_joint_weights(

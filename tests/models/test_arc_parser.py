@@ -9,7 +9,6 @@ import pytest
 from qsproj.corpus.conllu import misc_values, read_conllu
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc_parser import BLOCK
-from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc_training import TrainingOptions, richest_template_set, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference, choose_inference
@@ -97,30 +96,6 @@ def test_features_are_as_rich_as_the_data():
     words = make_sentence("a b", "X X")
     assert richest_template_set([words]) == "words"
     assert richest_template_set([words, next(read_conllu("corpora/en.conllu"))]) == "morphology"
-
-
-def test_regularisation_shrinks_weights_as_a_proximal_step():
-    sentence = make_sentence("a b c", "NOUN VERB NOUN", [2, 0, 2])
-    support = supported_buckets("delexicalised", [], cutoff=0, hash_bits=16)
-    trainer = ArcTrainer("delexicalised", support, rate=0.5, l2=2.0)
-    gradient = np.zeros((4, 4))
-    gradient[0, 2], gradient[1, 2] = -0.5, 0.5
-
-    class Fixed:
-        def value_and_gradient(self, scores):
-            return 0.0, gradient
-
-    trainer.step(trainer.encode(sentence), Fixed())
-    before = trainer._live.weights.copy()
-    moved = before != 0
-    # After one step of gradient g, AdaGrad's step size is rate / |g|, and weight = -rate * sign(g).
-    slopes = np.sqrt(trainer._state[moved, 0])
-    trainer.regularise()
-    np.testing.assert_allclose(trainer._live.weights[moved], before[moved] / (1 + 2.0 * 0.5 / slopes))
-    # The mean over the one step so far is that of the weights as they now are.
-    np.testing.assert_allclose(
-        trainer.averaged().weights[moved], trainer._live.weights[moved] - trainer._state[moved, 1], rtol=1e-6
-    )
 
 
 def test_arcs_that_no_tree_contains_are_counted():
