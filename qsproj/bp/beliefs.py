@@ -31,6 +31,8 @@ class Beliefs:
         one log-odds for a boolean (``graph.starts`` says where each begins). May be infinite.
     incoming : tuple of float64[M]
         For each group, the last messages from the variables: with the factors, they are the factors' beliefs.
+    outgoing : tuple of float64[M]
+        For each group, its last messages to the variables: what another run can start from.
     maximised : bool
         True after max-product: ratios are then of max-marginals.
     """
@@ -40,10 +42,11 @@ class Beliefs:
     residuals: NDArray[np.float64]
     log_ratios: NDArray[np.float64]
     incoming: tuple[Messages, ...]
+    outgoing: tuple[Messages, ...]
     maximised: bool
 
     def __post_init__(self) -> None:
-        for array in (self.residuals, self.log_ratios, *self.incoming):
+        for array in (self.residuals, self.log_ratios, *self.incoming, *self.outgoing):
             array.flags.writeable = False
 
 

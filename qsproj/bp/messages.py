@@ -21,11 +21,15 @@ class MessageState:
         The groups at the temperature of the iteration.
     finite : float64[S]
         Sum of the finite messages at every slot.
+    outgoing : list of float64[M]
+        What each group last answered.
     contradiction : bool
         Whether some factor or variable was left without a possible state; then messages no longer change.
     """
 
-    def __init__(self, graph: FactorGraph, *, damping: float, maximise: bool) -> None:
+    def __init__(
+        self, graph: FactorGraph, *, damping: float, maximise: bool, start: Sequence[Messages] | None
+    ) -> None:
         n_groups = len(graph.groups)
         self.groups: Sequence[FactorGroup] = graph.groups
         self.contradiction = False
@@ -37,8 +41,11 @@ class MessageState:
         # Each group's sums are kept apart and totals are formed afresh, so that no rounding piles up.
         self._finite_by_group = np.zeros((n_groups, graph.n_slots))
         self._infinite_by_group = np.zeros((n_groups, graph.n_slots), dtype=np.int32)
-        self._outgoing = [np.zeros(slots.size) for slots in graph.slots]
+        self.outgoing = [np.zeros(slots.size) for slots in graph.slots]
         self._heard: list[Messages | None] = [None] * n_groups
+        if start is not None:
+            self.outgoing = [np.array(messages, dtype=np.float64) for messages in start]
+            self.tell(range(n_groups))
 
     def use(self, groups: Sequence[FactorGroup]) -> None:
         """Go on with these groups, which have the edges of those before and other scores."""
@@ -48,7 +55,7 @@ class MessageState:
     def incoming(self, index: int) -> Messages:
         """Return what the variables send to group ``index`` now (thesis eq. 2.7)."""
         messages = np.empty(self._slots[index].size)
-        leave_out(self.finite, self._infinite, self._slots[index], self._outgoing[index], messages)
+        leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
         return messages
 
     def all_incoming(self) -> tuple[Messages, ...]:
@@ -69,13 +76,13 @@ class MessageState:
         """
         needs_incoming = self.groups[index].needs_incoming
         if self._heard[index] is not None and not needs_incoming:
-            proposed = self._outgoing[index].copy()
+            proposed = self.outgoing[index].copy()
         else:
             proposed = self.groups[index].propagate(incoming, maximise=self._maximise)
         self._heard[index] = incoming
         # A message that will never change is right at once: held back, it would stay so for good.
         damping = self._damping if needs_incoming else 0.0
-        residual, contradiction = replace(incoming, proposed, self._outgoing[index], damping)
+        residual, contradiction = replace(incoming, proposed, self.outgoing[index], damping)
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
@@ -83,7 +90,7 @@ class MessageState:
         """Bring totals up to date with what these groups answered."""
         for index in indices:
             add_up(
-                self._outgoing[index],
+                self.outgoing[index],
                 self._slots[index],
                 self._finite_by_group[index],
                 self._infinite_by_group[index],

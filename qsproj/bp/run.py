@@ -12,6 +12,7 @@ import numpy as np
 
 from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.graph import FactorGraph
+from qsproj.bp.group import Messages
 from qsproj.bp.messages import MessageState
 from qsproj.bp.schedules import SCHEDULES
 from qsproj.bp.status import Monitor, Status
@@ -27,6 +28,7 @@ def run(
     tolerance: float = 1e-6,
     maximise: bool = False,
     temperatures: Sequence[float] = (1.0,),
+    start: Sequence[Messages] | None = None,
 ) -> Beliefs:
     """Pass messages along the edges of a factor graph.
 
@@ -49,6 +51,9 @@ def run(
     temperatures : sequence of float
         Deterministic annealing (thesis 2.6): iteration i runs with every factor to the power
         1 / temperatures[i]; the last one stays. Only there can messages settle.
+    start : sequence of float64[M], optional
+        What the groups are taken to have said before, such as the ``outgoing`` messages of a run over a
+        similar graph; 0 stands for nothing, which is also what they say by default.
 
     Returns
     -------
@@ -58,14 +63,15 @@ def run(
     Raises
     ------
     UsageError
-        When an option is out of range.
+        When an option is out of range, or ``start`` does not fit the groups.
 
     Notes
     -----
     Exact on acyclic graphs, once the number of iterations reaches their diameter.
     """
     _check_options(schedule, max_iterations, damping, temperatures)
-    state = MessageState(graph, damping=damping, maximise=maximise)
+    _check_start(graph, start)
+    state = MessageState(graph, damping=damping, maximise=maximise, start=start)
     sweep = SCHEDULES[schedule]
     monitor = Monitor(tolerance)
     tempered = graph
@@ -84,6 +90,7 @@ def run(
         residuals=np.array(monitor.residuals),
         log_ratios=state.log_ratios(),
         incoming=state.all_incoming(),
+        outgoing=tuple(state.outgoing),
         maximised=maximise,
     )
 
@@ -105,3 +112,14 @@ def _check_options(schedule: str, max_iterations: int, damping: float, temperatu
         raise UsageError(f"damping is {damping}, expected 0 <= damping < 1")
     if not temperatures or not all(0.0 < temperature < np.inf for temperature in temperatures):
         raise UsageError(f"temperatures are {list(temperatures)}, expected one or more positive numbers")
+
+
+def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:
+    """Raise UsageError unless there is a message to start from for every edge of every group, none NaN."""
+    if start is None:
+        return
+    sizes, expected = [messages.size for messages in start], [slots.size for slots in graph.slots]
+    if sizes != expected:
+        raise UsageError(f"messages to start from are {sizes} for the groups, expected {expected}")
+    if any(np.isnan(messages).any() for messages in start):
+        raise UsageError("a message to start from is NaN, expected the messages of a run that went well")
