@@ -1,4 +1,4 @@
-"""The step of AdaGrad along a sparse gradient that other kernels have gathered."""
+"""The steps of AdaGrad (Duchi et al. 2011) along sparse gradients that other kernels have gathered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def adagrad(weights, state, touched, used, rate, step):
-    """Take one step (Duchi et al. 2011) down the gradient, and clear it.
+    """Take one step down the gradient, and clear it.
 
     Parameters
     ----------
@@ -35,3 +35,32 @@ def adagrad(weights, state, touched, used, rate, step):
             weights[bucket] -= change
             state[bucket, 1] -= step * change
             state[bucket, 2] = 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
+    """Take one step for a softmax whose score of each outcome sums the weights of the same features.
+
+    Parameters
+    ----------
+    weights : float32[buckets, L]
+        Mutated.
+    state : float32[2, buckets, L]
+        Sum of squared gradients; sum of steps times the number of the step. Mutated.
+    buckets : uint64[k]
+        The features.
+    slopes : float64[L]
+        Derivative of the loss by the score of each outcome; those below 1e-3 are skipped.
+    rate, step : float
+        As for :func:`adagrad`.
+    """
+    for outcome in range(slopes.shape[0]):
+        slope = slopes[outcome]
+        if abs(slope) < 1e-3:
+            continue
+        for k in range(buckets.shape[0]):
+            bucket = buckets[k]
+            state[0, bucket, outcome] += slope * slope
+            change = rate * slope / np.sqrt(state[0, bucket, outcome])
+            weights[bucket, outcome] -= change
+            state[1, bucket, outcome] -= step * change

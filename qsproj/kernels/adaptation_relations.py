@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from qsproj.kernels.adagrad import adagrad_outcomes
 from qsproj.kernels.adaptation_features import arc_buckets
 from qsproj.kernels.source_paths import path_between, workspace
 
@@ -55,19 +56,14 @@ def score_relations(source, templates, heads, weights, scores):
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def step_relations(source, templates, heads, gradient, weights, state, rate, step):
-    """Take one AdaGrad step (Duchi et al. 2011) for each arc of a sentence.
+    """Take one AdaGrad step for each arc of a sentence.
 
     Parameters
     ----------
     gradient : float64[n+1, COPIES + L]
-        Derivative of the loss by each score; entries below 1e-3 are skipped.
-    weights : float32[buckets, COPIES + L]
-        Mutated.
-    state : float32[2, buckets, COPIES + L]
-        Sum of squared gradients; sum of steps times the number of the step. Mutated.
-    rate : float
-    step : float
-        Number of sentences seen before this one.
+        Derivative of the loss by each score.
+    weights, state, rate, step
+        See :func:`qsproj.kernels.adagrad.adagrad_outcomes`.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
@@ -76,13 +72,4 @@ def step_relations(source, templates, heads, gradient, weights, state, rate, ste
         if head < 0:
             continue
         count = arc_buckets(source, templates, head, word, room, out)
-        for outcome in range(gradient.shape[1]):
-            slope = gradient[word, outcome]
-            if abs(slope) < 1e-3:
-                continue
-            for k in range(count):
-                bucket = out[k]
-                state[0, bucket, outcome] += slope * slope
-                change = rate * slope / np.sqrt(state[0, bucket, outcome])
-                weights[bucket, outcome] -= change
-                state[1, bucket, outcome] -= step * change
+        adagrad_outcomes(weights, state, out[:count], gradient[word], rate, step)

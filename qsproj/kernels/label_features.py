@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from qsproj.kernels.adagrad import adagrad_outcomes
 from qsproj.kernels.arc_features import bucket_workspace, one_arc
 
 
@@ -40,13 +41,8 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     ----------
     labels : int32[n+1]
         Index of the relation of each word, -1 where there is nothing to learn.
-    weights : float32[buckets, L]
-        Mutated.
-    state : float32[2, buckets, L]
-        Sum of squared gradients; sum of steps times the number of the step. Mutated.
-    rate : float
-    step : float
-        Number of sentences seen before this one.
+    weights, state, rate, step
+        See :func:`qsproj.kernels.adagrad.adagrad_outcomes`.
     """
     relations = weights.shape[1]
     out = bucket_workspace(features)
@@ -73,14 +69,5 @@ def step_labels(features, heads, labels, weights, state, rate, step):
         for label in range(relations):
             slope[label] /= total
         slope[gold] -= 1.0
-        for label in range(relations):
-            gradient = slope[label]
-            if abs(gradient) < 1e-3:
-                continue
-            for k in range(count):
-                bucket = out[k]
-                state[0, bucket, label] += gradient * gradient
-                change = rate * gradient / np.sqrt(state[0, bucket, label])
-                weights[bucket, label] -= change
-                state[1, bucket, label] -= step * change
+        adagrad_outcomes(weights, state, out[:count], slope, rate, step)
     return loss
