@@ -96,6 +96,15 @@ def run(options: argparse.Namespace) -> None:
             expected="words with heads" + (" other than punctuation" if options.no_punct else ""),
             remedy="check that GOLD is the file with the trees",
         )
+    for path, system in zip(paths[1:], scores):
+        if system.total("without_head") == system.tokens:
+            raise DataError(
+                path,
+                None,
+                found="no head on any word",
+                expected="trees",
+                remedy="parse it first: qsproj parse",
+            )
     if options.json:
         text = json.dumps(_as_json(paths, scores), ensure_ascii=False, indent=2)
     else:

@@ -28,11 +28,12 @@ from qsproj.evaluation.grouping import GROUPINGS, Grouping
 PUNCTUATION_TAG = "PUNCT"
 
 _GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
-_FIELDS = (*_GROUP_FIELDS, "gold_roots", "system_roots", "shared_roots", "without_gold_head")
+_FIELDS = (*_GROUP_FIELDS, "gold_roots", "system_roots", "shared_roots", "without_gold_head", "without_head")
 
 #: One record per sentence: numbers of scored words, of those with the right head, with the right head and
 #: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
-#: tree, in the system's, and in both; of words that are not scored because their gold head is missing.
+#: tree, in the system's, and in both; of words that are not scored because their gold head is missing; of
+#: scored words to which the system gives no head.
 COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
@@ -147,7 +148,7 @@ def attachment_scores(
 ) -> tuple[AttachmentScores, ...]:
     """Score systems against gold trees, reading all of them side by side and once.
 
-    Time is linear in the number of words; memory is 32 bytes a sentence and system.
+    Time is linear in the number of words; memory is 36 bytes a sentence and system.
 
     Parameters
     ----------
@@ -216,6 +217,7 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
         "system_roots": system_roots,
         "shared_roots": gold_roots & system_roots,
         "without_gold_head": wanted & (gold_heads == NO_HEAD),
+        "without_head": scored & (system_heads == NO_HEAD),
     }
 
 

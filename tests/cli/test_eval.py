@@ -1,6 +1,7 @@
 """``qsproj eval``: what it prints, as a table and as JSON, and what it says of files that do not fit."""
 
 import json
+import re
 
 import pytest
 
@@ -17,6 +18,7 @@ GOLD = """\
 3\tHaus\tHaus\tNOUN\t_\t_\t0\troot\t_\t_
 
 """
+
 SYSTEM = GOLD.replace("2\tnsubj:pass", "2\tnsubj").replace("2\tpunct", "1\tpunct")
 OTHER = SYSTEM.replace("3\tcase", "2\tcase")
 
@@ -140,6 +142,7 @@ def test_standard_input_is_read_once(run_cli, files):
         (GOLD, GOLD.split("\n\n")[0] + "\n\n", "system.conllu: found no sentence 2, expected one as in"),
         ("", GOLD, "gold.conllu:1: found no sentence"),
         (GOLD, GOLD.replace("\t0\t", "\tzero\t"), "system.conllu:3: found"),
+        (GOLD, re.sub(r"\t\d\t[a-z:]+\t_", r"\t_\t_\t_", GOLD), "system.conllu: found no head on any word"),
         ("1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "1\tx\t_\t_\t_\t_\t0\t_\t_\t_\n\n", "found no word to score"),
     ],
 )
