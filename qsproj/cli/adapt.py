@@ -12,7 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, located
+from qsproj.cli.options import add_seed, check_one_standard_input, located, whole_number
 
 if TYPE_CHECKING:
     from qsproj.models.converter_parser import StoredParser
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
   qsproj adapt -m sud.converter --source treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu
-  qsproj adapt --parser ud.parser --target ten.sud.conllu -o sud.parser ; qsproj parse -m sud.parser in.conllu
+  qsproj adapt --parser ud.parser --source ten.ud.conllu --target ten.sud.conllu -o sud.parser
+  qsproj parse -m sud.parser in.conllu -o out.sud.conllu
 """
 
 
@@ -40,7 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
     )
     parser.add_argument(
-        "--epochs", type=int, metavar="N", help="passes over the data (default: more where there is less)"
+        "--epochs",
+        type=whole_number(least=1),
+        metavar="N",
+        help="passes over the data (default: more where there is less)",
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
@@ -82,8 +86,6 @@ def _train(options: argparse.Namespace) -> None:
         raise UsageError("a model cannot go to standard output; give -o MODEL")
     if options.confidence or options.least_sure:
         raise UsageError("--confidence and --least-sure belong to converting, with -m MODEL")
-    if options.epochs is not None and options.epochs < 1:
-        raise UsageError(f"--epochs is {options.epochs}, expected 1 or more")
     settings = ConverterOptions(
         epochs=options.epochs,
         projective=True if options.projective else False if options.nonprojective else None,

@@ -149,7 +149,7 @@ def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):
         (("--source", SOURCE, "--target", target), "give -o MODEL"),
         (("--target", target, "-o", tmp_path / "m"), "without --parser, give --source"),
         (("--source", SOURCE, "--target", target, "-o", "x", "--confidence"), "belong to converting"),
-        (("--source", SOURCE, "--target", target, "-o", "x", "--epochs", "0"), "--epochs is 0"),
+        (("--source", SOURCE, "--target", target, "-o", "x", "--epochs", "0"), "--epochs: found '0'"),
     ):
         assert_refused(run_cli("adapt", *arguments), part)
 
