@@ -7,14 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.converter import Converter, converted_sentence
-from qsproj.models.storage import KINDS, Parser, save_model
+from qsproj.models.storage import KINDS, Parser, nested, save_model, under
 
 KIND = "adapted-parser"
 SOURCE_PREFIX = "source_"
@@ -74,18 +73,15 @@ class AdaptedParser:
             "source_kind": kind_of(self.source_parser),
             "source": source_header,
             "converter": header,
-        }, {**arrays, **{SOURCE_PREFIX + name: array for name, array in source_arrays.items()}}
+        }, {**arrays, **nested(SOURCE_PREFIX, source_arrays)}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdaptedParser:
         """Rebuild what :meth:`to_archive` gave."""
         module, name = KINDS[header["source_kind"]]
-        source_arrays = {
-            key.removeprefix(SOURCE_PREFIX): np.asarray(array)
-            for key, array in arrays.items()
-            if key.startswith(SOURCE_PREFIX)
-        }
-        source_parser = getattr(import_module(module), name).from_archive(header["source"], source_arrays)
+        source_parser = getattr(import_module(module), name).from_archive(
+            header["source"], under(SOURCE_PREFIX, arrays)
+        )
         return AdaptedParser(source_parser, Converter.from_archive(header["converter"], arrays))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError
-from qsproj.models.storage import load_archive, save_model
+from qsproj.models.storage import load_archive, nested, save_model, under
 from qsproj.training.em import EMRecord, EMResult, EMState, run_em
 
 KIND = "em-checkpoint"
@@ -91,10 +91,10 @@ def run_resumable_em(
 
 def write_state(path: Path, state: EMState[Any], *, fingerprint: str) -> None:
     """Write a state of EM whose parameters are a dataclass of arrays; the file appears when it is whole."""
-    arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
-        for field in fields(parameters):
-            arrays[f"{name}-{field.name}"] = getattr(parameters, field.name)
+        own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
+        arrays |= nested(f"{name}-", own)
     records = [asdict(record) for record in state.records]
     save_model(path, KIND, {"fingerprint": fingerprint, "records": records}, arrays)
 
@@ -120,10 +120,7 @@ def read_state(
         )
 
     def parameters(name: str) -> Parameters:
-        prefix = f"{name}-"
-        return parameters_type(
-            **{key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-        )
+        return parameters_type(**under(f"{name}-", arrays))
 
     records = tuple(EMRecord(**record) for record in header["records"])
     return EMState(parameters("parameters"), parameters("best"), records)

@@ -160,6 +160,16 @@ def load_model(path: str | Path) -> Model:
     return model
 
 
+def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a part of a model, under names that begin with ``prefix``."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def under(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the arrays that :func:`nested` put under ``prefix``, by their own names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def load_parser(path: str | Path) -> Parser:
     """Load a model that parses.
 
