@@ -26,6 +26,7 @@ from qsproj.models.joint_structure import (
     Side,
     free_rows,
 )
+from qsproj.models.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 
 
@@ -129,6 +130,8 @@ def infer_jointly(
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
         groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
+    if structure.synchronous:
+        groups += synchronous_groups(structure)
     reduced = free_rows(structure.rows, known)
     first_firing = len(groups)
     joining = [(chosen, variables) for chosen, variables in reduced[1:] if len(chosen)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
-from qsproj.models.joint_structure import known_states
+from qsproj.models.joint_structure import SYNCH, known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.storage import save_model
 
@@ -63,7 +63,7 @@ class JointParser:
         Learned on the target trees of the bitext.
     weights : JointWeights
     families : tuple of str
-        The quasi-synchronous factors in use.
+        The quasi-synchronous factors in use, or SYNCH.
     source_tree : str
         What it was trained with: ``joint``, ``best`` or ``observed``.
     propagation : Propagation
@@ -176,6 +176,7 @@ class JointParser:
         used = np.flatnonzero(self.weights.weights).astype(np.uint32)
         arrays: Arrays = {"joint_buckets": used, "joint_weights": self.weights.weights[used]}
         header["target_scale"] = self.weights.target_scale
+        header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
             header[side], own = parser.to_archive()
             arrays |= {f"{side}_{name}": array for name, array in own.items()}
@@ -200,10 +201,22 @@ class JointParser:
         return JointParser(
             source,
             target,
-            JointWeights(weights, header["target_scale"]),
+            JointWeights(weights, header["target_scale"], header.get("aligner_scale", 1.0)),
             tuple(header["families"]),
             header["source_tree"],
         )
+
+
+def synchronous_parser(source: ArcParser, target: ArcParser) -> JointParser:
+    """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
+
+    All candidate links have log-potential 0. A link is dropped rather than a tree made impossible, so no pair
+    contradicts the constraint.
+
+    *Source*: thesis 4.7.4, "Synchronous parsing".
+    """
+    weights = replace(JointWeights.untrained(), aligner_scale=0.0)
+    return JointParser(source, target, weights, (SYNCH,))
 
 
 def given_source_heads(

@@ -19,6 +19,8 @@ from qsproj.features.joint_templates import FAMILIES
 
 NONE = NO_LINK
 TRUE = 0
+# Asked for like a family of factors: that both trees and the links could be derived synchronously.
+SYNCH = "SYNCH"
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
 # Heads kept for each word: the most probable ones, and none that is less probable than this.
@@ -93,6 +95,8 @@ class JointStructure:
         The booleans of each factor, filled up with TRUE.
     words : int32[F, 4]
         Target head, target dependent, and the source words linked to them.
+    synchronous : bool
+        Whether SYNCH holds (:mod:`qsproj.models.joint_synchronous`).
     """
 
     n_variables: int
@@ -105,6 +109,7 @@ class JointStructure:
     families: NDArray[np.int8]
     rows: Table
     words: Table
+    synchronous: bool = False
 
 
 def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
@@ -180,7 +185,7 @@ def joint_structure(
     n_variables : int
         Number of variables so far; links, grandparents and siblings come after them.
     families : tuple of str
-        Which of FAMILIES to use.
+        Which of FAMILIES to use, and SYNCH if it is to hold.
 
     Notes
     -----
@@ -213,6 +218,7 @@ def joint_structure(
         np.concatenate([np.zeros(0, dtype=np.int8), *family_numbers]),
         np.concatenate([np.zeros((0, 4), dtype=np.int32), *rows]).astype(np.int32),
         np.concatenate([np.zeros((0, 4), dtype=np.int32), *words]).astype(np.int32),
+        SYNCH in families,
     )
 
 
@@ -229,6 +235,8 @@ def _firing_pairs(
     source_arc, target_arc = across(source.arcs != NONE, sources), across(target.arcs != NONE, targets)
     found = []
     for name in families:
+        if name == SYNCH:
+            continue
         if name == "MONO":
             firing = source_arc & target_arc
         elif name == "SWAP":

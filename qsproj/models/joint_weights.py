@@ -154,10 +154,13 @@ class JointWeights:
         Of the features of :mod:`qsproj.features.joint_templates`.
     target_scale : float
         What the target parser's scores are multiplied by.
+    aligner_scale : float
+        What the aligner's log-odds of links are multiplied by; 0: all candidates alike.
     """
 
     weights: NDArray[np.float64]
     target_scale: float
+    aligner_scale: float = 1.0
 
     @staticmethod
     def untrained() -> JointWeights:
@@ -169,7 +172,7 @@ class JointWeights:
         return JointScores(
             pair.source,
             self.target_scale * pair.target,
-            pair.prior + score_rows(pair.link_buckets, self.weights),
+            self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
             score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
             score_rows(pair.factor_buckets, self.weights),
         )

@@ -41,6 +41,23 @@ def fires(family, words, source_heads, target_heads, links):
     }[family]
 
 
+def derived_synchronously(source_heads, target_heads, links):
+    """Say whether SYNCH admits two trees and links (with (0, 0) in them), by thesis 4.7.2.4."""
+    for source_dependent, dependent in links:
+        for source_head in range(len(source_heads)):
+            for head in range(len(target_heads)):
+                if source_head == source_dependent or head == dependent:
+                    continue
+                claims = (
+                    (source_head, head) in links,
+                    dependent_of(source_heads, source_head, source_dependent),
+                    dependent_of(target_heads, head, dependent),
+                )
+                if sum(claims) == 2:
+                    return False
+    return True
+
+
 def dependent_of(heads, head, dependent):
     return dependent > 0 and heads[dependent] == head
 
@@ -49,15 +66,20 @@ class PairEnumeration:
     """The distribution over (source tree, target tree, links) of a tiny pair.
 
     Trees are sequences of heads; arc scores are nested lists [head][dependent], link scores a dict, fertility
-    scores a list for source words 1.. and then target words 1.., factors rows (family, words, score).
+    scores a list for source words 1.. and then target words 1.., factors rows (family, words, score). With
+    ``synchronous``, SYNCH must hold.
     """
 
-    def __init__(self, source_trees, target_trees, arc_scores, link_scores, fertility, factors):
+    def __init__(
+        self, source_trees, target_trees, arc_scores, link_scores, fertility, factors, synchronous=False
+    ):
         self.scored = []
         candidates = sorted(link_scores)
         for source, target in itertools.product(source_trees, target_trees):
             for chosen in itertools.product((False, True), repeat=len(candidates)):
                 links = {link for link, on in zip(candidates, chosen) if on}
+                if synchronous and not derived_synchronously(source, target, links | {(0, 0)}):
+                    continue
                 score = sum(arc_scores[0][source[d]][d] for d in range(1, len(source)))
                 score += sum(arc_scores[1][target[d]][d] for d in range(1, len(target)))
                 score += sum(link_scores[link] for link in links)
