@@ -65,7 +65,7 @@ def subsets(links):
 def test_exactly_what_no_synchronous_derivation_has_is_ruled_out(observed):
     """All trees over three and two words, of which one arc each is pruned away, and all links."""
     pruned_source, pruned_target = [(1, 3)], [(2, 1)]
-    candidates = [(1, 1), (2, 2), (3, 2), (1, 2)]
+    candidates = [(1, 1), (2, 2), (3, 1), (1, 2), (3, 2)]
     target = side(2, 1, without=pruned_target)
     seen = set()
     for source_heads in trees_over(3, without=pruned_source):
