@@ -45,7 +45,8 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
         )
     ]
     possible = np.stack([column != NONE for column in columns[1:]])
-    # No word is its own head: on the diagonal there is no arc, not one that is false.
+    # No word is its own head: on the diagonal there is no arc, not one that is false. Treated as false it
+    # would forbid nothing more, but by more factors.
     own_head = np.zeros(shape, dtype=np.bool_)
     k = np.arange(len(structure.links))
     own_head[k, of_source, :] = True
