@@ -19,7 +19,7 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.pipelines.baselines import attach_next, attach_previous
 from qsproj.pipelines.hard_projection import ProjectionCounts
-from qsproj.pipelines.project import HardProjectionOptions, project_treebank, train_on_projection
+from qsproj.pipelines.project import HardProjectionOptions, ProjectedTrees, train_on_projection
 
 HELD_OUT = 30
 EPOCHS = 8
@@ -64,9 +64,9 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     training, held_out = pairs[:-HELD_OUT], [pair.target for pair in pairs[-HELD_OUT:]]
     words = ((pair.source.forms, pair.target.forms) for pair in pairs)
     alignment = alignment_scores((pair.alignment for pair in pairs), align_words(words))
-    projection = project_treebank(training)
+    projection = ProjectedTrees(training)
     projected, _, trained_on = train_on_projection(
-        (_tags_only(tree) for tree in projection.trees),
+        (_tags_only(tree) for tree in projection),
         rng=np.random.default_rng(seed),
         selection=HardProjectionOptions(),
         training=TrainingOptions(epochs=EPOCHS),

@@ -8,14 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.pipelines.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
-from qsproj.pipelines.projected import Projected
+from qsproj.pipelines.projected import Projected, with_trees_and_tags
 from qsproj.pipelines.tree_selection import densest_of_each_length
 from qsproj.progress import track
 
@@ -35,14 +34,6 @@ class HardProjectionOptions:
 
     min_attached: float = 0.8
     max_sentences: int = 20000
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """What came out: every target sentence with what was projected, and the counts."""
-
-    trees: list[Sentence]
-    counts: ProjectionCounts
 
 
 class ProjectedTrees:
@@ -68,28 +59,12 @@ class ProjectedTrees:
         Raises
         ------
         UsageError
-            At the end, when not one source sentence had a head.
+            At the end, when no source word had a head or no target word a tag.
         """
-        parsed = False
-        for pair in track(self._pairs, "projecting", unit="pair"):
-            parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))
+        for pair in with_trees_and_tags(track(self._pairs, "projecting", unit="pair")):
             tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
             self.counts += more
             yield tree
-        if not parsed:
-            raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
-
-
-def project_treebank(pairs: Iterable[SentencePair], *, completion: str = "none") -> Projection:
-    """Project the tree of every pair; see :class:`ProjectedTrees`.
-
-    Raises
-    ------
-    UsageError
-        When not one source sentence has a head.
-    """
-    projected = ProjectedTrees(pairs, completion=completion)
-    return Projection(list(projected), projected.counts)
 
 
 def train_on_projection(
@@ -144,7 +119,7 @@ def project_hard(
     Raises
     ------
     UsageError
-        When no source sentence has a head, or no projected tree is dense enough.
+        When no source word has a head, no target word a tag, or no projected tree is dense enough.
     """
     project = partial(ProjectedTrees, pairs, completion=completion, min_weight=min_weight)
     if trees:

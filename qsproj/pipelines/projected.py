@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from qsproj.corpus.sentence import Sentence
+import numpy as np
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError, listed_reasons
 from qsproj.training.em import EMRecord
 
 
@@ -38,13 +43,31 @@ class Projected:
     report: tuple[str, ...]
 
 
+def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
+    """Pass pairs on.
+
+    Raises
+    ------
+    UsageError
+        At the end, when no source word had a head or no target word a tag.
+    """
+    parsed = tagged = False
+    for pair in pairs:
+        parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))
+        tagged = tagged or any(tag != UNSPECIFIED for tag in pair.target.upos)
+        yield pair
+    if not parsed:
+        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+    if not tagged:
+        raise UsageError("no target word has a UPOS tag; tag the target first (qsproj tag)")
+
+
 def em_summary(
     what: str, iterations: Sequence[EMRecord], converged: bool, skipped: dict[str, int]
 ) -> tuple[str, ...]:
     """Say how EM went: in a line what it was run on, in another how long and what it gained."""
-    left_out = "".join(f"; {count} left out: {reason}" for reason, count in skipped.items())
     ended = "converged" if converged else "stopped"
-    lines = [f"{what}{left_out}"]
+    lines = [f"{what}; left out: {listed_reasons(skipped)}"]
     if iterations:
         first, last = iterations[0].log_likelihood, iterations[-1].log_likelihood
         lines.append(

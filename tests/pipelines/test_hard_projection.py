@@ -15,7 +15,7 @@ from qsproj.pipelines.hard_projection import (
     project_tree,
     through_links,
 )
-from qsproj.pipelines.project import project_treebank
+from qsproj.pipelines.project import ProjectedTrees
 from tests.sentences import make_sentence
 
 ENGLISH = make_sentence(
@@ -23,9 +23,9 @@ ENGLISH = make_sentence(
 )
 
 
-def pair(forms, links, source=ENGLISH):
+def pair(forms, links, source=ENGLISH, tag="X"):
     words = forms.split()
-    target = make_sentence(forms, " ".join("X" for _ in words))
+    target = make_sentence(forms, " ".join(tag for _ in words))
     return SentencePair(source, target, make_alignment(len(source), len(words), links))
 
 
@@ -102,7 +102,9 @@ def test_the_sample_projects_well_through_its_own_links():
         read_conllu("corpora/de.conllu"),
         read_alignments("corpora/en-de.pharaoh"),
     )
-    counts = project_treebank(sample).counts
+    projected = ProjectedTrees(sample)
+    assert len(list(projected)) == 90
+    counts = projected.counts
     assert counts.pairs == 90
     assert 88 < counts.precision < 93
     assert 75 < counts.recall < 82
@@ -111,7 +113,12 @@ def test_the_sample_projects_well_through_its_own_links():
 def test_unparsed_sources_are_refused():
     bare = make_sentence("She sleeps", "PRON VERB")
     with pytest.raises(UsageError, match="parse the source first"):
-        project_treebank([pair("Sie schläft", [(1, 1)], source=bare)])
+        list(ProjectedTrees([pair("Sie schläft", [(1, 1)], source=bare)]))
+
+
+def test_untagged_targets_are_refused():
+    with pytest.raises(UsageError, match="no target word has a UPOS tag; tag the target first"):
+        list(ProjectedTrees([pair("Sie schläft", [(1, 1)], tag="_")]))
 
 
 def test_light_links_are_not_followed():
