@@ -3,7 +3,7 @@
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
 train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
-`cotrain` makes a parser of target text that has no translation, out of pairs without trees.
+`cotrain` makes a parser of target text that has no translation, out of pairs without target trees.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_seed, check_one_standard_input, whole_number
+from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
+from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.joint_parser import JointParser
@@ -32,9 +34,8 @@ EXAMPLES = """examples:
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
 _PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
-_COTRAIN = (
-    """Train a parser of the target alone on trees and on what a joint model believes of pairs without."""
-)
+_COTRAIN = """Train a parser of the target alone on trees, and on pairs whose target sides need none."""
+_METHODS = ("co-training", "noisy-channel")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,11 +73,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
     cotrain.add_argument(
+        "--method",
+        default="co-training",
+        metavar="NAME",
+        help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
+        "learn target trees that explain the source trees, which is slower",
+    )
+    cotrain.add_argument(
         "--rounds",
         type=whole_number(least=1),
-        default=1,
         metavar="N",
-        help="how often the bilingual parser teaches the other, and is renewed by it (default: 1)",
+        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
     )
     add_seed(cotrain)
 
@@ -91,12 +98,7 @@ def _add_action(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    action.add_argument("--source", required=True, metavar="FILE", help="source sentences, CoNLL-U")
-    action.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
-    action.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
-    action.add_argument(
-        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
-    )
+    add_pair_files(action)
     action.add_argument(
         "--source-tree",
         default=None,
@@ -109,20 +111,20 @@ def _add_action(
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    check_one_standard_input(options.source, options.target, options.alignment)
+    trees = options.trees if options.action == "cotrain" else None
+    check_one_standard_input(options.source, options.target, options.alignment, trees)
     {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.errors import DataError, unknown_name
     from qsproj.features.joint_templates import FAMILIES
     from qsproj.models.arc_parser import ArcParser
     from qsproj.models.joint_parser import SOURCE_TREES
     from qsproj.models.joint_training import JointTrainingOptions
-    from qsproj.models.storage import load_parser
-    from qsproj.pipelines.biparse import read_pairs, train_joint_parser
+    from qsproj.models.storage import load_model_of
+    from qsproj.pipelines.biparse import train_joint_parser
 
     families = {"all": FAMILIES, "mono": ("MONO",)}
     if options.factors not in families:
@@ -130,20 +132,12 @@ def _train(options: argparse.Namespace) -> None:
     source_tree = options.source_tree or "joint"
     if source_tree not in SOURCE_TREES:
         raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
-    source_parser = load_parser(options.source_model)
-    if not isinstance(source_parser, ArcParser):
-        raise DataError(
-            options.source_model,
-            None,
-            found=f"a model of another kind ({type(source_parser).__name__})",
-            expected="a first-order parser",
-            remedy="train one: qsproj train",
-        )
+    source_parser = load_model_of(
+        options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
+    )
     defaults = JointTrainingOptions()
     joint_parser, report = train_joint_parser(
-        read_pairs(
-            options.source, options.target, options.alignment, alignment_format=options.alignment_format
-        ),
+        pair_files_of(options),
         source_parser,
         rng=np.random.default_rng(options.seed),
         source_tree=source_tree,
@@ -160,15 +154,13 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.pipelines.biparse import ParsingCounts, parse_pairs, read_pairs
+    from qsproj.pipelines.biparse import ParsingCounts, parse_pairs
     from qsproj.progress import track
 
     parser = _joint_model(options.model)
-    pairs = read_pairs(
-        options.source, options.target, options.alignment, alignment_format=options.alignment_format
-    )
     counts = ParsingCounts()
     with ExitStack() as stack:
+        pairs = stack.enter_context(located_pairs(pair_files_of(options)))
         target = stack.enter_context(open_output(options.output))
         source = stack.enter_context(open_output(options.source_output)) if options.source_output else None
         links = (
@@ -190,37 +182,31 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.conllu import read_conllu
-    from qsproj.pipelines.biparse import read_pairs
     from qsproj.pipelines.cotrain import CotrainingOptions, cotrain
+    from qsproj.pipelines.noisy_channel import train_noisy_channel
 
+    if options.method not in _METHODS:
+        raise unknown_name("method", options.method, list(_METHODS))
     joint = _joint_model(options.model)
-    pairs = read_pairs(
-        options.source, options.target, options.alignment, alignment_format=options.alignment_format
-    )
-    parser, report = cotrain(
-        replace(joint, source_tree=options.source_tree or joint.source_tree),
-        list(read_conllu(options.trees)),
-        list(pairs),
-        rng=np.random.default_rng(options.seed),
-        options=CotrainingOptions(rounds=options.rounds),
-    )
+    joint = replace(joint, source_tree=options.source_tree or joint.source_tree)
+    trees, pairs = list(read_conllu(options.trees)), list(pair_files_of(options))
+    rng = np.random.default_rng(options.seed)
+    if options.method == "co-training":
+        rounds = 1 if options.rounds is None else options.rounds
+        parser, report = cotrain(joint, trees, pairs, rng=rng, options=CotrainingOptions(rounds=rounds))
+    elif options.rounds is None:
+        parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
+    else:
+        raise UsageError("--rounds is for --method co-training; leave it out")
     parser.save(options.output)
     print(report.summary(), file=sys.stderr)
 
 
 def _joint_model(path: str) -> JointParser:
     """Load a joint model; one of another kind is an error."""
-    from qsproj.errors import DataError
     from qsproj.models.joint_parser import JointParser
-    from qsproj.models.storage import load_model
+    from qsproj.models.storage import load_model_of
 
-    parser = load_model(path)
-    if not isinstance(parser, JointParser):
-        raise DataError(
-            path,
-            None,
-            found=f"a model of another kind ({type(parser).__name__})",
-            expected="a joint parser",
-            remedy="train one: qsproj biparse train",
-        )
-    return parser
+    return load_model_of(
+        path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
+    )

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, runtime_checkable
+from typing import IO, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ HEADER_NAME = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Arrays = Mapping[str, NDArray[Any]]
+Kind = TypeVar("Kind")
 
 # kind in the header -> module and class with ``from_archive(header, arrays)``
 KINDS: dict[str, tuple[str, str]] = {
@@ -182,4 +183,26 @@ def load_parser(path: str | Path) -> Parser:
     if not isinstance(model, Parser):
         found = f"a model that does not parse ({type(model).__name__})"
         raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
+    return model
+
+
+def load_model_of(path: str | Path, kind: type[Kind], *, expected: str, remedy: str) -> Kind:
+    """Load a model that must be of one kind.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the model.
+    expected, remedy : str
+        What the kind is called, and how one is made, for the message.
+
+    Raises
+    ------
+    DataError
+        As :func:`load_model`, and when the model is of another kind.
+    """
+    model = load_model(path)
+    if not isinstance(model, kind):
+        found = f"a model of another kind ({type(model).__name__})"
+        raise DataError(str(path), None, found=found, expected=expected, remedy=remedy)
     return model

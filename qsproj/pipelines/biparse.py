@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
-from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.pairing import pair_aligned, pair_sentences
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, listed_reasons
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
@@ -27,6 +25,8 @@ from qsproj.models.joint_training import (
 )
 from qsproj.models.joint_weights import JointWeights
 from qsproj.training.loop import EpochRecord
+
+NO_LINK = "no candidate link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class JointTrainingReport:
 
     def summary(self) -> str:
         """Say in a line what was trained."""
-        runs = max(self.statuses.total(), 1)
-        settled = 100 * self.statuses[Status.CONVERGED] / runs
-        left_out = "".join(f"; {count} pairs left out: {reason}" for reason, count in self.skipped.items())
-        return f"trained on {self.pairs} pairs; {settled:.1f}% of {runs} runs converged{left_out}"
+        return (
+            f"trained on {self.pairs} pairs; {convergence(self.statuses)}; "
+            f"left out: {listed_reasons(self.skipped)}"
+        )
 
 
 @dataclass(slots=True)
@@ -86,35 +86,23 @@ class ParsingCounts:
 
     def summary(self) -> str:
         """Say in a line how it went."""
-        runs = self.statuses.total()
-        settled = 100 * self.statuses[Status.CONVERGED] / max(runs, 1)
-        alone = [
-            f"; {count} pairs parsed alone: {reason}"
-            for count, reason in (
-                (self.without_links, "no candidate link"),
-                (self.contradictions, "contradicting factors"),
-            )
-            if count
-        ]
-        return f"{runs + self.without_links} pairs, {settled:.1f}% of {runs} runs converged{''.join(alone)}"
+        reasons = {NO_LINK: self.without_links, "contradicting factors": self.contradictions}
+        alone = {reason: count for reason, count in reasons.items() if count}
+        pairs = self.statuses.total() + self.without_links
+        return f"{pairs} pairs; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
 
 
 def read_pairs(
     source: str, target: str, alignment: str, *, alignment_format: str = "pharaoh"
 ) -> Iterator[SentencePair]:
-    """Yield the pairs of two CoNLL-U files and an alignment file, read in step.
+    """Yield the pairs of two CoNLL-U files and an alignment file; see :class:`AlignedFiles`."""
+    return iter(AlignedFiles(source, target, alignment, alignment_format))
 
-    Raises
-    ------
-    DataError, UsageError
-        When a file cannot be read, or sentences and alignments do not fit together.
-    """
-    sizes = (
-        (len(first), len(second))
-        for first, second in pair_sentences(read_conllu(source), read_conllu(target))
-    )
-    links = read_alignments(alignment, alignment_format, sizes)
-    return pair_aligned(read_conllu(source), read_conllu(target), links)
+
+def convergence(statuses: Counter[Status]) -> str:
+    """Say how many runs of belief propagation there were, and which share of them settled."""
+    runs = statuses.total()
+    return f"{100 * statuses[Status.CONVERGED] / max(runs, 1):.1f}% of {runs} runs converged"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,22 +208,28 @@ def train_joint_parser(
     return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses)
 
 
-def usable_pairs(pairs: Iterable[SentencePair]) -> tuple[Sequence[SentencePair], dict[str, int]]:
-    """Leave out, and count, pairs that cannot be learned from."""
+def usable_pairs(
+    pairs: Iterable[SentencePair], *, with_trees: bool = True
+) -> tuple[list[SentencePair], dict[str, int]]:
+    """Leave out, and count by reason, pairs that cannot be learned from.
+
+    Parameters
+    ----------
+    with_trees : bool
+        Whether the target sides must have whole trees.
+    """
     usable: list[SentencePair] = []
-    skipped: dict[str, int] = {}
+    skipped: Counter[str] = Counter()
     for pair in pairs:
         if max(len(pair.source), len(pair.target)) > MAX_WORDS:
-            reason = f"a side of more than {MAX_WORDS} words"
-        elif (pair.target.heads[1:] < 0).any():
-            reason = "no whole target tree"
+            skipped[f"a side of more than {MAX_WORDS} words"] += 1
+        elif with_trees and (pair.target.heads[1:] == NO_HEAD).any():
+            skipped["no whole target tree"] += 1
         elif not len(pair.alignment.links):
-            reason = "no candidate link"
+            skipped[NO_LINK] += 1
         else:
             usable.append(pair)
-            continue
-        skipped[reason] = skipped.get(reason, 0) + 1
-    return usable, skipped
+    return usable, dict(skipped)
 
 
 def parse_pairs(

@@ -19,7 +19,7 @@ import numpy as np
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, listed_reasons
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import supported_buckets
 from qsproj.models.arc_training import (
@@ -30,6 +30,7 @@ from qsproj.models.arc_training import (
     tree_objective,
 )
 from qsproj.models.joint_parser import JointParser
+from qsproj.pipelines.biparse import convergence, usable_pairs
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 
@@ -75,12 +76,9 @@ class CotrainingReport:
 
     def summary(self) -> str:
         """Say in a line what was learned from."""
-        runs = self.statuses.total()
-        settled = 100 * self.statuses[Status.CONVERGED] / max(runs, 1)
-        left_out = "".join(f"; {count} left out: {reason}" for reason, count in self.skipped.items())
         return (
             f"learned from {self.trees} trees and {self.pairs} pairs without; "
-            f"{settled:.1f}% of {runs} runs converged{left_out}"
+            f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 
 
@@ -120,9 +118,9 @@ def cotrain(
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = bilingual.target
-    skipped: Counter[str] = Counter()
-    annotated = _tree_examples(monolingual, trees, options.training, skipped)
-    usable = _usable(pairs, skipped)
+    usable, reasons = usable_pairs(pairs, with_trees=False)
+    skipped = Counter(reasons)
+    annotated = tree_examples(monolingual, trees, options.training, skipped)
     statuses: Counter[Status] = Counter()
     taught: list[Example] = []
     for _ in range(options.rounds):
@@ -161,23 +159,10 @@ def target_beliefs(bilingual: JointParser, pair: SentencePair, statuses: Counter
     return chances
 
 
-def _usable(pairs: Sequence[SentencePair], skipped: Counter[str]) -> list[SentencePair]:
-    """Leave out, and count, pairs that a bilingual parser could only parse side by side."""
-    usable = []
-    for pair in pairs:
-        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
-            skipped[f"pairs with a side of more than {MAX_WORDS} words"] += 1
-        elif not len(pair.alignment.links):
-            skipped["pairs without a candidate link"] += 1
-        else:
-            usable.append(pair)
-    return usable
-
-
-def _tree_examples(
+def tree_examples(
     parser: ArcParser, trees: Sequence[Sentence], training: TrainingOptions, skipped: Counter[str]
 ) -> list[Example]:
-    """Encode the sentences with whole trees; count in ``skipped`` the others."""
+    """Encode the sentences with whole trees, each with its objective; count in ``skipped`` the others."""
     examples: list[Example] = []
     for sentence in trees:
         if len(sentence) > MAX_WORDS or bool((sentence.heads[1:] == NO_HEAD).any()):

@@ -80,6 +80,47 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     assert run_cli("parse", "-m", parser, "corpora/de.conllu", "-o", parsed).code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))
     before = parser.read_bytes()
+    assert run_cli(*cotrain, "-m", models[1], "--method", "co-training", "--rounds", "1").code == 0
+    assert parser.read_bytes() == before
     assert_one_line(run_cli(*cotrain, "-m", models[0]), "ArcParser", "expected a joint parser")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "expected a whole number, 1 or more")
+    assert_one_line(run_cli(*cotrain, "-m", models[1], "--method", "x"), "known: co-training, noisy-channel")
+    rounds = ("--method", "noisy-channel", "--rounds", "2")
+    assert_one_line(run_cli(*cotrain, "-m", models[1], *rounds), "--rounds is for --method co-training")
     assert parser.read_bytes() == before
+
+
+def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
+    parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
+    cotrain = ("biparse", "cotrain", "--method", "noisy-channel", *PAIRS, *LINKS, "-m", models[1])
+    outcome = run_cli(*cotrain, "--trees", "corpora/de.conllu", "-o", parser)
+    assert outcome.code == 0
+    assert "90 trees and 90 pairs" in outcome.err
+    assert "left out: none" in outcome.err
+    assert run_cli("parse", "-m", parser, "corpora/de.conllu", "-o", parsed).code == 0
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side):
+    """In the second pair, on either side; pairs are matched by id, so the target may have another order."""
+    files = {name: tmp_path / f"{name}.conllu" for name in ("source", "target")}
+    row = "{}\tx\t_\tX\t_\t_\t{}\tdep\t_\t_"
+    for name, path in files.items():
+        lengths = {"a": 1, "b": 1001 if name == side else 1}
+        blocks = [
+            "\n".join([f"# sent_id = {key}", *(row.format(i, i - 1) for i in range(1, lengths[key] + 1))])
+            for key in ("ab" if name == "source" else "ba")
+        ]
+        path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    links = tmp_path / "links"
+    links.write_text("0-0\n0-0\n", encoding="utf-8")
+    arguments = ("--source", files["source"], "--target", files["target"], "--alignment", links)
+    outcome = run_cli("biparse", "parse", "-m", models[1], *arguments, "-o", tmp_path / "out")
+    line = 4 if side == "source" else 1
+    assert_one_line(outcome, f"{files[side]}:{line}: found a sentence of 1,001 words", "split it")
+
+
+def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
+    files = ("--source", "corpora/en.conllu", "--target", "-", *LINKS, "--trees", "-")
+    outcome = run_cli("biparse", "cotrain", "-m", models[1], *files, "-o", tmp_path / "out")
+    assert_one_line(outcome, "only one file can be -")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
-from qsproj.pipelines.biparse import read_pairs, train_joint_parser
+from qsproj.pipelines.biparse import train_joint_parser
 from qsproj.pipelines.cotrain import CotrainingOptions, cotrain, target_beliefs
 
 OPTIONS = TrainingOptions(epochs=3)
@@ -21,7 +22,7 @@ ANNOTATED = 15
 
 @pytest.fixture(scope="module")
 def pairs():
-    return list(read_pairs("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
     assert (report.trees, report.pairs) == (ANNOTATED, 1)
     assert report.skipped == {
         "sentences too long or without a whole tree": 1,
-        "pairs without a candidate link": 1,
+        "no candidate link": 1,
     }
 
 

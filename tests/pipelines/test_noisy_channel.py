@@ -1,0 +1,90 @@
+"""Noisy-channel training: source trees alone move a parser that needs no translation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.bp.status import Status
+from qsproj.corpus.conllu import with_heads
+from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import UsageError
+from qsproj.models.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint_parser import JointParser
+from qsproj.models.joint_weights import JointWeights
+from qsproj.pipelines.biparse import train_joint_parser
+from qsproj.pipelines.noisy_channel import NoisyChannelOptions, train_noisy_channel
+
+OPTIONS = TrainingOptions(epochs=3)
+ANNOTATED = 15
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+
+
+@pytest.fixture(scope="module")
+def bilingual(pairs):
+    source, _ = train_arc_parser(
+        [pair.source for pair in pairs], rng=np.random.default_rng(1), options=OPTIONS
+    )
+    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), training=OPTIONS)[0]
+
+
+def trained(bilingual, pairs, trees=()):
+    """Train with a channel in which source words explain nothing: here the source parser knows its trees."""
+    options = NoisyChannelOptions(training=TrainingOptions(epochs=2), source_scale=0.0)
+    return train_noisy_channel(bilingual, trees, pairs, rng=np.random.default_rng(1), options=options)
+
+
+def right_heads(parser, sentences):
+    return sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in sentences)
+
+
+def test_source_trees_alone_teach_the_target(pairs, bilingual):
+    """From pairs without any target tree; tested on others, without their source."""
+    parser, report = trained(bilingual, pairs[ANNOTATED:60])
+    test = [pair.target for pair in pairs[60:]]
+    assert right_heads(parser, test) > right_heads(bilingual.target, test)
+    assert (report.trees, report.pairs, report.skipped) == (0, 45, {})
+    assert report.statuses.total() == 2 * 2 * 45
+    assert report.statuses[Status.CONVERGED] > 150
+
+
+def test_target_heads_are_not_read_and_the_same_seed_gives_the_same_parser(pairs, bilingual):
+    unannotated = [
+        replace(pair, target=with_heads(pair.target, np.full(len(pair.target) + 1, -1)))
+        for pair in pairs[ANNOTATED:20]
+    ]
+    first, _ = trained(bilingual, pairs[ANNOTATED:20])
+    again, _ = trained(bilingual, unannotated)
+    assert np.array_equal(first.scorer.weights, again.scorer.weights)
+    assert not np.array_equal(first.scorer.weights, bilingual.target.scorer.weights)
+
+
+def test_a_channel_that_says_nothing_teaches_nothing(pairs, bilingual):
+    silent = JointParser(bilingual.source, bilingual.target, JointWeights.untrained(), ())
+    parser, _ = trained(silent, pairs[ANNOTATED:20])
+    np.testing.assert_allclose(parser.scorer.weights, bilingual.target.scorer.weights, atol=1e-6)
+
+
+def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
+    pair = pairs[ANNOTATED]
+    bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
+    _, report = trained(bilingual, [pair, bare], [pairs[0].target])
+    assert (report.trees, report.pairs, report.skipped) == (1, 1, {"no candidate link": 1})
+    assert report.summary().endswith("left out: 1 for no candidate link")
+    with pytest.raises(UsageError, match="neither a whole tree nor a pair"):
+        trained(bilingual, [bare])
+
+
+def test_observed_source_trees_are_asked_for(pairs, bilingual):
+    observed = replace(bilingual, source_tree="observed")
+    headless = with_heads(pairs[20].source, np.full(len(pairs[20].source) + 1, -1))
+    with pytest.raises(UsageError, match="no head at word 1"):
+        trained(observed, [replace(pairs[20], source=headless)])
+    assert trained(observed, pairs[20:22])[1].pairs == 2
