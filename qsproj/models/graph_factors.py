@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts, step_table
+from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
 from qsproj.bp.factors.link import link
+from qsproj.bp.factors.nand import no2cycle, not2
 from qsproj.bp.factors.pair import pair
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.factors.valence import valence
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup
-from qsproj.bp.links import Chains, arcs_of, chosen_links, crossing_pairs, dependent_chains, grandparents
+from qsproj.bp.links import (
+    NO_LINK,
+    Chains,
+    arcs_of,
+    candidate_heads,
+    chosen_links,
+    crossing_pairs,
+    dependent_chains,
+    grandparents,
+)
 from qsproj.features.second_order import (
     LARGEST_COUNT,
     Places,
@@ -27,12 +38,12 @@ from qsproj.features.second_order import (
 )
 from qsproj.models.tree_inference import TreeInference
 
-# Where groups stand in a sentence's graph: LINK, one for each family, and the tree, which so has the last
-# word in every iteration.
-TREE_GROUP = -1
-FAMILY_GROUPS = slice(1, -1)
+# Where the groups of the families begin in a sentence's graph: LINK comes before them, and the hard
+# constraint after them, so that it has the last word in every iteration.
+FIRST_FAMILY = 1
 
 Table = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]
 
 
@@ -49,6 +60,8 @@ class Family:
     places : uint64[F]
     scored : int64[F]
         Where among the scores of the group, laid flat, the score of each factor stands.
+    edges : int64[E]
+        A number for each edge of the group: the same, and no other edge's, in all graphs over the same arcs.
     group : FactorGroup
         The group with all scores zero.
     """
@@ -57,6 +70,7 @@ class Family:
     members: Words
     places: Places
     scored: NDArray[np.int64]
+    edges: NDArray[np.int64]
     group: FactorGroup
 
     def with_scores(self, scores: Weights) -> FactorGroup:
@@ -84,7 +98,7 @@ class SentenceGraph:
         The ends of each arc, in the order of the booleans.
     families : tuple of Family
     graph : FactorGraph
-        Groups as TREE_GROUP and FAMILY_GROUPS say; all scores zero.
+        LINK, the families, and one or more groups of hard factors; all scores zero.
     """
 
     links: Table
@@ -97,7 +111,8 @@ class SentenceGraph:
         """Return the graph with scores for LINK, float64[E], and for each family, float64[F]."""
         groups = self.graph.groups
         scored = [family.with_scores(values) for family, values in zip(self.families, scores, strict=True)]
-        return replace(self.graph, groups=(link(groups[0].edges, link_scores), *scored, groups[TREE_GROUP]))
+        hard = groups[FIRST_FAMILY + len(scored) :]
+        return replace(self.graph, groups=(link(groups[0].edges, link_scores), *scored, *hard))
 
     @property
     def n_factors(self) -> int:
@@ -105,8 +120,39 @@ class SentenceGraph:
         return sum(len(family.scored) for family in self.families)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubts:
+    """Which of the candidate arcs a factor has to be about.
+
+    Attributes
+    ----------
+    plausible : bool[E]
+        Factors are about these arcs only, as if the others could not be.
+    undecided : bool[E]
+        Each factor is about one of these at least.
+    """
+
+    plausible: Mask
+    undecided: Mask
+
+    def joined(self, other: Doubts) -> Doubts:
+        """Return what is plausible or undecided in either."""
+        return Doubts(self.plausible | other.plausible, self.undecided | other.undecided)
+
+    def same_as(self, other: Doubts) -> bool:
+        """Tell whether the same arcs are plausible and undecided."""
+        return np.array_equal(self.plausible, other.plausible) and np.array_equal(
+            self.undecided, other.undecided
+        )
+
+
 def sentence_graph(
-    candidates: NDArray[np.bool_], inference: TreeInference, *, families: Sequence[str]
+    candidates: Mask,
+    inference: TreeInference,
+    *,
+    families: Sequence[str],
+    constraint: str = "tree",
+    doubts: Doubts | None = None,
 ) -> SentenceGraph:
     """Lay out the factors over the candidate arcs bool[n+1, n+1] of a sentence.
 
@@ -114,28 +160,37 @@ def sentence_graph(
     ----------
     families : sequence of str
         Names in ``FAMILIES``.
+    constraint : str
+        A name in ``CONSTRAINTS``.
+    doubts : Doubts, optional
+        By default there are all factors over the candidates.
     """
     links = chosen_links(candidates)
     heads, dependents, variables = arcs_of(links)
-    built = tuple(FAMILIES[name](links) for name in families)
-    make_tree = projective_tree if inference.projective else tree
+    if doubts is None:
+        everything = np.ones(len(variables), dtype=np.bool_)
+        doubts = Doubts(everything, everything)
+    plausible = links.copy()
+    plausible[heads, dependents] = np.where(doubts.plausible, variables, NO_LINK)
+    built = tuple(FAMILIES[name](plausible, doubts.undecided) for name in families)
     groups = [
         link(variables, np.zeros(len(variables))),
         *(family.group for family in built),
-        make_tree(links, single_root=inference.single_root),
+        *CONSTRAINTS[constraint](links, inference),
     ]
     graph = factor_graph(np.full(len(variables), 2), groups)
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
-def _grand(links: Table) -> Family:
-    variables, words = grandparents(links)
+def _grand(links: Table, undecided: Mask) -> Family:
+    variables, words = _in_doubt(*grandparents(links), undecided)
+    places, edges = grand_places(words), _pair_edges(variables, len(undecided))
     group = pair(variables, np.zeros(len(words)))
-    return Family("grand", words + np.int32(1), grand_places(words), np.arange(len(words)), group)
+    return Family("grand", words + np.int32(1), places, np.arange(len(words)), edges, group)
 
 
-def _childseq(links: Table) -> Family:
-    chains = _inhabited(dependent_chains(links))
+def _childseq(links: Table, undecided: Mask) -> Family:
+    chains = _chains_in_doubt(dependent_chains(links), undecided)
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
     chain, previous, following, _ = steps[scored].T
@@ -148,39 +203,75 @@ def _childseq(links: Table) -> Family:
     before, after = bounded[begins[chain] + previous], bounded[begins[chain] + following]
     members = np.stack([heads, before, after], axis=1).astype(np.int32) + np.int32(1)
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
-    return Family("childseq", members, sequence_places(heads, after, sides, n=n), scored, group)
+    places, edges = sequence_places(heads, after, sides, n=n), chains.variables.astype(np.int64)
+    return Family("childseq", members, places, scored, edges, group)
 
 
-def _valence(links: Table) -> Family:
-    chains = _inhabited(dependent_chains(links))
+def _valence(links: Table, undecided: Mask) -> Family:
+    chains = _chains_in_doubt(dependent_chains(links), undecided)
     counts = np.tile(np.arange(LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = np.repeat(chains.heads, LARGEST_COUNT + 1), np.repeat(chains.sides, LARGEST_COUNT + 1)
     group = valence(chains.variables, chains.starts, np.zeros((len(chains.heads), LARGEST_COUNT + 1)))
-    return Family(
-        "valence", heads[:, None] + np.int32(1), valence_places(sides, counts), np.arange(len(heads)), group
-    )
+    members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
+    edges = chains.variables.astype(np.int64)
+    return Family("valence", members, valence_places(sides, counts), scored, edges, group)
 
 
-def _nocross(links: Table) -> Family:
+def _nocross(links: Table, undecided: Mask) -> Family:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
     # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
     # diverge.
-    variables, words = crossing_pairs(links)
+    variables, words = _in_doubt(*crossing_pairs(links), undecided)
+    places, edges = np.ones(len(words), dtype=np.uint64), _pair_edges(variables, len(undecided))
     group = pair(variables, np.zeros(len(words)))
-    places = np.ones(len(words), dtype=np.uint64)
-    return Family("nocross", words + np.int32(1), places, np.arange(len(words)), group)
+    return Family("nocross", words + np.int32(1), places, np.arange(len(words)), edges, group)
 
 
-def _inhabited(chains: Chains) -> Chains:
-    """Leave out chains without a possible dependent: they have nothing to choose."""
-    kept = np.flatnonzero(np.diff(chains.starts))
-    starts = np.append(chains.starts[kept], chains.starts[-1])
-    return replace(chains, starts=starts, heads=chains.heads[kept], sides=chains.sides[kept])
+def _in_doubt(variables: Table, words: Table, undecided: Mask) -> tuple[Table, Table]:
+    """Leave out pairs of arcs int32[F, 2], and their words, of which neither is undecided."""
+    kept = undecided[variables].any(axis=1)
+    return variables[kept], words[kept]
 
 
-FAMILIES: dict[str, Callable[[Table], Family]] = {
+def _pair_edges(variables: Table, n_variables: int) -> NDArray[np.int64]:
+    """Number the edges of factors over pairs of arcs."""
+    pairs = variables[:, 0].astype(np.int64) * n_variables + variables[:, 1]
+    return (2 * pairs[:, None] + np.arange(2)).reshape(-1)
+
+
+def _chains_in_doubt(chains: Chains, undecided: Mask) -> Chains:
+    """Leave out chains without an undecided arc, which have nothing to choose."""
+    sizes = np.diff(chains.starts)
+    chain = np.repeat(np.arange(len(sizes)), sizes)
+    kept = np.zeros(len(sizes), dtype=np.bool_)
+    kept[chain[undecided[chains.variables]]] = True
+    inside = kept[chain]
+    starts = np.zeros(np.count_nonzero(kept) + 1, dtype=np.int64)
+    np.cumsum(sizes[kept], out=starts[1:])
+    return Chains(
+        chains.variables[inside], chains.dependents[inside], starts, chains.heads[kept], chains.sides[kept]
+    )
+
+
+FAMILIES: dict[str, Callable[[Table, Mask], Family]] = {
     "grand": _grand,
     "childseq": _childseq,
     "valence": _valence,
     "nocross": _nocross,
+}
+
+
+def _tree(links: Table, inference: TreeInference) -> list[FactorGroup]:
+    make = projective_tree if inference.projective else tree
+    return [make(links, single_root=inference.single_root)]
+
+
+# What is required of the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or only
+# what follows from one; a tree is then found in decoding.
+CONSTRAINTS: dict[str, Callable[[Table, TreeInference], list[FactorGroup]]] = {
+    "tree": _tree,
+    "exactly1": lambda links, _: [exactly_one(candidate_heads(links))],
+    "exactly1+no2cycle": lambda links, _: [no2cycle(links), exactly_one(candidate_heads(links))],
+    "atmost1": lambda links, _: [at_most_one(candidate_heads(links))],
+    "not2": lambda links, _: [not2(links)],
 }

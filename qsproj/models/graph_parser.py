@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs
-from qsproj.bp.run import run
+from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
+from qsproj.kernels.arc_features import ArcFeatures
 from qsproj.models.arc_parser import DECODERS, MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.factor_scorer import FactorScorer
-from qsproj.models.graph_factors import FAMILIES, TREE_GROUP, SentenceGraph, sentence_graph
+from qsproj.models.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
+from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate, relax
 from qsproj.models.storage import save_model
 from qsproj.models.tree_inference import TreeInference
 
@@ -48,17 +49,24 @@ class GraphOptions:
         An arc whose first-order probability is below it is no candidate, unless the best tree has it.
     max_factors : int
         A sentence with more factors than this is parsed first-order.
+    constraint : str
+        A name in ``models.graph_factors.CONSTRAINTS``: what is required of the arcs.
+    doubt : float
+        In parsing, a factor is left out unless all of its arcs have at least this probability and one of them
+        at most 1 minus it (:func:`qsproj.models.graph_inference.relax`). 0: all factors are there.
 
     Raises
     ------
     UsageError
-        When a family is unknown or a number is out of range.
+        When a name is unknown or a number is out of range.
     """
 
     families: tuple[str, ...] | None = None
     iterations: int = 5
     threshold: float = 3e-3
     max_factors: int = 200_000
+    constraint: str = "tree"
+    doubt: float = 0.0
 
     def __post_init__(self) -> None:
         for name in self.families or ():
@@ -66,8 +74,12 @@ class GraphOptions:
                 raise unknown_name("factors", name, list(FAMILIES))
         if self.iterations < 1:
             raise UsageError(f"iterations is {self.iterations}, expected at least 1")
+        if self.constraint not in CONSTRAINTS:
+            raise unknown_name("constraint", self.constraint, list(CONSTRAINTS))
         if not 0.0 < self.threshold < 1.0:
             raise UsageError(f"threshold is {self.threshold}, expected a probability between 0 and 1")
+        if not 0.0 <= self.doubt < 0.5:
+            raise UsageError(f"doubt is {self.doubt}, expected a probability below 0.5")
 
     def families_for(self, inference: TreeInference) -> tuple[str, ...]:
         """Return the families, chosen by the shape of the trees where they are not given."""
@@ -94,51 +106,6 @@ class ArcBeliefs:
     probabilities: Scores
     order: int
     status: Status | None
-
-
-def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], the arcs with a probability of at least ``threshold`` or in the best tree.
-
-    So there is always a tree among them.
-    """
-    candidates = marginals >= threshold
-    heads = inference.best(marginals)
-    candidates[heads[1:], np.arange(1, len(heads))] = True
-    return candidates
-
-
-def propagate(
-    graph: SentenceGraph,
-    link_scores: NDArray[np.float64],
-    scores: Sequence[NDArray[np.float64]],
-    *,
-    iterations: int,
-    maximise: bool = False,
-) -> Beliefs:
-    """Pass messages in the graph of a sentence, with scores float64[E] of LINK and float64[F] of each family.
-
-    Groups answer in turn, the tree last: so five iterations carry further than by flooding.
-    """
-    scored = graph.with_scores(link_scores, scores)
-    return run(scored, schedule="sequential", max_iterations=iterations, tolerance=1e-3, maximise=maximise)
-
-
-def arc_log_odds(beliefs: Beliefs) -> NDArray[np.float64]:
-    """Return the log-odds of every arc, float64[E], under the belief of the tree factor.
-
-    It has heard all others, and it alone knows that every word has one head: probabilities of the heads of a
-    word sum to one, which those of the variables do only when messages have settled.
-    """
-    tree = beliefs.graph.groups[TREE_GROUP]
-    incoming = beliefs.incoming[TREE_GROUP]
-    log_odds: NDArray[np.float64] = incoming + tree.propagate(incoming, maximise=beliefs.maximised)
-    return log_odds
-
-
-def probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities of log-odds, in the same shape; infinite ones are legal."""
-    chances: NDArray[np.float64] = np.exp(-np.logaddexp(0.0, -log_odds))
-    return chances
 
 
 @dataclass(frozen=True)
@@ -211,18 +178,58 @@ class GraphParser:
             first_order = np.where(allowed, first_order, -np.inf)
         marginals = self.inference.infer(first_order)[1]
         candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
-        graph = sentence_graph(candidates, self.inference, families=self.options.families_for(self.inference))
-        if graph.n_factors > self.options.max_factors:
+        graph, beliefs = self._relaxed(encoded, features, marginals, candidates, maximise=maximise)
+        if beliefs is None:
             return ArcBeliefs(marginals, 1, None)
-        link_scores = self.links.scores(features)[graph.heads, graph.dependents]
-        scores = self.factors.scores(self.factors.features(encoded, graph.families))
-        beliefs = propagate(graph, link_scores, scores, iterations=self.options.iterations, maximise=maximise)
         if beliefs.status is Status.CONTRADICTION:
             return ArcBeliefs(marginals, 1, beliefs.status)
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status)
+
+    def _relaxed(
+        self,
+        encoded: EncodedSentence,
+        features: ArcFeatures,
+        marginals: Scores,
+        candidates: NDArray[np.bool_],
+        *,
+        maximise: bool,
+    ) -> tuple[SentenceGraph, Beliefs | None]:
+        """Pass messages in the graph over the candidates, or as much of it as is called for."""
+        options = self.options
+
+        def layout(doubts: Doubts | None) -> SentenceGraph:
+            return sentence_graph(
+                candidates,
+                self.inference,
+                families=options.families_for(self.inference),
+                constraint=options.constraint,
+                doubts=doubts,
+            )
+
+        def score(graph: SentenceGraph) -> list[NDArray[np.float64]]:
+            return self.factors.scores(self.factors.features(encoded, graph.families))
+
+        heads, dependents, _ = arcs_of(chosen_links(candidates))
+        link_scores = self.links.scores(features)[heads, dependents]
+        if options.doubt > 0.0:
+            return relax(
+                marginals[heads, dependents],
+                layout,
+                link_scores,
+                score,
+                doubt=options.doubt,
+                iterations=options.iterations,
+                max_factors=options.max_factors,
+                maximise=maximise,
+            )
+        graph = layout(None)
+        if graph.n_factors > options.max_factors:
+            return graph, None
+        iterations = options.iterations
+        return graph, propagate(graph, link_scores, score(graph), iterations=iterations, maximise=maximise)
 
     def _best(self, probabilities: Scores) -> Heads:
         """Return the tree with the most expected right heads, of candidate arcs only."""

@@ -28,15 +28,9 @@ from qsproj.models.arc_training import (
     train_arc_parser,
 )
 from qsproj.models.factor_scorer import FactorTrainer
-from qsproj.models.graph_factors import FAMILY_GROUPS, SentenceGraph, sentence_graph
-from qsproj.models.graph_parser import (
-    GraphOptions,
-    GraphParser,
-    arc_log_odds,
-    candidate_arcs,
-    probability,
-    propagate,
-)
+from qsproj.models.graph_factors import FIRST_FAMILY, SentenceGraph, sentence_graph
+from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate
+from qsproj.models.graph_parser import GraphOptions, GraphParser
 from qsproj.progress import track
 from qsproj.training.loop import run_epochs
 
@@ -187,13 +181,16 @@ def _example(
         within = base.inference.infer(np.where(agreeing, scores, -np.inf))[1]
         agreeing = candidate_arcs(within, base.inference, threshold=options.threshold)
     graph = sentence_graph(
-        candidates | agreeing, base.inference, families=options.families_for(base.inference)
+        candidates | agreeing,
+        base.inference,
+        families=options.families_for(base.inference),
+        constraint=options.constraint,
     )
     agrees = agreeing[graph.heads, graph.dependents]
     observed = None
     if not partial:
         nothing = [np.zeros(len(family.scored)) for family in graph.families]
-        observed = expectations(graph, np.where(agrees, 0.0, -np.inf), nothing, iterations=1)[1]
+        observed = expectations(graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1)[1]
     return GraphExample(encoded, graph, agrees, observed)
 
 
@@ -211,14 +208,10 @@ def expectations(
     """
     beliefs = propagate(graph, link_scores, scores, iterations=iterations)
     log_odds = arc_log_odds(beliefs)
+    groups, incoming = beliefs.graph.groups, beliefs.incoming
     fired = [
-        family.expected(group, incoming)
-        for family, group, incoming in zip(
-            graph.families,
-            beliefs.graph.groups[FAMILY_GROUPS],
-            beliefs.incoming[FAMILY_GROUPS],
-            strict=True,
-        )
+        family.expected(groups[index], incoming[index])
+        for index, family in enumerate(graph.families, start=FIRST_FAMILY)
     ]
     return log_odds, (probability(log_odds), fired)
 

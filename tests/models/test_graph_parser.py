@@ -16,7 +16,8 @@ from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
 from qsproj.kernels.second_order_features import score_factors, step_factors
 from qsproj.models.arc_training import TrainingOptions
 from qsproj.models.graph_factors import FAMILIES, sentence_graph
-from qsproj.models.graph_parser import GraphOptions, GraphParser, propagate
+from qsproj.models.graph_inference import propagate
+from qsproj.models.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph_training import expectations, train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
@@ -44,7 +45,7 @@ def observed_factors(graph, heads):
     """Return which factors the tree has, as the training lays them out."""
     true = heads[graph.dependents] == graph.heads
     nothing = [np.zeros(len(family.scored)) for family in graph.families]
-    fired = expectations(graph, np.where(true, 0.0, -np.inf), nothing, iterations=1)[1][1]
+    fired = expectations(graph, np.where(true, np.inf, -np.inf), nothing, iterations=1)[1][1]
     return dict(zip((family.name for family in graph.families), fired))
 
 
@@ -75,7 +76,7 @@ def test_the_factors_of_a_tree_are_those_that_a_list_of_its_words_gives():
 @pytest.mark.parametrize("name", TEMPLATE_SETS)
 def test_a_step_moves_scores_as_features_with_names_do(family, name):
     """AdaGrad's first step is minus the rate times the sign of a feature's summed gradient."""
-    built = FAMILIES[family](graph_of(len(SENTENCE)).links)
+    built = next(f for f in graph_of(len(SENTENCE)).families if f.name == family)
     templates = TEMPLATE_SETS[name][family]
     attributes = ("upos", "xpos", "lower", "lemma", "case", "verbform")
     compiled = compile_family(family, templates, attributes)
