@@ -7,7 +7,8 @@ roles depend on the family of factors:
 - ``childseq``: the dependents ``previous`` and ``next`` of ``head``, with no other between them; the boundary
   before the first is the outside of the sentence on the left, that after the last the one on the right;
 - ``valence``: the ``head`` that is to have so many dependents on a side;
-- ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross.
+- ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
+- ``taglink`` (:mod:`qsproj.features.tag_link`): ``head`` -> ``dep``, each with a tag that it may have.
 
 Each factor also has a *place*, a small number (:mod:`qsproj.features.second_order`): directions, binned
 distances, counts. Templates in ``plain`` fire with and without it, those in ``placed`` only with it.
@@ -31,6 +32,7 @@ ROLES = {
     "childseq": ("head", "previous", "next"),
     "valence": ("head",),
     "nocross": ("first", "second"),
+    "taglink": ("head", "dep"),
 }
 ATOM = re.compile(r"([a-z]+)\.([a-z]+)([+-]1)?$")
 

@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
     "graph-parser": ("qsproj.models.graph_parser", "GraphParser"),
     "tagger": ("qsproj.models.tagger", "Tagger"),
+    "tagging-parser": ("qsproj.models.tagging_parser", "TaggingParser"),
     "dmv": ("qsproj.models.dmv", "Dmv"),
     "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),
     "converter": ("qsproj.models.converter", "Converter"),
