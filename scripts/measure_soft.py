@@ -144,7 +144,7 @@ class Laboratory:
         if row.options is None:
             return (members[0] if len(members) == 1 else relabelled(prior.joined, members[0])), ""
         projected = project_soft(
-            row.change(self.pairs()[: PAIRS if row.main else FEW_PAIRS]),
+            [(pair,) for pair in row.change(self.pairs()[: PAIRS if row.main else FEW_PAIRS])],
             prior=prior,
             rng=np.random.default_rng(1),
             options=row.options,

@@ -3,15 +3,22 @@
 SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translation in CoNLL-U with UPOS (from
 `qsproj tag`), ALIGNMENT their links (from `qsproj align`). Sentences are paired by parallel_id, else by
 sent_id, else by order. Heads that TARGET has are used only to report how many projected arcs are right.
+
+With --method soft, translations into several languages can vote: one --source and one --alignment for each.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options import add_seed, add_workers, check_one_standard_input
-from qsproj.cli.projection_methods import METHODS
+from qsproj.cli.projection_methods import METHODS, refuse_unread_options
+from qsproj.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from qsproj.corpus.pairing import AlignedFiles
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
@@ -27,14 +34,20 @@ EXAMPLES = """examples:
   qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --method soft --prior en.delex --prior neighbours.delex -o de.model    # the most accurate
+  qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \
+      --target de.tagged.conllu --method soft -o de.model                    # two languages vote
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of every method, then each method's own."""
-    parser.add_argument("--source", required=True, metavar="FILE", help="source trees, CoNLL-U")
+    parser.add_argument(
+        "--source", required=True, action="append", metavar="FILE", help="source trees, CoNLL-U"
+    )
     parser.add_argument("--target", required=True, metavar="FILE", help="tagged target sentences, CoNLL-U")
-    parser.add_argument("--alignment", required=True, metavar="FILE", help="word links")
+    parser.add_argument(
+        "--alignment", required=True, action="append", metavar="FILE", help="word links, for each --source"
+    )
     parser.add_argument(
         "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
     )
@@ -50,18 +63,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for method in METHODS.values():
         method.add_options(parser)
     add_workers(parser)
+    read = sorted({name for method in METHODS.values() for name in method.reads})
+    parser.set_defaults(unless_given={name: parser.get_default(name) for name in read})
 
 
 def run(options: argparse.Namespace) -> None:
     """Project by the chosen method, write the model, say how it went."""
-    from qsproj.corpus.pairing import AlignedFiles
-    from qsproj.errors import unknown_name
-
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
-    check_one_standard_input(options.source, options.target, options.alignment)
-    pairs = AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
-    projected = METHODS[options.method].project(pairs, options)
+    refuse_unread_options(options)
+    check_one_standard_input(*options.source, options.target, *options.alignment)
+    projected = METHODS[options.method].project(_sources(options), options)
     projected.parser.save(options.output)
     for line in projected.report:
         print(line, file=sys.stderr)
+
+
+def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
+    """Return the pairs of each source with the target; more than one for methods that take several."""
+    from qsproj.corpus.pairing import AlignedFiles
+
+    sources, alignments = options.source, options.alignment
+    if len(sources) != len(alignments):
+        raise UsageError(
+            f"found {len(sources)} --source and {len(alignments)} --alignment, expected as many; "
+            "give each source the links of its own"
+        )
+    if len(sources) > 1 and options.method != "soft":
+        raise UsageError(
+            f"--method {options.method} reads one --source; several vote with --method soft only"
+        )
+    return tuple(
+        AlignedFiles(source, options.target, alignment, options.alignment_format)
+        for source, alignment in zip(sources, alignments, strict=True)
+    )

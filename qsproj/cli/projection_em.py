@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from qsproj.cli.options import number, whole_number
 
@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import SentencePair
     from qsproj.models.em_checkpoint import Checkpoint
     from qsproj.pipelines.projected import Projected
+
+# The sentence pairs of each source with the target; all methods but one take the pairs of a single source.
+Sources: TypeAlias = "tuple[Iterable[SentencePair], ...]"
+
+EM_READS = (
+    *("iterations", "longest", "punctuation", "checkpoint", "resume"),
+    *("jobs", "backend", "scheduler"),
+)
 
 
 def add_em_options(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +61,13 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def tags_only(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+def tags_only(sources: Sources, options: argparse.Namespace) -> Projected:
     """Learn from the target's tags alone."""
     from qsproj.cli.options import workers_of
     from qsproj.models.dmv_training import DmvOptions
     from qsproj.pipelines.em_projection import project_tags_only
 
+    (pairs,) = sources
     training = DmvOptions(
         iterations=_or_default(options.iterations, 50),
         max_words=_or_default(options.longest, 15),
@@ -73,12 +82,13 @@ def tags_only(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Pro
     )
 
 
-def hard_em(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
     """Hold projected arcs fixed, impute the rest."""
     from qsproj.cli.options import workers_of
     from qsproj.models.dmv_training import DmvOptions
     from qsproj.pipelines.em_projection import HardEmOptions, project_hard_em
 
+    (pairs,) = sources
     training = DmvOptions(
         initialiser="trees",
         keep_heads=True,
@@ -100,12 +110,13 @@ def hard_em(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Proje
     )
 
 
-def qg(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+def qg(sources: Sources, options: argparse.Namespace) -> Projected:
     """Learn how the target's trees correspond to the source's."""
     from qsproj.cli.options import workers_of
     from qsproj.models.qg_dmv_training import QgOptions
     from qsproj.pipelines.qg_projection import project_qg
 
+    (pairs,) = sources
     training = QgOptions(
         iterations=_or_default(options.iterations, 3),
         max_words=_or_default(options.longest, 40),

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from qsproj.cli.options import number, whole_number
-from qsproj.cli.projection_em import add_em_options, hard_em, qg, tags_only
+from qsproj.cli.projection_em import EM_READS, Sources, add_em_options, hard_em, qg, tags_only
+from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import SentencePair
     from qsproj.pipelines.projected import Projected
+
+ARC_READS = ("completion", "min_weight", "min_attached")
 
 
 class Method(NamedTuple):
     """A row of METHODS.
 
-    ``project`` gets the sentence pairs, which can be iterated again, and all options of the command.
+    ``reads`` names the options that not all methods read. ``project`` gets the sentence pairs of each source,
+    which can be iterated again, and all options of the command.
     """
 
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    project: Callable[[Iterable[SentencePair], argparse.Namespace], Projected]
+    reads: tuple[str, ...]
+    project: Callable[[Sources, argparse.Namespace], Projected]
 
 
 def add_hard_options(parser: argparse.ArgumentParser) -> None:
@@ -70,13 +74,14 @@ def no_more_options(_: argparse.ArgumentParser) -> None:
     """Declare nothing: another row has declared what this one reads."""
 
 
-def hard(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+def hard(sources: Sources, options: argparse.Namespace) -> Projected:
     """Project arcs through links, train a discriminative parser on them."""
     import numpy as np
 
     from qsproj.models.arc_training import TrainingOptions
     from qsproj.pipelines.project import HardProjectionOptions, project_hard
 
+    (pairs,) = sources
     return project_hard(
         pairs,
         rng=np.random.default_rng(options.seed),
@@ -99,7 +104,7 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="MODEL",
         help="a parser of another language, trained with --features delexicalised; several vote, each with "
-        "its own --prior (default: one trained on the source trees)",
+        "its own --prior (default: one trained on the trees of each source)",
     )
     group.add_argument(
         "--strength",
@@ -123,19 +128,32 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         help="choose and learn N times, from the second on by the parser of the last (default: 2)",
     )
 
+    group.add_argument(
+        "--qg",
+        action="store_true",
+        help="weigh what links carry over by the posteriors of a grammar as of --method qg, learned from the "
+        "same pairs (default: no; it gains up to half a point or loses a quarter)",
+    )
 
-def soft(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projected:
+
+def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     """Move a prior of other languages by what links carry over."""
     import numpy as np
 
+    from qsproj.pipelines.soft_grammar import train_grammar
     from qsproj.pipelines.soft_prior import join_priors, load_prior, train_prior
     from qsproj.pipelines.soft_projection import SoftProjectionOptions, project_soft
+    from qsproj.pipelines.soft_sources import JoinedSources
 
     rng = np.random.default_rng(options.seed)
-    members = [load_prior(path) for path in options.prior] or [train_prior(pairs, rng=rng)]
+    members = [load_prior(path) for path in options.prior]
     return project_soft(
-        pairs,
-        prior=join_priors(members, projective=not options.nonprojective),
+        JoinedSources(sources),
+        prior=join_priors(
+            members or [train_prior(pairs, rng=rng) for pairs in sources],
+            projective=not options.nonprojective,
+        ),
+        grammars=tuple(map(train_grammar, sources)) if options.qg else (),
         rng=rng,
         options=SoftProjectionOptions(
             strength=options.strength, sentences=options.sentences, rounds=options.rounds
@@ -145,9 +163,40 @@ def soft(pairs: Iterable[SentencePair], options: argparse.Namespace) -> Projecte
 
 
 METHODS: dict[str, Method] = {
-    "hard": Method("arcs through links, and a parser trained on them", add_hard_options, hard),
-    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", no_more_options, hard_em),
-    "qg": Method("a DMV, learned through source trees and links by EM", add_em_options, qg),
-    "em": Method("a DMV, learned from tags alone", no_more_options, tags_only),
-    "soft": Method("a parser of other languages, moved by arcs of uncertain links", add_soft_options, soft),
+    "hard": Method(
+        "arcs through links, and a parser trained on them",
+        add_hard_options,
+        (*ARC_READS, "max_sentences", "nonprojective", "epochs"),
+        hard,
+    ),
+    "hard-em": Method(
+        "a DMV, projected arcs given, the rest imputed by EM",
+        no_more_options,
+        (*ARC_READS, *EM_READS),
+        hard_em,
+    ),
+    "qg": Method(
+        "a DMV, learned through source trees and links by EM", add_em_options, (*EM_READS, "min_linked"), qg
+    ),
+    "em": Method("a DMV, learned from tags alone", no_more_options, EM_READS, tags_only),
+    "soft": Method(
+        "a parser of other languages, moved by arcs of uncertain links",
+        add_soft_options,
+        ("prior", "strength", "sentences", "rounds", "qg", "nonprojective"),
+        soft,
+    ),
 }
+
+
+def refuse_unread_options(options: argparse.Namespace) -> None:
+    """Raise UsageError when an option was given that the chosen method does not read.
+
+    ``options.unless_given`` holds the defaults: who gives one of these changes nothing.
+    """
+    for name, default in options.unless_given.items():
+        if name in METHODS[options.method].reads or getattr(options, name) == default:
+            continue
+        readers = ", ".join(method for method, row in METHODS.items() if name in row.reads)
+        raise UsageError(
+            f"--{name.replace('_', '-')} belongs to --method {readers}; leave it out with {options.method}"
+        )

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
-from qsproj.corpus.sentence import SentencePair
 from qsproj.models.arc_parser import ArcParser
-from qsproj.pipelines.soft_evidence import arc_evidence
+from qsproj.pipelines.soft_evidence import pooled_evidence
+from qsproj.pipelines.soft_sources import Translations
 
 # Temperatures tried, each a tenth above the last, and shares of right evidence.
 TEMPERATURES = np.exp(np.arange(-0.5, 2.0, 0.1))
@@ -22,7 +22,7 @@ FLATTENING = 6.0
 MIN_EVIDENCE = 0.8
 
 
-def fit_temperature(parser: ArcParser, pairs: Iterable[SentencePair]) -> float:
+def fit_temperature(parser: ArcParser, corpus: Iterable[Translations]) -> float:
     """Return the temperature under which projected arcs are most probable; 1 when there is no such arc.
 
     A projected arc is right with some probability r, and otherwise drawn from the parser's marginals
@@ -33,12 +33,16 @@ def fit_temperature(parser: ArcParser, pairs: Iterable[SentencePair]) -> float:
     Parameters
     ----------
     parser : ArcParser
-    pairs : iterable of SentencePair
+    corpus : iterable of Translations
         Not learned from, and close translations.
 
     *Source*: temperature scaling (Guo et al. 2017), made to bear noise.
     """
-    observed = [(parser.scores(pair.target), arc_evidence(pair)) for pair in pairs if len(pair.target)]
+    observed = [
+        (parser.scores(translations[0].target), pooled_evidence(translations))
+        for translations in corpus
+        if len(translations[0].target)
+    ]
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return 1.0
     wrong = _projected_probabilities(parser, observed, FLATTENING)

@@ -1,15 +1,20 @@
-"""What a parsed translation says of the arcs of a sentence: evidence between 0 and 1 for every arc."""
+"""What parsed translations say of the arcs of a sentence: evidence between 0 and 1 for every arc."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.qg_dmv import QgDmv
+from qsproj.pipelines.soft_grammar import weighed
+from qsproj.pipelines.soft_sources import Translations
 
 UNLABELLED = "_"
+# Evidence above which an arc takes a relation of the source arcs.
+RELATION_EVIDENCE = 0.3
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
@@ -67,6 +72,47 @@ def arc_evidence(pair: SentencePair) -> Scores:
     evidence[:, ROOT] = 0.0
     clipped: Scores = np.minimum(evidence, 1.0)
     return clipped
+
+
+def pooled_evidence(translations: Translations, grammars: tuple[QgDmv, ...] = ()) -> Scores:
+    """Return how strongly all translations of a target sentence together speak for each target arc.
+
+    Parameters
+    ----------
+    grammars : tuple of QgDmv
+        By which the evidence is weighed, one for each translation, or none.
+
+    Returns
+    -------
+    float64[n+1, n+1]
+        [head, dependent], between 0 and 1: the mean of the evidence of those translations that have any for
+        the dependent; 0 in the columns for which none has.
+    """
+    carried = [arc_evidence(pair) for pair in translations]
+    if grammars:
+        carried = [weighed(*each) for each in zip(carried, grammars, translations, strict=True)]
+    evidence = np.stack(carried)
+    heard = np.count_nonzero(evidence.any(axis=1), axis=0)
+    pooled: Scores = evidence.sum(axis=0) / np.maximum(heard, 1)
+    return pooled
+
+
+def pooled_relations(translations: Translations, heads: Heads) -> tuple[str, ...]:
+    """Return for each arc of a tree the relation with the most evidence among those carried over to it.
+
+    ``_`` where the evidence for the arc is RELATION_EVIDENCE or less.
+    """
+    votes: list[dict[str, float]] = [{} for _ in heads[1:]]
+    for pair in translations:
+        evidence = arc_evidence(pair)
+        for word, relation in enumerate(carried_relations(pair), start=1):
+            vote = votes[word - 1]
+            vote[relation] = vote.get(relation, 0.0) + float(evidence[heads[word], word])
+    pooled = pooled_evidence(translations)[heads[1:], np.arange(1, len(heads))]
+    return tuple(
+        max(vote, key=vote.__getitem__) if weight > RELATION_EVIDENCE else UNLABELLED
+        for vote, weight in zip(votes, pooled.tolist(), strict=True)
+    )
 
 
 def carried_relations(pair: SentencePair) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 
 TEMPLATE_SET = "words"
-# Sets whose templates are all in TEMPLATE_SET: features of the same name have the same bucket in both.
-CONTAINED = ("delexicalised", "words")
+# All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
+PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
 
 
@@ -72,15 +72,15 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     Raises
     ------
     UsageError
-        When there is no parser, one reads more than words, or they do not have equally many buckets.
+        When there is no parser, one reads more than tags, or they do not have equally many buckets.
     """
     if not members:
         raise UsageError("soft projection needs a prior")
     for member in members:
-        if member.scorer.template_set not in CONTAINED:
+        if member.scorer.template_set != PRIOR_TEMPLATE_SET:
             raise UsageError(
-                f"a prior reads {member.scorer.template_set}, expected {' or '.join(CONTAINED)}; "
-                "train it with --features delexicalised"
+                f"a prior reads {member.scorer.template_set}, which another language does not share, "
+                f"expected tags alone; train it with --features {PRIOR_TEMPLATE_SET}"
             )
     if len({len(member.scorer.weights) for member in members}) > 1:
         raise UsageError("the priors hash to different numbers of buckets; train them with the same qsproj")
@@ -103,5 +103,5 @@ def train_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> A
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
-    options = TrainingOptions(template_set="delexicalised", epochs=5)
+    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=5)
     return train_arc_parser(first, rng=rng, options=options)[0]

@@ -11,30 +11,31 @@ projection, 3.2.5 for what is summed out).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from qsproj.conventions import Scores
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import HASH_BITS, ArcScorer, supported_buckets
 from qsproj.models.arc_training import Example, TrainingOptions, train_scorer
 from qsproj.models.labeller import train_labeller
+from qsproj.models.qg_dmv import QgDmv
 from qsproj.pipelines.projected import Projected
 from qsproj.pipelines.soft_calibration import fit_temperature
-from qsproj.pipelines.soft_evidence import arc_evidence, carried_relations
+from qsproj.pipelines.soft_evidence import UNLABELLED, pooled_evidence, pooled_relations
 from qsproj.pipelines.soft_prior import TEMPLATE_SET, Prior
 from qsproj.pipelines.soft_selection import choose_pairs
+from qsproj.pipelines.soft_sources import Translations
 from qsproj.progress import track
 from qsproj.training.objectives import AboveBase, EvidenceLikelihood
 
-# Evidence above which an arc takes the relation of the source arc; below, that of the prior.
-RELATION_EVIDENCE = 0.3
 # One pair of so many is kept for the temperature.
 HELD_OUT = 10
 
@@ -65,9 +66,10 @@ class SoftProjectionOptions:
 
 
 def project_soft(
-    pairs: Iterable[SentencePair],
+    corpus: Iterable[Translations],
     *,
     prior: Prior,
+    grammars: tuple[QgDmv, ...] = (),
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
     trees: str | None = None,
@@ -76,10 +78,12 @@ def project_soft(
 
     Parameters
     ----------
-    pairs : iterable of SentencePair
-        The source with trees, the target with tags; gone through once for each round and once more. One in
-        ten is not learned from, but used to fit the temperature.
+    corpus : iterable of Translations
+        The sources with trees, the target with tags; gone through once for each round and once more. One
+        sentence in ten is not learned from, but used to fit the temperature.
     prior : Prior
+    grammars : tuple of QgDmv
+        By which evidence is weighed when it is learned from, one for each source; or none.
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same model.
     trees : path or None
@@ -88,57 +92,68 @@ def project_soft(
     Raises
     ------
     UsageError
-        When no pair has evidence for half of its words.
+        When no sentence has evidence for half of its words.
     """
     options = options or SoftProjectionOptions()
-    parser, chosen = prior.joined, list[SentencePair]()
+    parser, chosen = prior.joined, list[Translations]()
+    evidence_of = partial(pooled_evidence, grammars=grammars)
     for round_number in range(1, options.rounds + 1):
-        following = track(_split(pairs, held_out=False), f"choosing pairs, round {round_number}", unit="pair")
+        following = track(
+            _split(corpus, held_out=False), f"choosing pairs, round {round_number}", unit="pair"
+        )
         chosen = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
             raise UsageError(
                 "no pair has links that carry arcs over to half its words; parse the source, check the links"
             )
-        parser = replace(prior.joined, scorer=learn_above(prior.joined, chosen, rng=rng, options=options))
-    labelled = [best_tree(pair, parser, prior, strength=options.strength) for pair in chosen]
+        seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
+        parser = replace(prior.joined, scorer=learn_above(prior.joined, seen, rng=rng, options=options))
+    labelled = [
+        best_tree(translations, options.strength * evidence_of(translations), parser, prior)
+        for translations in chosen
+    ]
     if trees:
         write_conllu(labelled, trees)
     labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
     # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
     unseen = choose_pairs(
-        _split(pairs, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
+        _split(corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
     )
     temperature = fit_temperature(parser, unseen)
-    words = sum(len(pair.target) for pair in chosen)
-    summary = (
-        f"{len(prior.members)} prior parser{'s' if len(prior.members) > 1 else ''}; "
-        f"learned from {len(chosen)} pairs of {words} target words in the last of {options.rounds} rounds; "
-        f"temperature {temperature:.2f}"
-    )
+    summary = f"{_summary(labelled, prior, options)}; temperature {temperature:.2f}"
     return Projected(replace(parser, labeller=labeller, temperature=temperature), (summary,))
 
 
-def _split(pairs: Iterable[SentencePair], *, held_out: bool) -> Iterator[SentencePair]:
-    """Yield every HELD_OUT-th pair, or all the others."""
-    for number, pair in enumerate(pairs, start=1):
+def _summary(learned_from: list[Sentence], prior: Prior, options: SoftProjectionOptions) -> str:
+    """Say what was learned from."""
+    words = sum(map(len, learned_from))
+    return (
+        f"{len(prior.members)} prior parser{'s' if len(prior.members) > 1 else ''}; learned from "
+        f"{len(learned_from)} pairs of {words} target words in the last of {options.rounds} rounds"
+    )
+
+
+def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Translations]:
+    """Yield every HELD_OUT-th sentence with its translations, or all the others."""
+    for number, translations in enumerate(corpus, start=1):
         if (number % HELD_OUT == 0) == held_out:
-            yield pair
+            yield translations
 
 
 def learn_above(
     base: ArcParser,
-    pairs: Sequence[SentencePair],
+    seen: Iterable[tuple[Sentence, Scores]],
     *,
     rng: np.random.Generator,
     options: SoftProjectionOptions,
 ) -> ArcScorer:
-    """Return the base's scorer, its weights moved so that the evidence of the pairs is more probable."""
+    """Return the base's scorer, its weights moved so that the evidence for each sentence is more probable."""
     examples: list[Example] = []
     infer = base.inference.infer
-    for pair in pairs:
-        encoded = base.scorer.encode(pair.target)
+    for sentence, evidence in seen:
+        encoded = base.scorer.encode(sentence)
         scores: Scores = base.scorer.scores(base.scorer.features(encoded))
-        likelihood = EvidenceLikelihood(options.strength * arc_evidence(pair), infer)
+        likelihood = EvidenceLikelihood(options.strength * evidence, infer)
         examples.append((encoded, AboveBase(scores, likelihood)))
     above, _ = train_scorer(
         examples,
@@ -151,16 +166,18 @@ def learn_above(
     return replace(base.scorer, weights=base.scorer.weights + above.weights)
 
 
-def best_tree(pair: SentencePair, parser: ArcParser, prior: Prior, *, strength: float) -> Sentence:
-    """Return the target with the best tree under parser and evidence, and relations.
+def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser, prior: Prior) -> Sentence:
+    """Return the target with the best tree under parser and log evidence, and relations.
 
-    A relation is that of the source arc where the evidence carries one over to this very arc, else the one
+    A relation is that of the source arcs where the evidence carries some over to this very arc, else the one
     that the prior gives.
     """
-    evidence = arc_evidence(pair)
-    heads = parser.heads(parser.scores(pair.target) + strength * evidence)
-    relations = list(prior.relations(pair.target, heads))
-    for word, carried in enumerate(carried_relations(pair), start=1):
-        if evidence[heads[word], word] > RELATION_EVIDENCE:
-            relations[word - 1] = carried
-    return with_heads(pair.target, heads, relations)
+    target = translations[0].target
+    heads = parser.heads(parser.scores(target) + log_evidence)
+    relations = [
+        expected if carried == UNLABELLED else carried
+        for carried, expected in zip(
+            pooled_relations(translations, heads), prior.relations(target, heads), strict=True
+        )
+    ]
+    return with_heads(target, heads, relations)

@@ -1,4 +1,4 @@
-"""Which sentence pairs soft projection learns from: those in which the evidence and a parser agree most."""
+"""Which target sentences soft projection learns from: those in which the evidence and a parser agree most."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from qsproj.conventions import Scores
-from qsproj.corpus.sentence import SentencePair
 from qsproj.models.arc_parser import ArcParser
-from qsproj.pipelines.soft_evidence import arc_evidence
+from qsproj.pipelines.soft_evidence import pooled_evidence
+from qsproj.pipelines.soft_sources import Translations
 
 # Lengths of target sentences at which a band begins; the last is where the last band ends. Agreement falls
 # with length: without bands, only the shortest sentences would be chosen.
@@ -44,12 +44,12 @@ def agreement(evidence: Scores, probabilities: Scores) -> float:
     return float((evidence * probabilities).sum()) / total
 
 
-def choose_pairs(pairs: Iterable[SentencePair], parser: ArcParser, *, sentences: int) -> list[SentencePair]:
-    """Choose pairs by agreement, as many from each band of lengths.
+def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences: int) -> list[Translations]:
+    """Choose target sentences with their translations by agreement, as many from each band of lengths.
 
     Parameters
     ----------
-    pairs : iterable of SentencePair
+    corpus : iterable of Translations
         Consumed one at a time; no more than ``sentences`` are held.
     parser : ArcParser
         Whose arcs the evidence is compared with.
@@ -58,24 +58,25 @@ def choose_pairs(pairs: Iterable[SentencePair], parser: ArcParser, *, sentences:
 
     Returns
     -------
-    list of SentencePair
-        In the order of the input; the earlier of equals is preferred. Pairs with too little evidence, and
-        those whose targets are outside all bands, are left out.
+    list of Translations
+        In the order of the input; the earlier of equals is preferred. Sentences with too little evidence, and
+        those outside all bands, are left out.
     """
     quota = max(sentences // (len(LENGTH_BANDS) - 1), 1)
-    bands: list[list[tuple[float, int, SentencePair]]] = [[] for _ in LENGTH_BANDS[1:]]
-    for number, pair in enumerate(pairs):
-        place = bisect_right(LENGTH_BANDS, len(pair.target)) - 1
+    bands: list[list[tuple[float, int, Translations]]] = [[] for _ in LENGTH_BANDS[1:]]
+    for number, translations in enumerate(corpus):
+        target = translations[0].target
+        place = bisect_right(LENGTH_BANDS, len(target)) - 1
         if not 0 <= place < len(bands):
             continue
-        score = agreement(arc_evidence(pair), parser.arc_probabilities(pair.target))
+        score = agreement(pooled_evidence(translations), parser.arc_probabilities(target))
         if score == 0.0:
             continue
-        # Pairs are never compared: no two have the same number.
-        entry = (score, -number, pair)
+        # Translations are never compared: no two have the same number.
+        entry = (score, -number, translations)
         if len(bands[place]) < quota:
             heapq.heappush(bands[place], entry)
         else:
             heapq.heappushpop(bands[place], entry)
     chosen = [entry for band in bands for entry in band]
-    return [pair for _, _, pair in sorted(chosen, key=lambda entry: -entry[1])]
+    return [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]

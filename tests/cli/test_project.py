@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from qsproj.cli.main import build_parser
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import attachment_scores
 
@@ -80,6 +82,26 @@ def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
     assert "em.checkpoint: found a checkpoint of other data or options" in outcome.err
 
 
+@pytest.mark.parametrize("method", ["hard", "hard-em", "qg", "em", "soft"])
+def test_a_target_without_tags_is_refused(run_cli, tmp_path, method):
+    rows = [line.split("\t") for line in Path(GERMAN).read_text(encoding="utf-8").splitlines()]
+    untagged = "\n".join("\t".join([*row[:3], "_", *row[4:]]) if len(row) == 10 else row[0] for row in rows)
+    (tmp_path / "de").write_text(untagged + "\n", encoding="utf-8")
+    files = ("--source", "corpora/en.conllu", "--target", tmp_path / "de", *SAMPLE[4:])
+    outcome = run_cli("project", *files, "--method", method, "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "UPOS" in outcome.err
+    assert "qsproj tag" in outcome.err
+
+
+def test_every_option_is_read_by_some_method():
+    common = ("help", "command", "run", "unless_given", "source", "target", "alignment", "alignment_format")
+    parsed = vars(build_parser("project").parse_args(["project", *SAMPLE, "-o", "m"]))
+    own = set(parsed) - {*common, "output", "trees", "method", "seed"}
+    assert own == set(parsed["unless_given"])
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -90,6 +112,12 @@ def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
         (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
         (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
         (("--method", "nothing"), "known: hard, hard-em, qg, em"),
+        (("--strength", "2"), "--strength belongs to --method soft; leave it out with hard"),
+        (("--method", "qg", "--epochs", "2"), "--epochs belongs to --method hard; leave it out with qg"),
+        (("--method", "soft", "--jobs", "2"), "--jobs belongs to --method hard-em, qg, em"),
+        (("--method", "em", "--prior", "x"), "--prior belongs to --method soft"),
+        (("--source", GERMAN), "found 2 --source and 1 --alignment, expected as many"),
+        (("--source", GERMAN, "--alignment", "x", "--method", "qg"), "--method qg reads one --source"),
     ],
 )
 def test_wrong_options_are_one_line(run_cli, tmp_path, options, text):

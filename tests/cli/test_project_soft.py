@@ -1,8 +1,11 @@
 """``qsproj project --method soft``: from files to a parser, on the sample."""
 
+from pathlib import Path
+
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.evaluation.attachment import attachment_scores
 
 FILES = (
     *("--source", "corpora/en.conllu"),
@@ -44,8 +47,41 @@ def test_the_same_seed_gives_the_same_bytes(run_cli, folder):
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
 
 
-def test_a_prior_that_is_no_parser_is_refused(run_cli, folder):
-    run_cli("train", "corpora/es.conllu", "--features", "morphology", "--epochs", "1", "-o", folder / "rich")
+SPANISH = "corpora/es.conllu"
+TWO_SOURCES = (
+    *("--source", "corpora/en.conllu", "--alignment", "corpora/en-es.pharaoh"),
+    *("--source", "corpora/de.conllu", "--alignment", "corpora/de-es.pharaoh"),
+)
+
+
+def test_two_source_languages_vote(run_cli, folder):
+    files = (*TWO_SOURCES, "--target", SPANISH, "--method", "soft", "--rounds", "1")
+    outcome = run_cli("project", *files, "--trees", folder / "es.trees", "-o", folder / "es.model")
+    assert outcome.code == 0, outcome.err
+    assert "2 prior parsers" in outcome.err
+    run_cli("parse", "-m", folder / "es.model", SPANISH, "-o", folder / "es.parsed")
+    scores = attachment_scores(read_conllu(SPANISH), [read_conllu(folder / "es.parsed")])[0]
+    assert scores.uas > 85
+
+
+def test_sources_of_other_sentences_are_refused(run_cli, folder):
+    lines = Path(SPANISH).read_text(encoding="utf-8").split("\n\n")
+    (folder / "fewer").write_text("\n\n".join(lines[1:]), encoding="utf-8")
+    files = (*TWO_SOURCES, "--target", folder / "fewer", "--method", "soft")
+    outcome = run_cli("project", *files, "-o", folder / "none")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_grammar_weighs_the_evidence(run_cli, folder):
+    assert project(run_cli, "--qg", "-o", folder / "with").code == 0
+    assert project(run_cli, "-o", folder / "without").code == 0
+    assert (folder / "with").read_bytes() != (folder / "without").read_bytes()
+
+
+@pytest.mark.parametrize("features", ["words", "morphology"])
+def test_a_prior_that_reads_more_than_tags_is_refused(run_cli, folder, features):
+    run_cli("train", SPANISH, "--features", features, "--epochs", "1", "-o", folder / "rich")
     outcome = project(run_cli, "--prior", folder / "rich", "-o", folder / "none")
     assert outcome.code == 2
     assert "train it with --features delexicalised" in outcome.err

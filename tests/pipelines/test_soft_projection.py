@@ -17,10 +17,19 @@ from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.soft_calibration import FLATTENING, fit_temperature
-from qsproj.pipelines.soft_evidence import arc_evidence, carried_relations, link_strengths, source_arcs
+from qsproj.pipelines.soft_evidence import (
+    arc_evidence,
+    carried_relations,
+    link_strengths,
+    pooled_evidence,
+    pooled_relations,
+    source_arcs,
+)
+from qsproj.pipelines.soft_grammar import train_grammar
 from qsproj.pipelines.soft_prior import join_priors, load_prior, train_prior
 from qsproj.pipelines.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.soft_selection import agreement, choose_pairs
+from qsproj.pipelines.soft_sources import JoinedSources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
@@ -33,6 +42,11 @@ ENGLISH = make_sentence(
 def pair(n_target, links, weights=None, source=ENGLISH):
     target = make_sentence(" ".join("w" for _ in range(n_target)), " ".join("X" for _ in range(n_target)))
     return SentencePair(source, target, make_alignment(len(source), n_target, links, weights=weights))
+
+
+def alone(pairs):
+    """Take each pair as all there is of translations of its target sentence."""
+    return [(pair,) for pair in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +108,47 @@ def test_source_arcs_are_as_sure_as_the_parser_was():
         source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
 
 
+def test_what_several_translations_say_is_the_mean_of_those_that_say_anything():
+    first, second = pair(3, [(1, 1), (2, 2)], [0.8, 0.6]), pair(3, [(2, 2), (4, 3)], [1.0, 0.9])
+    pooled = pooled_evidence((first, second))
+    assert pooled[2, 1] == pytest.approx(0.8 * 0.6)  # only the first links word 1
+    assert pooled[0, 2] == pytest.approx((0.6 + 1.0) / 2)
+    assert pooled[2, 3] == pytest.approx(0.9)
+    np.testing.assert_allclose(pooled_evidence((first,)), arc_evidence(first))
+
+
+def test_the_relation_with_more_evidence_wins():
+    other = replace(ENGLISH, deprels=("expl", "root", "amod", "iobj", "punct"))
+    sure, doubtful = (
+        pair(2, [(1, 1), (2, 2)], [0.9, 0.9]),
+        pair(2, [(1, 1), (2, 2)], [0.7, 0.9], source=other),
+    )
+    heads = np.array([-1, 2, 0])
+    assert pooled_relations((doubtful, sure), heads) == ("nsubj", "root")
+    assert pooled_relations((sure, doubtful, doubtful), heads) == ("expl", "root")
+    assert pooled_relations((sure, doubtful), np.array([-1, 0, 1])) == ("_", "_")
+
+
+def test_sources_are_brought_together_by_the_target():
+    one, two = pair(2, [(1, 1)]), pair(2, [(2, 2)])
+    assert list(JoinedSources(([one], [two]))) == [(one, two)]
+    for others in ([two, two], [pair(3, [])]):
+        with pytest.raises(DataError, match="pair [12]: found sources with different target sentences"):
+            list(JoinedSources(([one], others)))
+    with pytest.raises(UsageError, match="tag the target first"):
+        list(JoinedSources(([replace(one, target=make_sentence("w w", "_ _"))],)))
+
+
+def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
+    grammar = train_grammar(sample)
+    for example in sample[:20]:
+        evidence = arc_evidence(example)
+        wanted = np.sqrt(evidence * grammar.arc_probabilities(example))
+        np.testing.assert_allclose(pooled_evidence((example,), (grammar,)), wanted)
+        assert not (wanted > 0)[evidence == 0].any()
+    assert not pooled_evidence((pair(2, []),), (grammar,)).any()
+
+
 def test_agreement_is_the_expected_share_of_the_evidence_with_the_same_head():
     evidence, probabilities = np.zeros((3, 3)), np.zeros((3, 3))
     evidence[2, 1], evidence[0, 2] = 0.5, 1.0
@@ -107,8 +162,9 @@ def test_pairs_are_chosen_by_agreement_within_each_band_of_lengths(sample, engli
     shown = [pair for pair in sample if 6 <= len(pair.target) < 10]
     assert len(shown) > 5
     scores = {id(pair): agreement(arc_evidence(pair), prior.arc_probabilities(pair.target)) for pair in shown}
-    chosen = choose_pairs(sample, prior, sentences=15)
+    chosen = choose_pairs(alone(sample), prior, sentences=15)
     best = sorted(shown, key=lambda pair: -scores[id(pair)])[:3]
+    chosen = [pair for (pair,) in chosen]
     kept = [pair for pair in chosen if 6 <= len(pair.target) < 10]
     assert {id(pair) for pair in kept} == {id(pair) for pair in best}
     order = [id(pair) for pair in sample]
@@ -133,7 +189,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     rich, _ = train_arc_parser(
         [pair.source for pair in sample[:5]], rng=np.random.default_rng(1), options=options
     )
-    with pytest.raises(UsageError, match="reads morphology, expected delexicalised or words"):
+    with pytest.raises(UsageError, match="reads morphology, which another language does not share"):
         join_priors([rich], projective=True)
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
@@ -146,7 +202,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     projected = project_soft(
-        sample,
+        alone(sample),
         prior=join_priors([english], projective=True),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1),
@@ -163,7 +219,7 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
     project_soft(
-        sample,
+        alone(sample),
         prior=join_priors([english], projective=True),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1, epochs=1),
@@ -178,7 +234,7 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, 
 def test_pairs_without_links_are_refused(english):
     prior = join_priors([english], projective=True)
     with pytest.raises(UsageError, match="no pair has links"):
-        project_soft([pair(7, [])], prior=prior, rng=np.random.default_rng(1))
+        project_soft(alone([pair(7, [])]), prior=prior, rng=np.random.default_rng(1))
 
 
 def test_the_temperature_undoes_what_sharpened_the_scores():
@@ -207,8 +263,8 @@ def test_the_temperature_undoes_what_sharpened_the_scores():
         truth[target.sent_id] = scores
         links = make_alignment(7, 7, [(word, word) for word in range(1, 8)])
         pairs.append(SentencePair(source, target, links))
-    assert fit_temperature(Drawn(), pairs) == pytest.approx(2.0, rel=0.15)
+    assert fit_temperature(Drawn(), alone(pairs)) == pytest.approx(2.0, rel=0.15)
 
 
 def test_without_projected_arcs_the_temperature_stays(english):
-    assert fit_temperature(english, [pair(2, [])]) == 1.0
+    assert fit_temperature(english, alone([pair(2, [])])) == 1.0

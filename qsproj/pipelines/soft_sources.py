@@ -1,0 +1,49 @@
+"""Several source languages with one target: their sentence pairs brought together by the target sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import DataError
+from qsproj.pipelines.projected import with_trees_and_tags
+
+# One target sentence with its translations, one pair for each of them; never empty.
+Translations = tuple[SentencePair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedSources:
+    """The translations of each target sentence, read anew each time they are iterated.
+
+    Attributes
+    ----------
+    sources : tuple of iterable of SentencePair
+        At least one; all of them the same target sentences in the same order, each with its own source.
+    """
+
+    sources: tuple[Iterable[SentencePair], ...]
+
+    def __iter__(self) -> Iterator[Translations]:
+        """Yield the translations of one target sentence after the other.
+
+        Raises
+        ------
+        DataError
+            At the first place where two sources do not have the same target sentence.
+        UsageError
+            At the end, when no word of a source had a head, or no target word a tag.
+        """
+        sources = [with_trees_and_tags(source) for source in self.sources]
+        for number, pairs in enumerate(zip_longest(*sources), start=1):
+            if len({pair and pair.target.forms for pair in pairs}) > 1:
+                raise DataError(
+                    f"pair {number}",
+                    None,
+                    found="sources with different target sentences, or one with none left",
+                    expected="the same target sentence with every source",
+                    remedy="give all sources the same sentences in the same order",
+                )
+            yield pairs
