@@ -192,6 +192,14 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
+def with_arc_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
+    """Return the sentence with ``ArcProb=`` in MISC: the probability of each word's arc, to four decimals.
+
+    n probabilities; what rounding has put outside 0..1 is put back.
+    """
+    return with_misc(sentence, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
+
+
 def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:
     """Return ``values``, or the current column where they are None; both have one cell for each word."""
     cells = current if values is None else tuple(values)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.conllu import with_heads, with_misc
+from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.features.atoms import EncodedSentence
@@ -114,7 +114,7 @@ class ArcParser:
         """Add the probability of each arc to MISC."""
         marginals = self.inference.infer(scores / self.temperature)[1]
         chosen = marginals[parsed.heads[1:], np.arange(1, len(parsed.heads))]
-        return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
+        return with_arc_probabilities(parsed, chosen)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.labeller import train_labeller
 from qsproj.models.tree_inference import TreeInference, choose_inference
-from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
 from qsproj.trees.crossings import nearest_projective
 
@@ -113,7 +113,7 @@ def train_arc_parser(
     options = options or TrainingOptions()
     if options.objective not in OBJECTIVES:
         raise unknown_name("objective", options.objective, list(OBJECTIVES))
-    usable, skipped = _usable(sentences)
+    usable, skipped = usable_sentences(sentences)
     template_set = options.template_set or richest_template_set(usable)
     if template_set not in TEMPLATE_SETS:
         raise unknown_name("features", template_set, list(TEMPLATE_SETS))
@@ -150,32 +150,31 @@ def train_scorer(
     """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
     trainer = ArcTrainer(template_set, support, rate=options.rate, l2=options.l2)
     encoded_dev = [trainer.encode(sentence) for sentence in dev]
-    best: list[ArcScorer] = []
 
-    def right_heads() -> float:
-        scorer = trainer.averaged()
-        right = total = 0
-        for encoded, sentence in zip(encoded_dev, dev, strict=True):
-            heads = inference.best(inference.infer(scorer.scores(scorer.features(encoded)))[1])
-            known = sentence.heads[1:] != NO_HEAD
-            right += int(((heads == sentence.heads)[1:] & known).sum())
-            total += int(known.sum())
-        return 100.0 * right / max(total, 1)
+    def score(scorer: ArcScorer) -> float:
+        scores = (scorer.scores(scorer.features(encoded)) for encoded in encoded_dev)
+        return right_heads(dev, (inference.best(inference.infer(matrix)[1]) for matrix in scores))
 
-    def keep_best() -> None:
-        best[:] = [trainer.averaged()]
-
-    records = run_epochs(
+    return learn(
         len(examples),
         lambda i: trainer.step(*examples[i]),
+        trainer.averaged,
         epochs=options.epochs,
         rng=rng,
         finish_epoch=trainer.regularise,
-        evaluate=right_heads if dev else None,
-        keep_best=keep_best,
+        score=score if dev else None,
         description="training arcs",
     )
-    return (best[0] if best else trainer.averaged()), records
+
+
+def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
+    """Return the percentage of right heads in trees int32[n+1], among the words whose head is given."""
+    right = total = 0
+    for sentence, heads in zip(sentences, trees, strict=True):
+        known = sentence.heads[1:] != NO_HEAD
+        right += int(((heads == sentence.heads)[1:] & known).sum())
+        total += int(known.sum())
+    return 100.0 * right / max(total, 1)
 
 
 def _examples(
@@ -208,8 +207,8 @@ def richest_template_set(sentences: Sequence[Sentence]) -> str:
     return "words"
 
 
-def _usable(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
-    """Leave out, and count, sentences that are too long or have no head at all."""
+def usable_sentences(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
+    """Leave out, and count by the reason, sentences that are too long or have no head at all."""
     usable: list[Sentence] = []
     skipped: dict[str, int] = {}
     for sentence in sentences:

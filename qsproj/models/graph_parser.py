@@ -16,7 +16,7 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_heads, with_misc
+from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
@@ -115,7 +115,8 @@ class GraphParser:
     Attributes
     ----------
     base : ArcParser
-        The first-order parser that prunes, labels, and parses what is beyond the limit.
+        The first-order parser that prunes, labels, and parses what is beyond the limit. It prunes by its
+        scores as learned, whatever its temperature: so were the graphs that the factors were learned on.
     links : ArcScorer
         Scores of LINK, learned together with those of the other factors.
     factors : FactorScorer
@@ -173,7 +174,7 @@ class GraphParser:
     ) -> ArcBeliefs:
         """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
         features = self.base.scorer.features(encoded)
-        first_order = self.base.scorer.scores(features) / self.base.temperature
+        first_order = self.base.scorer.scores(features)
         if allowed is not None:
             first_order = np.where(allowed, first_order, -np.inf)
         marginals = self.inference.infer(first_order)[1]
@@ -256,7 +257,7 @@ class GraphParser:
         if not confidence:
             return parsed
         chosen = believed.probabilities[heads[1:], np.arange(1, len(heads))]
-        return with_misc(parsed, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in chosen])
+        return with_arc_probabilities(parsed, chosen)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""

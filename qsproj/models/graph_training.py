@@ -17,7 +17,7 @@ from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc_training import (
     MARGIN,
@@ -25,14 +25,16 @@ from qsproj.models.arc_training import (
     TrainingReport,
     arcs_in,
     reachable,
+    right_heads,
     train_arc_parser,
+    usable_sentences,
 )
 from qsproj.models.factor_scorer import FactorTrainer
 from qsproj.models.graph_factors import FIRST_FAMILY, SentenceGraph, sentence_graph
 from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate
 from qsproj.models.graph_parser import GraphOptions, GraphParser
 from qsproj.progress import track
-from qsproj.training.loop import run_epochs
+from qsproj.training.loop import EpochRecord, learn
 
 OBJECTIVES = ("margin", "likelihood")
 # Sentences are pruned by a parser trained on the other half, for so many epochs.
@@ -97,44 +99,63 @@ def train_graph_parser(
     if options.objective not in OBJECTIVES:
         raise unknown_name("objective of a second-order parser", options.objective, list(OBJECTIVES))
     base, first_report = train_arc_parser(sentences, rng=rng, dev=dev, options=options)
+    usable = sentences_with_trees(sentences, base)
+    pruners = train_pruners(usable, base, rng=rng, options=options)
+    parser, records = train_factors(
+        usable, base, pruners, rng=rng, dev=dev, options=options, graph_options=graph_options
+    )
+    return parser, TrainingReport(tuple(records), first_report.skipped)
+
+
+def train_factors(
+    sentences: Sequence[Sentence],
+    base: ArcParser,
+    pruners: Sequence[ArcParser],
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    graph_options: GraphOptions,
+    dev: Sequence[Sentence] = (),
+) -> tuple[GraphParser, list[EpochRecord]]:
+    """Learn the factors of a second-order parser whose first order is given.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        As :func:`sentences_with_trees` returns them.
+    base, pruners : ArcParser
+        The first-order parser, and those that prune in its stead in training (:func:`train_pruners`).
+
+    Others as for :func:`train_graph_parser`.
+    """
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
-    usable = [sentence for sentence in sentences if _is_usable(sentence, base)]
-    examples = graph_examples(usable, base, rng=rng, options=options, graph_options=graph_options)
+    examples = graph_examples(sentences, base, pruners, graph_options=graph_options)
     trainer = _Trainer(base, options, graph_options)
-    best: list[GraphParser] = []
 
-    def right_heads() -> float:
-        parser = trainer.averaged()
-        right = sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in dev)
-        return 100.0 * right / max(sum(int((s.heads[1:] != NO_HEAD).sum()) for s in dev), 1)
+    def score(parser: GraphParser) -> float:
+        return right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
 
-    def keep_best() -> None:
-        best[:] = [trainer.averaged()]
-
-    records = run_epochs(
+    return learn(
         len(examples),
         lambda i: trainer.step(examples[i]),
+        trainer.averaged,
         epochs=options.epochs,
         rng=rng,
         finish_epoch=trainer.regularise,
-        evaluate=right_heads if dev else None,
-        keep_best=keep_best,
+        score=score if dev else None,
         description="training factors",
     )
-    return (best[0] if best else trainer.averaged()), TrainingReport(tuple(records), first_report.skipped)
 
 
 def graph_examples(
     sentences: Sequence[Sentence],
     base: ArcParser,
+    pruners: Sequence[ArcParser],
     *,
-    rng: np.random.Generator,
-    options: TrainingOptions,
     graph_options: GraphOptions,
 ) -> list[GraphExample]:
     """Lay out the graphs of sentences, those with too many factors left out."""
     examples = []
-    pruners = _pruners(sentences, base, rng=rng, options=options)
     for i, sentence in enumerate(track(sentences, "pruning", total=len(sentences))):
         encoded = base.scorer.encode(sentence)
         scores = pruners[i % len(pruners)].scores(sentence)
@@ -144,17 +165,16 @@ def graph_examples(
     return examples
 
 
-def _is_usable(sentence: Sentence, base: ArcParser) -> bool:
-    """Tell whether a sentence can be learned from, by the rules of the first-order parser."""
-    if len(sentence) > MAX_WORDS or np.all(sentence.heads[1:] == NO_HEAD):
-        return False
-    return base.inference.admits(arcs_in(reachable(sentence.heads, base.inference)))
+def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list[Sentence]:
+    """Return those sentences that can be learned from, by the rules of the first-order parser."""
+    usable, _ = usable_sentences(sentences)
+    return [s for s in usable if base.inference.admits(arcs_in(reachable(s.heads, base.inference)))]
 
 
-def _pruners(
+def train_pruners(
     sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[ArcParser]:
-    """Train one parser for each fold on the sentences outside it; labels are not needed."""
+    """Train a parser for every FOLDS-th sentence on all others; labels are not needed."""
     if len(sentences) < 2 * FOLDS:
         return [base]
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]

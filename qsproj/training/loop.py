@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import process_time
+from typing import TypeVar
 
 import numpy as np
 
 from qsproj.progress import track
+
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,44 @@ def run_epochs(
             if since_best >= patience:
                 break
     return records
+
+
+def learn(
+    examples: int,
+    step: Callable[[int], float],
+    averaged: Callable[[], Model],
+    *,
+    epochs: int,
+    rng: np.random.Generator,
+    finish_epoch: Callable[[], None] = lambda: None,
+    score: Callable[[Model], float] | None = None,
+    description: str = "training",
+) -> tuple[Model, list[EpochRecord]]:
+    """Run epochs; return the averaged model, the best of all epochs where a score says which that is.
+
+    Parameters
+    ----------
+    averaged : callable
+        Returns the model with the mean of the weights so far.
+    score : callable, optional
+        Scores a model on held-out data, higher is better.
+
+    Others as for :func:`run_epochs`.
+    """
+    best: list[Model] = []
+    evaluate = None if score is None else lambda: score(averaged())
+
+    def keep_best() -> None:
+        best[:] = [averaged()]
+
+    records = run_epochs(
+        examples,
+        step,
+        epochs=epochs,
+        rng=rng,
+        finish_epoch=finish_epoch,
+        evaluate=evaluate,
+        keep_best=keep_best,
+        description=description,
+    )
+    return (best[0] if best else averaged()), records

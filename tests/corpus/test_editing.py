@@ -9,6 +9,7 @@ from qsproj.corpus.editing import (
     comment_value,
     misc_values,
     sentence_from_words,
+    with_arc_probabilities,
     with_columns,
     with_comment,
     with_heads,
@@ -120,3 +121,8 @@ def test_a_made_sentence_gets_its_rows_below_the_comment():
 def test_a_comment_of_two_lines_is_refused():
     with pytest.raises(ValueError, match="line end"):
         with_comment(sentence_from_words(["a"]), "key", "1\n2")
+
+
+def test_arc_probabilities_have_four_decimals_and_stay_within_0_and_1():
+    made = with_arc_probabilities(sentence_from_words(["a", "b", "c"]), [1.0 + 1e-12, 0.12345, -1e-17])
+    assert misc_values(made, "ArcProb") == ("1.0000", "0.1235", "0.0000")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qsproj.training.loop import run_epochs
+from qsproj.training.loop import learn, run_epochs
 
 
 def test_every_example_is_seen_once_an_epoch_in_an_order_of_the_seed():
@@ -52,3 +52,24 @@ def test_finish_epoch_runs_before_the_evaluation():
         evaluate=lambda: calls.append("evaluate") or 0.0,
     )
     assert calls == ["finish", "evaluate"] * 2
+
+
+def test_what_is_learned_is_the_best_of_all_epochs_on_held_out_data_and_else_the_last():
+    state = []
+    quality = {1: 3.0, 2: 5.0, 3: 4.0, 4: 5.0}
+
+    def train(score):
+        state.clear()
+        return learn(
+            1,
+            lambda i: state.append(i) or 0.0,
+            lambda: len(state),
+            epochs=4,
+            rng=np.random.default_rng(0),
+            score=score,
+        )
+
+    best, records = train(quality.get)
+    assert best == 2
+    assert [record.score for record in records] == [3.0, 5.0, 4.0, 5.0]
+    assert train(None)[0] == 4
