@@ -133,7 +133,7 @@ def test_sources_are_brought_together_by_the_target():
     one, two = pair(2, [(1, 1)]), pair(2, [(2, 2)])
     assert list(JoinedSources(([one], [two]))) == [(one, two)]
     for others in ([two, two], [pair(3, [])]):
-        with pytest.raises(DataError, match="pair [12]: found sources with different target sentences"):
+        with pytest.raises(DataError, match=r"pair [12]: found sources with different target sentences"):
             list(JoinedSources(([one], others)))
     with pytest.raises(UsageError, match="tag the target first"):
         list(JoinedSources(([replace(one, target=make_sentence("w w", "_ _"))],)))
