@@ -1,6 +1,7 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
-The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`).
+The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
+of `qsproj train --joint-tags` reads forms alone, and fills in UPOS as well.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mbr: the tree with the most expected right heads (default); map: the most probable tree",
     )
     parser.add_argument(
-        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
+        "--confidence",
+        action="store_true",
+        help="add ArcProb=, the probability of each arc, to MISC (and UposProb= where the model tags)",
     )
 
 

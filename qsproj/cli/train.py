@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qsproj.models.arc_parser import ArcParser
     from qsproj.models.arc_training import TrainingReport
     from qsproj.models.graph_parser import GraphParser
+    from qsproj.models.tagging_parser import TaggingParser
 
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
@@ -27,6 +28,7 @@ EXAMPLES = """examples:
   qsproj train train.conllu.gz -o my.model --order 2                   # more accurate, about ten times slower
   qsproj train train.conllu -o delex.model --features delexicalised    # to parse another language
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
+  qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
 
 
@@ -49,11 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: all, nocross where arcs may cross)",
     )
     parser.add_argument(
+        "--joint-tags",
+        action="store_true",
+        help="a parser that reads nothing but forms and infers UPOS and tree together, by belief propagation",
+    )
+    parser.add_argument(
         "--iterations",
         type=whole_number(least=1),
         default=5,
         metavar="N",
-        help="with --order 2, iterations of belief propagation in training and parsing (default: 5)",
+        help="with --order 2 or --joint-tags, iterations of belief propagation in training and parsing "
+        "(default: 5)",
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")
@@ -112,9 +120,13 @@ def run(options: argparse.Namespace) -> None:
     )
     if options.factors and options.order == 1:
         raise UsageError("--factors belongs to --order 2; give both, or neither")
-    train: Callable[..., tuple[ArcParser | GraphParser, TrainingReport]] = train_arc_parser
+    if options.joint_tags and options.order == 2:
+        raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
+    train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
+    elif options.joint_tags:
+        train = _joint_tags(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(np.any(sentence.heads[1:] != NO_HEAD) for sentence in dev):
         raise DataError(
@@ -143,6 +155,14 @@ def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParse
     return partial(
         train_graph_parser, graph_options=GraphOptions(families=families, iterations=options.iterations)
     )
+
+
+def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParser, TrainingReport]]:
+    """Return the training of a parser that tags, with the options that only it has."""
+    from qsproj.models.tagging_parser import TaggingOptions
+    from qsproj.models.tagging_parser_training import train_tagging_parser
+
+    return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=options.iterations))
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:
