@@ -77,8 +77,8 @@ them, an iteration costs little more than the number of words, and belief propag
 words on; below, exact inference is. Only belief propagation takes trees that are not projective and factors
 that no chart holds: VALENCE, NOCROSS, tags, a second tree.
 
-Not measured: graphs whose second-order scores were learnt through inference; stronger scores than these make
-loops matter more.
+Scores that were learnt through inference are stronger than these, and loops then matter more: see
+[search-error-learned.md](search-error-learned.md).
 """
 
 
@@ -141,6 +141,26 @@ def measure(
     if "pruned" in model:
         arcs = pruned(arcs, parser)
     scores = model_scores(sentence, arcs, counted, siblings="CHILDSEQ" in model)
+    return compare(
+        sentence,
+        scores,
+        parser.heads(arcs),
+        siblings="CHILDSEQ" in model,
+        single_root=single_root,
+        runs=runs,
+    )
+
+
+def compare(
+    sentence: Sentence,
+    scores: SecondOrderScores,
+    first_order: Heads,
+    *,
+    siblings: bool,
+    single_root: bool,
+    runs: Sequence[tuple[str, int]] = RUNS,
+) -> Measured:
+    """Parse one sentence with given scores, exactly and by belief propagation; ``first_order`` is a tree."""
     began = time.process_time()
     marginals = second_order.posterior(scores, single_root=single_root).marginals
     heads, most = projective.best(marginals, single_root=single_root)
@@ -152,12 +172,12 @@ def measure(
         right = int(np.count_nonzero(found[1:] == sentence.heads[1:]))
         return Outcome(seconds, differing, lost, right, iterations, converged)
 
-    outcomes = {"exact": outcome(heads, exact_seconds), "first order": outcome(parser.heads(arcs), 0.0)}
+    outcomes = {"exact": outcome(heads, exact_seconds), "first order": outcome(first_order, 0.0)}
     began = time.process_time()
     best, _ = second_order.best(scores, single_root=single_root)
     outcomes["best"] = outcome(best, time.process_time() - began)
     began = time.process_time()
-    graph, links = graph_of(scores, siblings="CHILDSEQ" in model, single_root=single_root)
+    graph, links = graph_of(scores, siblings=siblings, single_root=single_root)
     build_seconds = time.process_time() - began
     for schedule, limit in runs:
         began = time.process_time()
