@@ -6,7 +6,9 @@ the same order, and gives the same bytes, with any number of workers.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -110,4 +112,22 @@ def _on_cluster(
 def _results(parallel: Any, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     from joblib import delayed
 
-    yield from parallel(delayed(function)(item) for item in items)
+    stopped = False
+
+    def until_stopped() -> Iterator[Item]:
+        for item in items:
+            if stopped:
+                return
+            yield item
+
+    results = parallel(delayed(function)(item) for item in until_stopped())
+    try:
+        # Not ``yield from``, which would close the results first.
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        # Whoever wants no more results gets none, nor their errors, but what was sent out is finished:
+        # joblib's cancelling of it warns, and at times fails.
+        stopped = True
+        with suppress(Exception):
+            deque(results, maxlen=0)

@@ -7,20 +7,16 @@ of `qsproj train --joint-tags` reads forms alone, and fills in UPOS as well.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, located
-from qsproj.corpus.conllu import write_conllu
+from qsproj.cli.options import add_output, add_workers, workers_of
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.files import name_of
 from qsproj.progress import track
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
-    from qsproj.models.storage import Parser
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
   xzcat big.conllu.xz | qsproj parse -m en.model --confidence > parsed.conllu
+  qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
 """
 
 
@@ -42,25 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add ArcProb=, the probability of each arc, to MISC (and UposProb= where the model tags)",
     )
+    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
-    from qsproj.models.storage import load_parser
+    from qsproj.pipelines.streams import parse_stream
 
-    parser = load_parser(options.model)
-    with located(options.input) as sentences:
-        following = track(sentences, "parsing", unit="sentence")
-        parsed = _parse_all(parser, following, decode=options.decode, confidence=options.confidence)
-        write_conllu(parsed, options.output)
-
-
-def _parse_all(
-    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool
-) -> Iterator[Sentence]:
-    """Parse in blocks where the model can, else one by one."""
-    from qsproj.models.arc_parser import ArcParser
-
-    if isinstance(parser, ArcParser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence)
-    return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
+    parsed = parse_stream(
+        options.model,
+        track(read_conllu(options.input), "parsing", unit="sentence"),
+        decode=options.decode,
+        confidence=options.confidence,
+        name=name_of(options.input),
+        workers=workers_of(options),
+    )
+    write_conllu(parsed, options.output)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
 
-from qsproj.cli.options import add_output, add_seed
+from qsproj.cli.options import add_output, add_seed, add_workers, workers_of
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="split tokens of plain text into words as the treebanks did: zum to zu dem",
     )
     add_seed(parser)
+    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -102,14 +103,15 @@ def _raw_words(paths: list[str], language: str | None) -> Iterator[list[str]]:
 def _tag(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.models.tagger import load_tagger
+    from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
     for given, name in ((options.raw, "--raw"), (options.dev, "--dev")):
         if given:
             raise UsageError(f"{name} is for --train, not for tagging")
-    tagger = load_tagger(options.model)
+    tagger = loaded_once(load_tagger, options.model)
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
-    write_conllu((tagger.tag(sentence) for sentence in sentences), options.output)
+    write_conllu(tag_stream(options.model, sentences, workers=workers_of(options)), options.output)
 
 
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:

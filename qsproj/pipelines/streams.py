@@ -1,0 +1,153 @@
+"""A stored model over a stream of sentences, by one process or several, with memory for a few blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qsproj.corpus.conllu import lines_in
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, SentenceError, UsageError
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.storage import Parser, load_parser
+from qsproj.models.tagger import Tagger, load_tagger
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+
+# Enough to be worth sending to another process, few enough to be parsed while one waits.
+BLOCK_SENTENCES = 128
+
+Model = TypeVar("Model")
+# The line at which a block begins in its file, and the sentences.
+Block = tuple[int, list[Sentence]]
+
+
+def parse_stream(
+    model: str,
+    sentences: Iterable[Sentence],
+    *,
+    decode: str = "mbr",
+    confidence: bool = False,
+    name: str = "input",
+    workers: Workers = THIS_PROCESS,
+) -> Iterator[Sentence]:
+    """Yield each sentence parsed, in their order.
+
+    Parameters
+    ----------
+    model : path
+        A model that parses; on a cluster all workers must find it there.
+    sentences : iterable of Sentence
+        All there is in a file, in order; consumed a few blocks ahead.
+    decode, confidence
+        As :meth:`qsproj.models.arc_parser.ArcParser.parse` takes them.
+    name : str
+        What a message calls the file that the sentences are from.
+    workers : Workers
+        Who parses; the result does not depend on it.
+
+    Raises
+    ------
+    DataError
+        When the model cannot be read.
+    UsageError
+        At a sentence that the model does not take, with its line; at an unknown decoder.
+    """
+    apply = partial(_parsed, decode=decode, confidence=confidence)
+    return _stream(load_parser, model, apply, sentences, name, workers)
+
+
+def tag_stream(
+    model: str, sentences: Iterable[Sentence], *, workers: Workers = THIS_PROCESS
+) -> Iterator[Sentence]:
+    """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
+    return _stream(load_tagger, model, _tagged, sentences, "input", workers)
+
+
+def _parsed(
+    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool
+) -> Iterator[Sentence]:
+    """Parse several at a time where the model can."""
+    if isinstance(parser, ArcParser):
+        return parser.parse_all(sentences, decode=decode, confidence=confidence)
+    return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
+
+
+def _tagged(tagger: Tagger, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    return map(tagger.tag, sentences)
+
+
+def _stream(
+    load: Callable[[str], Model],
+    path: str,
+    apply: Callable[[Model, Iterable[Sentence]], Iterator[Sentence]],
+    sentences: Iterable[Sentence],
+    name: str,
+    workers: Workers,
+) -> Iterator[Sentence]:
+    """Apply a model to each block; a block that cannot be finished ends the stream with an error."""
+    # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
+    loaded_once(load, path)
+    model = partial(_loaded, load, str(Path(path).resolve()), _version(path))
+    on_block = partial(_apply_to_block, model, apply, name=name)
+    for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
+        yield from done
+        if problem is not None:
+            raise UsageError(problem)
+
+
+def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
+    remaining = iter(sentences)
+    line = 1
+    while block := list(islice(remaining, BLOCK_SENTENCES)):
+        yield line, block
+        line += sum(map(lines_in, block))
+
+
+def loaded_once(load: Callable[[str], Model], path: str) -> Model:
+    """Return the model that ``load`` reads from a file; the last one is kept, for the stream that uses it."""
+    model: Model = _loaded(load, str(Path(path).resolve()), _version(path))
+    return model
+
+
+def _version(path: str) -> int:
+    """Tell a file from one of that name that was there before."""
+    return Path(path).stat().st_mtime_ns if Path(path).exists() else 0
+
+
+@lru_cache(maxsize=1)
+def _loaded(load: Callable[[str], Any], path: str, version: int) -> Any:
+    """Load a model, in each process once for each version of its file."""
+    del version
+    return load(path)
+
+
+def _apply_to_block(
+    model: Callable[[], Any],
+    apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
+    block: Block,
+    *,
+    name: str,
+) -> tuple[list[Sentence], str | None]:
+    """Return what the model makes of a block, up to what it does not take, and why it does not take that.
+
+    The reason comes as text: not every error survives the way from another process.
+    """
+    line, sentences = block
+    done: list[Sentence] = []
+    taken: list[Sentence] = []
+
+    def watched() -> Iterator[Sentence]:
+        for sentence in sentences:
+            taken.append(sentence)
+            yield sentence
+
+    try:
+        done.extend(apply(model(), watched()))
+    except SentenceError as error:
+        at = line + sum(map(lines_in, taken[:-1]))
+        located = DataError(name, at, found=error.found, expected=error.expected, remedy=error.remedy)
+        return done, str(located)
+    return done, None

@@ -1,0 +1,113 @@
+"""Models over streams: the same bytes with any number of processes, few sentences held, faults located."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from qsproj.errors import DataError, UsageError
+from qsproj.models.storage import load_parser
+from qsproj.parallel import Workers
+from qsproj.pipelines import streams
+from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream
+from tests.sentences import make_sentence
+
+GERMAN = Path("corpora/de.conllu")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    folder = tmp_path_factory.mktemp("models")
+    assert main(["train", str(GERMAN), "-o", str(folder / "parser"), "--epochs", "1"]) == 0
+    assert main(["tag", "--train", str(GERMAN), "-o", str(folder / "tagger"), "--language", "de"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """The German sample four times over: three blocks."""
+    path = tmp_path_factory.mktemp("texts") / "many.conllu"
+    path.write_text(GERMAN.read_text(encoding="utf-8") * 4, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", ["parse", "tag"])
+def test_two_processes_give_the_bytes_of_one(run_cli, models, many, tmp_path, command):
+    model = models / ("parser" if command == "parse" else "tagger")
+    for jobs in ("1", "2"):
+        outcome = run_cli(command, "-m", model, many, "--jobs", jobs, "-o", tmp_path / jobs)
+        assert outcome.code == 0, outcome.err
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+    assert (tmp_path / "1").stat().st_size > 0.9 * many.stat().st_size
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_sentence_that_is_too_long_is_named_by_its_line(run_cli, models, many, tmp_path, jobs):
+    rows = "".join(f"{i}\tx\t_\tX\t_\t_\t_\t_\t_\t_\n" for i in range(1, 1002))
+    text = many.read_text(encoding="utf-8")
+    (tmp_path / "in").write_text(text + rows + "\n" + text, encoding="utf-8")
+    outcome = run_cli(
+        "parse", "-m", models / "parser", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
+    )
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    line = text.count("\n") + 1
+    assert f"in:{line}: found a sentence of 1,001 words" in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bad_row_far_down_is_one_line(run_cli, models, many, tmp_path, jobs):
+    text = many.read_text(encoding="utf-8")
+    (tmp_path / "in").write_text(text * 3 + "no row\n\n", encoding="utf-8")
+    outcome = run_cli(
+        "parse", "-m", models / "parser", tmp_path / "in", "--jobs", jobs, "-o", tmp_path / "out"
+    )
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert f"in:{3 * text.count(chr(10)) + 1}: " in outcome.err
+
+
+def test_sentences_are_taken_a_few_blocks_ahead(models):
+    taken = []
+
+    def endless():
+        while True:
+            taken.append(1)
+            yield make_sentence("ein Hund", "DET NOUN")
+
+    stream = parse_stream(str(models / "parser"), endless(), workers=Workers(jobs=2))
+    next(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream.close()
+    assert len(taken) <= 8 * BLOCK_SENTENCES
+
+
+def test_a_model_is_loaded_once_for_each_version_of_its_file(models, tmp_path, monkeypatch):
+    streams._loaded.cache_clear()
+    calls = []
+    path = tmp_path / "parser"
+
+    def load(name):
+        calls.append(name)
+        return load_parser(name)
+
+    path.write_bytes((models / "parser").read_bytes())
+    assert loaded_once(load, str(path)) is loaded_once(load, str(path))
+    path.touch()
+    loaded_once(load, str(path))
+    assert len(calls) == 2
+
+
+def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
+    with pytest.raises(DataError, match="expected a model file"):
+        next(parse_stream(str(tmp_path / "none"), iter(())))
+    with pytest.raises(DataError, match="expected a parser"):
+        next(parse_stream(str(models / "tagger"), iter(())))
+    with pytest.raises(UsageError, match="unknown decoder 'x'; known: map, mbr"):
+        next(parse_stream(str(models / "parser"), [make_sentence("ein Hund", "DET NOUN")], decode="x"))
