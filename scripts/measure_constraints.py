@@ -9,7 +9,6 @@ so that treebanks can be measured one at a time.
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import time
 from collections.abc import Iterator
@@ -17,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from measure_graph_parser import SEED, Row, right_heads
-from measure_nonprojective import add_arguments, measured, table
+from treebank_rows import SEED, SMALL_ROWS, Row, add_arguments, measured, right_heads, table
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
@@ -140,10 +138,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_arguments(parser)
-    options = parser.parse_args()
-    data = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    text = "\n".join(report(measured("constraints", measure, data, options))) + "\n"
+    add_arguments(parser, SMALL_ROWS)
+    results = measured("constraints", measure, SMALL_ROWS, parser.parse_args())
+    text = "\n".join(report(results)) + "\n"
     REPORT.write_text(text, encoding="utf-8")
     print(text)
 

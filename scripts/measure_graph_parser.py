@@ -1,15 +1,15 @@
 """Second-order parsing against first-order: accuracy, significance, time. Writes docs/graph-parsing.md.
 
-    QSPROJ_DATA=... .venv/bin/python scripts/measure_graph_parser.py [--rows NAME ...]
+    QSPROJ_DATA=... .venv/bin/python scripts/measure_graph_parser.py [--rows NAME ...] [--cache FOLDER]
 
 Each row is trained with the defaults of ``qsproj train`` with ``--order 1`` and ``--order 2``. All tokens are
-scored, punctuation included; tags, lemmas and features are gold.
+scored, punctuation included; tags, lemmas and features are gold. With --cache, what has been measured is kept
+there, so that treebanks can be measured one at a time.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import time
 from collections.abc import Iterator
@@ -17,15 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from treebank_rows import ROWS, SEED, Row, add_arguments, measured, right_heads
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.significance import exact_paired_test
 from qsproj.models.graph_training import train_graph_parser
 
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "graph-parsing.md"
-SEED = 1
-
 
 READING = (
     "\n## Reading the table\n",
@@ -41,16 +39,6 @@ READING = (
 
 
 @dataclass(frozen=True)
-class Row:
-    """What is trained and tested; ``every`` takes one training sentence in so many."""
-
-    name: str
-    train: str
-    test: str
-    every: int = 1
-
-
-@dataclass(frozen=True)
 class Result:
     """Right heads of each test sentence by order, and processor times."""
 
@@ -62,20 +50,6 @@ class Result:
     train_seconds: float
     parse_milliseconds: float
     base_milliseconds: float
-
-
-ROWS = (
-    Row("Danish-DDT", "danish-ddt-dev", "danish-ddt-test"),
-    Row("Dutch-Alpino", "dutch-alpino-dev", "dutch-alpino-test"),
-    Row("Hungarian-Szeged", "hungarian-szeged-train", "hungarian-szeged-test"),
-    Row("English-EWT, 1 in 12", "english-ewt-train", "english-ewt-test", every=12),
-    Row("English-EWT", "english-ewt-train", "english-ewt-test"),
-)
-
-
-def right_heads(gold: list[Sentence], parsed: list[Sentence]) -> np.ndarray:
-    """Return the number of right heads of each sentence."""
-    return np.array([np.count_nonzero((g.heads == p.heads)[1:]) for g, p in zip(gold, parsed)])
 
 
 def measure(row: Row, data: Path) -> Result:
@@ -126,16 +100,13 @@ def report(results: list[Result]) -> Iterator[str]:
 
 def main() -> None:
     """Measure the rows and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="which (default: all)")
-    chosen = parser.parse_args().rows
-    data = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    results: list[Result] = []
-    for row in ROWS:
-        if chosen is None or row.name in chosen:
-            results.append(measure(row, data))
-            text = "\n".join(report(results)) + "\n"
-            REPORT.write_text(text, encoding="utf-8")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_arguments(parser, ROWS)
+    results = measured("graph parser", measure, ROWS, parser.parse_args())
+    text = "\n".join(report(results)) + "\n"
+    REPORT.write_text(text, encoding="utf-8")
     print(text)
 
 

@@ -9,18 +9,15 @@ there, so that treebanks can be measured one at a time.
 from __future__ import annotations
 
 import argparse
-import os
-import pickle
 import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from exact_scores import exact_scores, score_of_tree, scored_graph
-from measure_graph_parser import ROWS, SEED, Row, right_heads
+from treebank_rows import SEED, SMALL_ROWS, Row, add_arguments, measured, right_heads, table
 
 from qsproj.conventions import ROOT, Heads
 from qsproj.corpus.conllu import read_conllu
@@ -47,8 +44,6 @@ FIRST, RICHEST = "TREE + LINK", "+ CHILDSEQ"
 BEST, MBR, CLIMBED = "exact projective, best tree", "exact projective, MBR", "best tree + hill climbing"
 NAMES = (*FAMILIES, BEST, MBR, CLIMBED)
 LEVEL = 0.05
-# All but the whole of English-EWT, which takes too long.
-TABLE_ROWS = ROWS[:4]
 READING = ""
 
 
@@ -199,11 +194,6 @@ def report(results: list[Result]) -> Iterator[str]:
     yield READING
 
 
-def table(header: list[str], rows: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
-    yield from (f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
-
-
 def uas(result: Result, name: str) -> str:
     """Return the UAS of one way to parse, with marks."""
     right = result.right[name]
@@ -215,38 +205,14 @@ def uas(result: Result, name: str) -> str:
     return f"{100 * right.sum() / result.words:.2f}{''.join(marks)}"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is measured, and where results are kept."""
-    names = [row.name for row in TABLE_ROWS]
-    parser.add_argument("--rows", nargs="*", choices=names, default=names, help="which (default: all)")
-    parser.add_argument("--cache", type=Path, help="where results of single treebanks are kept")
-
-
-def measured(
-    what: str, measure: Callable[[Row, Path], Any], data: Path, options: argparse.Namespace
-) -> list[Any]:
-    """Return the results of the chosen treebanks, and of others that are kept."""
-    results = []
-    for row in TABLE_ROWS:
-        kept = options.cache / f"{what} {row.name}.pickle" if options.cache else None
-        if kept and kept.exists():
-            results.append(pickle.loads(kept.read_bytes()))
-        elif row.name in options.rows:
-            results.append(measure(row, data))
-            if kept:
-                kept.write_bytes(pickle.dumps(results[-1]))
-    return results
-
-
 def main() -> None:
     """Measure and write the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_arguments(parser)
-    options = parser.parse_args()
-    data = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    text = "\n".join(report(measured("nonprojective", measure, data, options))) + "\n"
+    add_arguments(parser, SMALL_ROWS)
+    results = measured("nonprojective", measure, SMALL_ROWS, parser.parse_args())
+    text = "\n".join(report(results)) + "\n"
     REPORT.write_text(text, encoding="utf-8")
     print(text)
 

@@ -63,6 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --order 2 or --joint-tags, iterations of belief propagation in training and parsing "
         "(default: 5)",
     )
+    parser.add_argument(
+        "--relax",
+        type=number(least=0.0),
+        default=0.0,
+        metavar="P",
+        help="with --order 2, parse with those factors only that beliefs call for: all of their arcs have a "
+        "probability of P or more, and one of them of at most 1 - P (default: 0, all factors)",
+    )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
@@ -118,8 +126,9 @@ def run(options: argparse.Namespace) -> None:
         projective=_choice(yes=options.projective, no=options.nonprojective),
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
-    if options.factors and options.order == 1:
-        raise UsageError("--factors belongs to --order 2; give both, or neither")
+    for name in ("factors", "relax"):
+        if getattr(options, name) and options.order == 1:
+            raise UsageError(f"--{name} belongs to --order 2; give both, or neither")
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
@@ -152,9 +161,8 @@ def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParse
     from qsproj.models.graph_training import train_graph_parser
 
     families = tuple(options.factors.split(",")) if options.factors else None
-    return partial(
-        train_graph_parser, graph_options=GraphOptions(families=families, iterations=options.iterations)
-    )
+    graph_options = GraphOptions(families=families, iterations=options.iterations, doubt=options.relax)
+    return partial(train_graph_parser, graph_options=graph_options)
 
 
 def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParser, TrainingReport]]:

@@ -101,11 +101,14 @@ class ArcBeliefs:
         2, or 1 where the graph was too large or messages ended in a contradiction.
     status : Status or None
         How message passing ended; None where it did not start.
+    n_factors : int
+        Number of scores beside those of LINK in the graph; 0 where messages were not passed to the end.
     """
 
     probabilities: Scores
     order: int
     status: Status | None
+    n_factors: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ class GraphParser:
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
-        return ArcBeliefs(probabilities, 2, beliefs.status)
+        return ArcBeliefs(probabilities, 2, beliefs.status, graph.n_factors)
 
     def _relaxed(
         self,
