@@ -90,13 +90,15 @@ def tag_link_features(
     """
     words, hashes = candidates
     compiled = compiled_tag_link(attributes)
-    atoms = encoded.atoms[words + PADDING]
+    beside = words[:, None] + PADDING + np.arange(-1, 2)
+    atoms = encoded.atoms[beside]
     tagged = words != ROOT
-    atoms[tagged, attributes.index("upos")] = hashes[tagged]
-    # The kernel skips the rows that stand for the outside of a sentence.
-    atoms = np.concatenate([encoded.atoms[:PADDING], atoms])
-    parts = np.empty((2, len(words), compiled.seeds.shape[1]), dtype=np.uint64)
+    atoms[tagged, 1, attributes.index("upos")] = hashes[tagged]
+    outside = encoded.atoms[:PADDING]
+    atoms = np.concatenate([outside, atoms.reshape(-1, len(attributes)), outside])
+    parts = np.empty((2, beside.size, compiled.seeds.shape[1]), dtype=np.uint64)
     for role in range(2):
         position_parts(atoms, compiled.operations[role], compiled.seeds[role], parts[role])
     shift = np.uint64(64 - (buckets.bit_length() - 1))
-    return FactorFeatures(parts, members, places, compiled.plain, shift)
+    # Each candidate stands between the two words beside it.
+    return FactorFeatures(parts, np.int32(3) * members + np.int32(1), places, compiled.plain, shift)

@@ -126,7 +126,7 @@ class TaggingParser:
         distribution = self.tagger.tag_distribution(sentence)
         first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
         marginals = self.inference.infer(first_order)[1]
-        features = prepare(self.base, self.tagger.tags, encoded, distribution, marginals, self.options)
+        features = self.features(encoded, distribution, marginals)
         arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
         graph = features.graph
         found = infer_tags_and_tree(
@@ -137,6 +137,43 @@ class TaggingParser:
         arcs = np.zeros_like(marginals)
         arcs[graph.heads, graph.dependents] = found.expected.links
         return TagsAndArcs(found.expected.tags, arcs, found.status)
+
+    def features(
+        self,
+        encoded: EncodedSentence,
+        distribution: NDArray[np.float64],
+        marginals: Scores,
+        *,
+        required_arcs: NDArray[np.bool_] | None = None,
+        required_tags: NDArray[np.bool_] | None = None,
+    ) -> TaggingFeatures:
+        """Prune and lay out the graph of a sentence.
+
+        Parameters
+        ----------
+        encoded : EncodedSentence
+            With the tagger's best tags, for the templates of ``base``.
+        distribution : float64[n, K]
+            Probability of each tag by the tagger.
+        marginals : float64[n+1, n+1]
+            First-order probability of each arc.
+        required_arcs, required_tags : bool[n+1, n+1], bool[n, K], optional
+            What must not be pruned away, in training.
+        """
+        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.arc_threshold)
+        possible = distribution >= self.options.tag_threshold
+        possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
+        if required_arcs is not None:
+            candidates |= required_arcs
+        if required_tags is not None:
+            possible |= required_tags
+        return tagging_features(
+            encoded,
+            tagging_graph(candidates, possible, self.inference),
+            distribution,
+            attributes=self.base.scorer.templates.attributes,
+            tags=self.tagger.tags,
+        )
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
@@ -206,38 +243,3 @@ class TaggingParser:
 
 def _shown(probabilities: NDArray[np.float64]) -> list[str]:
     return [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities.tolist()]
-
-
-def prepare(
-    base: ArcParser,
-    tags: tuple[str, ...],
-    encoded: EncodedSentence,
-    distribution: NDArray[np.float64],
-    marginals: Scores,
-    options: TaggingOptions,
-    *,
-    required_arcs: NDArray[np.bool_] | None = None,
-    required_tags: NDArray[np.bool_] | None = None,
-) -> TaggingFeatures:
-    """Prune and lay out the graph of a sentence.
-
-    Parameters
-    ----------
-    encoded : EncodedSentence
-        With the tagger's best tags, for the templates of ``base``.
-    distribution : float64[n, K]
-        Probability of each tag by the tagger.
-    marginals : float64[n+1, n+1]
-        First-order probability of each arc.
-    required_arcs, required_tags : bool[n+1, n+1], bool[n, K], optional
-        What must not be pruned away, in training.
-    """
-    candidates = candidate_arcs(marginals, base.inference, threshold=options.arc_threshold)
-    possible = distribution >= options.tag_threshold
-    possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
-    if required_arcs is not None:
-        candidates |= required_arcs
-    if required_tags is not None:
-        possible |= required_tags
-    graph = tagging_graph(candidates, possible, base.inference)
-    return tagging_features(encoded, base.scorer.templates.attributes, graph, distribution, tags)

@@ -19,7 +19,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.adagrad import adagrad
 from qsproj.kernels.row_features import add_rows
 from qsproj.kernels.second_order_features import step_factors
-from qsproj.models.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc_training import (
     MARGIN,
@@ -33,13 +33,9 @@ from qsproj.models.joint_training import cross_fitted_scores
 from qsproj.models.tagger import Tagger
 from qsproj.models.tagger_training import train_tagger
 from qsproj.models.tagging_graph import FactorValues, TaggingBeliefs, infer_tags_and_tree, observed_values
-from qsproj.models.tagging_parser import TaggingOptions, TaggingParser, prepare
-from qsproj.models.tagging_weights import (
-    TAG_LINK_BUCKETS,
-    TaggingFeatures,
-    TaggingWeights,
-    trigram_rows,
-)
+from qsproj.models.tagging_parser import TaggingOptions, TaggingParser
+from qsproj.models.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
+from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import run_epochs
 
@@ -102,27 +98,15 @@ def train_tagging_parser(
         wrong, or training diverges.
     """
     options = _checked(options or TrainingOptions())
-    tagging_options = tagging_options or TaggingOptions()
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
-    distributions, tagged = cross_fitted_tags(sentences, tagger, rng=rng)
     base, first_report = train_arc_parser(
-        tagged, rng=rng, dev=[tagger.tag(sentence) for sentence in dev], options=options
+        sentences, rng=rng, dev=[tagger.tag(sentence) for sentence in dev], options=options
     )
-    whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, base)]
-    scores = cross_fitted_scores(
-        [tagged[i] for i in whole],
-        rng=rng,
-        template_set=base.scorer.template_set,
-        inference=base.inference,
-        options=replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)),
-        folds=PARSER_FOLDS,
-    )
-    examples = [
-        _example(sentences[i], tagged[i], distributions[i], matrix, base, tagger.tags, tagging_options)
-        for i, matrix in zip(whole, scores, strict=True)
-    ]
-    trainer = TaggingTrainer(tagger, base, options, tagging_options)
+    untrained = TaggingWeights.untrained(base.scorer.template_set, n_tags=len(tagger.tags))
+    start = TaggingParser(tagger, base, untrained, tagging_options or TaggingOptions())
+    examples = tagging_examples(sentences, start, rng=rng, options=options)
+    trainer = TaggingTrainer(start, options)
     best: list[TaggingParser] = []
 
     def right_heads() -> float:
@@ -166,11 +150,35 @@ def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
         raise UsageError(f"found {tagger.tags[0]} on every word, expected at least two different UPOS tags")
 
 
-def _is_whole(sentence: Sentence, base: ArcParser) -> bool:
+def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
     """Tell whether a sentence has a whole tree that the model can build (or one near it)."""
     if len(sentence) > MAX_WORDS or np.any(sentence.heads[1:] == NO_HEAD):
         return False
-    return base.inference.admits(arcs_in(reachable(sentence.heads, base.inference)))
+    return inference.admits(arcs_in(reachable(sentence.heads, inference)))
+
+
+def tagging_examples(
+    sentences: Sequence[Sentence],
+    start: TaggingParser,
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+) -> list[TaggingExample]:
+    """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
+    distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
+    whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, start.inference)]
+    scores = cross_fitted_scores(
+        [tagged[i] for i in whole],
+        rng=rng,
+        template_set=start.base.scorer.template_set,
+        inference=start.inference,
+        options=replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)),
+        folds=PARSER_FOLDS,
+    )
+    return [
+        _example(sentences[i], tagged[i], distributions[i], matrix, start)
+        for i, matrix in zip(whole, scores, strict=True)
+    ]
 
 
 def cross_fitted_tags(
@@ -198,24 +206,16 @@ def cross_fitted_tags(
 
 
 def _example(
-    gold: Sentence,
-    tagged: Sentence,
-    distribution: NDArray[np.float64],
-    scores: Scores,
-    base: ArcParser,
-    tags: tuple[str, ...],
-    options: TaggingOptions,
+    gold: Sentence, tagged: Sentence, distribution: NDArray[np.float64], scores: Scores, start: TaggingParser
 ) -> TaggingExample:
     """Prune one sentence, keeping its tree and its tags."""
-    arcs = arcs_in(reachable(gold.heads, base.inference))
+    tags = start.tagger.tags
+    arcs = arcs_in(reachable(gold.heads, start.inference))
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
-    features = prepare(
-        base,
-        tags,
-        base.scorer.encode(tagged),
+    features = start.features(
+        start.base.scorer.encode(tagged),
         distribution,
-        base.inference.infer(scores)[1],
-        options,
+        start.inference.infer(scores)[1],
         required_arcs=arcs,
         required_tags=np.eye(len(tags), dtype=np.bool_)[numbers],
     )
@@ -254,33 +254,31 @@ class _Objective:
 class TaggingTrainer:
     """Learns the weights of all factors together, one sentence a step. Mutable; final."""
 
-    def __init__(
-        self, tagger: Tagger, base: ArcParser, options: TrainingOptions, tagging_options: TaggingOptions
-    ) -> None:
-        template_set = base.scorer.template_set
+    def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
+        template_set = start.base.scorer.template_set
         rate = RATE_SHARE * options.rate
-        self._rows = trigram_rows(len(tagger.tags))
+        self._rows = trigram_rows(len(start.tagger.tags))
         support = supported_buckets(template_set, [], cutoff=0)
         self._arcs = ArcTrainer(template_set, support, rate=rate, l2=options.l2)
         self._tag_links = AdaGrad(
-            np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
+            start.weights.tag_links.copy(),
             rate=rate,
             l2=options.l2,
             capacity=1 << 18,
             first_squares=INITIAL_SQUARES,
         )
         self._trigrams = AdaGrad(
-            np.zeros(int(self._rows.max()) + 1), rate=rate, l2=options.l2, capacity=self._rows.size
+            start.weights.trigrams.copy(), rate=rate, l2=options.l2, capacity=self._rows.size
         )
-        self._tagger = tagger
-        self._base = base
-        self._options = tagging_options
+        self._start = start
+        # The arc trainer scores its own arcs.
+        self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)
         self._margin = MARGIN if options.objective == "margin" else 0.0
 
     def step(self, example: TaggingExample) -> float:
         """Learn from one sentence; return its loss before the step."""
-        live = TaggingWeights(self._base.scorer, self._tag_links.weights, self._trigrams.weights)
-        objective = _Objective(example, live, iterations=self._options.iterations, margin=self._margin)
+        iterations = self._start.options.iterations
+        objective = _Objective(example, self._live, iterations=iterations, margin=self._margin)
         loss = self._arcs.step(example.features.encoded, objective)
         assert objective.beliefs is not None
         self._learn(example, objective.beliefs.expected)
@@ -307,4 +305,4 @@ class TaggingTrainer:
     def averaged(self) -> TaggingParser:
         """Return a parser with the mean of the weights after every step so far."""
         weights = TaggingWeights(self._arcs.averaged(), self._tag_links.mean(), self._trigrams.mean())
-        return TaggingParser(self._tagger, self._base, weights, self._options)
+        return replace(self._start, weights=weights)

@@ -47,9 +47,10 @@ class TaggingFeatures:
 
 def tagging_features(
     encoded: EncodedSentence,
-    attributes: tuple[str, ...],
     graph: TaggingGraph,
     distribution: Weights,
+    *,
+    attributes: tuple[str, ...],
     tags: tuple[str, ...],
 ) -> TaggingFeatures:
     """Make a sentence ready.
@@ -58,17 +59,15 @@ def tagging_features(
     ----------
     encoded : EncodedSentence
         Encoded with ``attributes``.
+    graph : TaggingGraph
     distribution : float64[n, K]
-        Probability of each tag by the tagger.
-    tags : tuple of str
-        The K tags.
+        Probability of each of the K ``tags`` by the tagger.
     """
-    hashes = tag_hashes(tags)[graph.candidate_tags]
     heads, dependents = graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]
     pairs = tag_link_features(
         encoded,
         attributes,
-        (graph.candidate_words, hashes),
+        (graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]),
         graph.pair_candidates,
         arc_places(heads, dependents),
         buckets=TAG_LINK_BUCKETS,
@@ -102,6 +101,15 @@ class TaggingWeights:
     arcs: ArcScorer
     tag_links: NDArray[np.float32]
     trigrams: Weights
+
+    @staticmethod
+    def untrained(template_set: str, *, n_tags: int) -> TaggingWeights:
+        """Return weights that are all zero: tags are then the tagger's, and all candidate arcs equal."""
+        return TaggingWeights(
+            ArcScorer.untrained(template_set),
+            np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
+            np.zeros(int(trigram_rows(n_tags).max()) + 1),
+        )
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
         """Return scores of all factors, given those of all arcs float64[n+1, n+1]."""
