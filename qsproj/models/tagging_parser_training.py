@@ -94,8 +94,8 @@ def train_tagging_parser(
     Raises
     ------
     UsageError
-        When a word has no UPOS, no sentence has a head, there are too few sentences or tags, an option is
-        wrong, or training diverges.
+        When a word has no UPOS, there are too few sentences, whole trees or tags, an option is wrong, or
+        training diverges.
     """
     options = _checked(options or TrainingOptions())
     tagger = train_tagger(sentences, rng=rng)
@@ -106,6 +106,9 @@ def train_tagging_parser(
     untrained = TaggingWeights.untrained(base.scorer.template_set, n_tags=len(tagger.tags))
     start = TaggingParser(tagger, base, untrained, tagging_options or TaggingOptions())
     examples = tagging_examples(sentences, start, rng=rng, options=options)
+    skipped = dict(first_report.skipped)
+    if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
+        skipped["not every word has a head"] = int(partial)
     trainer = TaggingTrainer(start, options)
     best: list[TaggingParser] = []
 
@@ -127,7 +130,7 @@ def train_tagging_parser(
         keep_best=keep_best,
         description="training tags and arcs",
     )
-    return (best[0] if best else trainer.averaged()), TrainingReport(tuple(records), first_report.skipped)
+    return (best[0] if best else trainer.averaged()), TrainingReport(tuple(records), skipped)
 
 
 def _checked(options: TrainingOptions) -> TrainingOptions:
@@ -167,6 +170,8 @@ def tagging_examples(
     """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
     whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, start.inference)]
+    if len(whole) < PARSER_FOLDS:
+        raise UsageError(f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more")
     scores = cross_fitted_scores(
         [tagged[i] for i in whole],
         rng=rng,

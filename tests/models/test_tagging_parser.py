@@ -111,7 +111,12 @@ def test_partial_trees_train_the_tagger_and_what_prunes(sample):
         else s
         for i, s in enumerate(sample[:12])
     ]
-    assert (train(partial, epochs=1).parse(sample[0]).heads[1:] >= 0).all()
+    options = TrainingOptions(epochs=1)
+    parser, report = train_tagging_parser(partial, rng=np.random.default_rng(1), options=options)
+    assert report.skipped == {"not every word has a head": 6}
+    assert (parser.parse(sample[0]).heads[1:] >= 0).all()
+    with pytest.raises(UsageError, match="found 0 whole trees, expected at least 2"):
+        train(partial[1::2], epochs=1)
 
 
 def test_stopping_early_by_a_dev_set(sample):
