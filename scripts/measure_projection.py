@@ -309,9 +309,8 @@ def report(run: Run, results: dict[str, dict[str, dict[str, float]]]) -> str:
     return "\n".join([*lines, *READING]) + "\n"
 
 
-def main() -> None:
-    """Run what has not been run, write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def start(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Run]:
+    """Read the options of a script that works in such a folder; return them and its run, English trained."""
     parser.add_argument("--work", type=Path, required=True, help="folder for all outputs; resumed when there")
     parser.add_argument("--languages", nargs="+", default=list(NAMES), choices=list(NAMES))
     options = parser.parse_args()
@@ -320,6 +319,12 @@ def main() -> None:
     if run.log_file.exists():
         run.log = json.loads(run.log_file.read_text(encoding="utf-8"))
     train_english(run)
+    return options, run
+
+
+def main() -> None:
+    """Run what has not been run, write the report."""
+    options, run = start(argparse.ArgumentParser(description=__doc__))
     results = {}
     for language in options.languages:
         prepare(run, language)
