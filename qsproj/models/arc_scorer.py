@@ -128,12 +128,26 @@ class ArcTrainer:
     ----------
     template_set : str
     support : uint64[buckets / 64]
-    rate, l2 : float
+    rate, l2, first_squares : float
         See :class:`~qsproj.training.adagrad.AdaGrad`.
+    start : float32[64 * len(support)], optional
+        Weights to start from; zeros by default. Not changed.
     """
 
-    def __init__(self, template_set: str, support: NDArray[np.uint64], *, rate: float, l2: float) -> None:
-        self._descent = AdaGrad(zero_weights(64 * len(support)), rate=rate, l2=l2)
+    def __init__(
+        self,
+        template_set: str,
+        support: NDArray[np.uint64],
+        *,
+        rate: float,
+        l2: float,
+        first_squares: float = 0.0,
+        start: NDArray[np.float32] | None = None,
+    ) -> None:
+        weights = zero_weights(64 * len(support))
+        if start is not None:
+            weights[:] = start
+        self._descent = AdaGrad(weights, rate=rate, l2=l2, first_squares=first_squares)
         self._live = ArcScorer(template_set, self._descent.weights)
         self._support = support
 

@@ -23,7 +23,7 @@ from qsproj.training.adagrad import AdaGrad
 HASH_BITS = 22
 # What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
 # dozens of new features, and together they would move its score by more than messages survive.
-INITIAL_SQUARES = 0.1
+INITIAL_SQUARES = 1.0
 
 FactorScores = NDArray[np.float64]
 

@@ -24,6 +24,8 @@ from qsproj.conventions import Scores
 from qsproj.models.graph_factors import FIRST_FAMILY, Doubts, SentenceGraph
 from qsproj.models.tree_inference import TreeInference
 
+# How far messages are held back: undamped ones overshoot where factors are strong.
+DAMPING = 0.3
 # Iterations between two looks at what the beliefs call for.
 LOOK = 2
 
@@ -59,6 +61,7 @@ def propagate(
         schedule="sequential",
         max_iterations=iterations,
         tolerance=1e-3,
+        damping=DAMPING,
         maximise=maximise,
         start=start,
     )

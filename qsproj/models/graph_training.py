@@ -29,7 +29,7 @@ from qsproj.models.arc_training import (
     train_arc_parser,
     usable_sentences,
 )
-from qsproj.models.factor_scorer import FactorTrainer
+from qsproj.models.factor_scorer import INITIAL_SQUARES, FactorTrainer
 from qsproj.models.graph_factors import FIRST_FAMILY, SentenceGraph, sentence_graph
 from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate
 from qsproj.models.graph_parser import GraphOptions, GraphParser
@@ -41,8 +41,11 @@ OBJECTIVES = ("margin", "likelihood")
 FOLDS = 2
 PRUNING_EPOCHS = 5
 
-# Half the first-order step size: beliefs that are far off teach what is wrong.
+# Half the first-order step size: beliefs that are far off teach what is wrong. On dev files of English and
+# Hungarian, a quarter of it, or steps that become smaller, gave up to 0.4 UAS less.
 RATE_SHARE = 0.5
+# Factors have fewer features than arcs and so weaker ones: a third of the penalty.
+L2_SHARE = 1 / 3
 
 Expectations = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
 
@@ -278,9 +281,17 @@ class _Trainer:
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
         template_set = base.scorer.template_set
         rate = RATE_SHARE * options.rate
-        support = supported_buckets(template_set, [], cutoff=0)
-        self._arcs = ArcTrainer(template_set, support, rate=rate, l2=options.l2)
-        self._factors = FactorTrainer(template_set, rate=rate, l2=options.l2)
+        # LINK starts from what the first order knows, so that factors learn what it does not: 0.2 to 0.4 UAS
+        # on the dev file of English. Small first steps, as those of the factors, leave that in place.
+        self._arcs = ArcTrainer(
+            template_set,
+            supported_buckets(template_set, [], cutoff=0),
+            rate=rate,
+            l2=options.l2,
+            first_squares=INITIAL_SQUARES,
+            start=base.scorer.weights,
+        )
+        self._factors = FactorTrainer(template_set, rate=rate, l2=L2_SHARE * options.l2)
         self._base = base
         self._options = graph_options
         self._margin = MARGIN if options.objective == "margin" else 0.0
