@@ -37,14 +37,15 @@ class NoisyChannelOptions:
         Epochs, rate and L2; L2 holds the weights to those of the parser that was trained on trees alone.
         The objective is that of the annotated trees.
     source_scale : float
-        What the source parser's scores are multiplied by in the channel. With 1 the source words explain most
-        of the source tree by themselves; with 0 the target tree must.
+        What the source parser's scores are multiplied by in the channel. With 1, as in the thesis, the source
+        words explain most of the source tree by themselves, and little is left to learn from; with 0 the
+        target tree must explain it.
     propagation : Propagation
         How long messages are passed in training.
     """
 
-    training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2))
-    source_scale: float = 1.0
+    training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
+    source_scale: float = 0.0
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 

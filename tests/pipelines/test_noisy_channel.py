@@ -36,8 +36,7 @@ def bilingual(pairs):
 
 
 def trained(bilingual, pairs, trees=()):
-    """Train with a channel in which source words explain nothing: here the source parser knows its trees."""
-    options = NoisyChannelOptions(training=TrainingOptions(epochs=2), source_scale=0.0)
+    options = NoisyChannelOptions(training=TrainingOptions(epochs=2))
     return train_noisy_channel(bilingual, trees, pairs, rng=np.random.default_rng(1), options=options)
 
 
@@ -80,6 +79,14 @@ def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
     assert report.summary().endswith("left out: 1 for no candidate link")
     with pytest.raises(UsageError, match="neither a whole tree nor a pair"):
         trained(bilingual, [bare])
+
+
+def test_source_words_that_explain_their_tree_leave_nothing_to_learn(pairs, bilingual):
+    """The source parser was trained on these very trees."""
+    options = NoisyChannelOptions(training=TrainingOptions(epochs=1), source_scale=1.0)
+    few = pairs[ANNOTATED:20]
+    parser, _ = train_noisy_channel(bilingual, (), few, rng=np.random.default_rng(1), options=options)
+    np.testing.assert_allclose(parser.scorer.weights, bilingual.target.scorer.weights, atol=1e-6)
 
 
 def test_observed_source_trees_are_asked_for(pairs, bilingual):
