@@ -108,12 +108,12 @@ def test_source_arcs_are_as_sure_as_the_parser_was():
         source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
 
 
-def test_what_several_translations_say_is_the_mean_of_those_that_say_anything():
-    first, second = pair(3, [(1, 1), (2, 2)], [0.8, 0.6]), pair(3, [(2, 2), (4, 3)], [1.0, 0.9])
+def test_what_several_translations_say_is_added_up_to_one_at_most():
+    first, second = pair(3, [(1, 1), (2, 2)], [0.8, 0.6]), pair(3, [(2, 2), (4, 3), (1, 1)], [0.7, 0.9, 0.5])
     pooled = pooled_evidence((first, second))
-    assert pooled[2, 1] == pytest.approx(0.8 * 0.6)  # only the first links word 1
-    assert pooled[0, 2] == pytest.approx((0.6 + 1.0) / 2)
-    assert pooled[2, 3] == pytest.approx(0.9)
+    assert pooled[2, 1] == pytest.approx(0.8 * 0.6 + 0.5 * 0.7)
+    assert pooled[0, 2] == 1.0
+    assert pooled[2, 3] == pytest.approx(0.7 * 0.9)
     np.testing.assert_allclose(pooled_evidence((first,)), arc_evidence(first))
 
 
