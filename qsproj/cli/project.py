@@ -34,7 +34,7 @@ EXAMPLES = """examples:
   qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --method soft --prior en.delex --prior neighbours.delex -o de.model    # the most accurate
-  qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \
+  qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \\
       --target de.tagged.conllu --method soft -o de.model                    # two languages vote
 """
 

@@ -127,7 +127,6 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="choose and learn N times, from the second on by the parser of the last (default: 2)",
     )
-
     group.add_argument(
         "--qg",
         action="store_true",
