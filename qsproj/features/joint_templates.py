@@ -41,11 +41,6 @@ FACTOR_TEMPLATES: tuple[Template, ...] = (
     ("order",),
     ("order", "head", "dep"),
     ("order", "source head", "source dep"),
-    ("dep form",),
-    ("head form", "dep"),
-    ("source dep form",),
-    ("source head form", "source dep"),
-    ("dep form", "source dep form"),
     ("length", "source length"),
 )
 
@@ -141,10 +136,6 @@ def factor_buckets(
         "dep": target.tags[dependent],
         "source head": source.tags[source_head],
         "source dep": source.tags[source_dependent],
-        "head form": target.forms[head],
-        "dep form": target.forms[dependent],
-        "source head form": source.forms[source_head],
-        "source dep form": source.forms[source_dependent],
         "order": order.astype(np.uint64),
         "length": np.digitize(np.abs(head - dependent), _LENGTHS).astype(np.uint64),
         "source length": np.digitize(np.abs(source_head - source_dependent), _LENGTHS).astype(np.uint64),

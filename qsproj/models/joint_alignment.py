@@ -102,7 +102,7 @@ def train_link_chooser(
     rng : numpy.random.Generator
         Orders the pairs.
     """
-    options = options or JointTrainingOptions(epochs=10)
+    options = options or JointTrainingOptions(l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)
     usable = [(pair, hand) for pair, hand in zip(pairs, gold, strict=True) if len(pair.alignment.links)]
     examples = [(links_only(pair), _evidence(pair.alignment, hand)) for pair, hand in usable]

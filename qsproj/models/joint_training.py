@@ -31,6 +31,9 @@ from qsproj.training.loop import EpochRecord, run_epochs
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
+# Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has far to
+# go (to 0.7 with 200 trees of LinES), and every pair teaches it.
+SCALE_RATE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +52,9 @@ class JointTrainingOptions:
         How long messages are passed in training.
     """
 
-    epochs: int = 2
+    epochs: int = 10
     rate: float = 0.05
-    l2: float = 5.0
+    l2: float = 40.0
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 
@@ -129,7 +132,7 @@ class JointTrainer:
 
     def _step_scale(self, slope: float) -> None:
         self._scale_state[0] += slope * slope
-        change = 0.1 * self._options.rate * slope / np.sqrt(self._scale_state[0] + 1e-12)
+        change = SCALE_RATE * slope / np.sqrt(self._scale_state[0] + 1e-12)
         self._scale_state[1] -= self._descent.steps * change
         self._live = JointWeights(self._live.weights, self._live.target_scale - change)
 
