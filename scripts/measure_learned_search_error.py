@@ -22,9 +22,10 @@ from measure_search_error import Measured, compare, ways_table
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.graph_examples import sentences_with_trees, train_pruners
 from qsproj.models.graph_inference import candidate_arcs
 from qsproj.models.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph_training import sentences_with_trees, train_factors, train_pruners
+from qsproj.models.graph_training import train_factors
 
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "search-error-learned.md"
 # One training sentence in so many.

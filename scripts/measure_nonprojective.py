@@ -25,9 +25,10 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.significance import exact_paired_test
 from qsproj.models.arc_training import TrainingOptions, arcs_in, train_arc_parser
+from qsproj.models.graph_examples import sentences_with_trees, train_pruners
 from qsproj.models.graph_inference import candidate_arcs
 from qsproj.models.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph_training import sentences_with_trees, train_factors, train_pruners
+from qsproj.models.graph_training import train_factors
 from qsproj.models.tree_inference import TreeInference
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective

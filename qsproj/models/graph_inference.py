@@ -30,6 +30,7 @@ DAMPING = 0.3
 LOOK = 2
 
 Array = NDArray[np.float64]
+Expectations = tuple[Array, list[Array]]
 
 
 def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> NDArray[np.bool_]:
@@ -163,3 +164,25 @@ def probability(log_odds: Array) -> Array:
     """Return probabilities of log-odds, in the same shape; infinite ones are legal."""
     chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
     return chances
+
+
+def expectations(
+    graph: SentenceGraph,
+    link_scores: Array,
+    scores: Sequence[Array],
+    *,
+    iterations: int,
+) -> tuple[Array, Expectations]:
+    """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
+
+    The gradient is the believed probability of each arc, float64[E], and of each factor of each family,
+    float64[F] (thesis eq. 2.18).
+    """
+    beliefs = propagate(graph, link_scores, scores, iterations=iterations)
+    log_odds = arc_log_odds(beliefs)
+    groups, incoming = beliefs.graph.groups, beliefs.incoming
+    fired = [
+        family.expected(groups[index], incoming[index])
+        for index, family in enumerate(graph.families, start=FIRST_FAMILY)
+    ]
+    return log_odds, (probability(log_odds), fired)

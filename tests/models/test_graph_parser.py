@@ -16,9 +16,9 @@ from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
 from qsproj.kernels.second_order_features import score_factors, step_factors
 from qsproj.models.arc_training import TrainingOptions
 from qsproj.models.graph_factors import FAMILIES, sentence_graph
-from qsproj.models.graph_inference import propagate
+from qsproj.models.graph_inference import expectations, propagate
 from qsproj.models.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph_training import expectations, train_graph_parser
+from qsproj.models.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.trees.posterior import NoTreeError
