@@ -24,8 +24,8 @@ SYNCH = "SYNCH"
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
 # Heads kept for each word: the most probable ones, and none that is less probable than this.
-MAX_HEADS = 10
-MIN_PROBABILITY = 1e-4
+MAX_HEADS = 20
+MIN_PROBABILITY = 1e-6
 # Second-order variables stand for pairs of arcs whose log-odds sum to more than this.
 LEAST_LOG_ODDS = 0.0
 

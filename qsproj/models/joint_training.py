@@ -31,8 +31,8 @@ from qsproj.training.loop import EpochRecord, run_epochs
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
-# Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has far to
-# go (to 0.7 with 200 trees of LinES), and every pair teaches it.
+# Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has
+# far to go (to 0.7 with 200 trees of LinES), and every pair teaches it.
 SCALE_RATE = 0.1
 
 

@@ -195,7 +195,7 @@ def test_clamped_beliefs_are_those_given_the_target_tree():
 def test_pruning_keeps_likely_heads_and_what_must_stay():
     marginals = np.zeros((4, 4))
     marginals[:, 1] = [0.9, 0, 0.1, 0]
-    marginals[:, 2] = [0.99999, 0.00001, 0, 0]
+    marginals[:, 2] = [0.9999999, 0.0000001, 0, 0]
     marginals[:, 3] = [0.5, 0.3, 0.2, 0]
     best, required = np.array([-1, 0, 0, 0]), np.array([-1, 0, 1, 2])
     kept = kept_arcs(marginals, best, required)
