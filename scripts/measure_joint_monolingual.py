@@ -18,6 +18,7 @@ from joint_corpora import CORPORA, pairs_of, source_parser
 from measure_joint import TARGET_ONLY, Record, accuracy, accuracy_alone
 
 from qsproj.corpus.sentence import SentencePair
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.joint_parser import JointParser
 from qsproj.models.joint_weights import JointWeights
@@ -30,7 +31,8 @@ SELF_TRAINED = "self-trained"
 ONE_ROUND = "co-trained, one round"
 TWO_ROUNDS = "co-trained, two rounds"
 NOISY_CHANNEL = "noisy channel"
-SOURCE_WORDS = "noisy channel, with source words"
+ALL_FACTORS = "noisy channel, all factors"
+SOURCE_WORDS = "noisy channel, source words too"
 AFTER_CO_TRAINING = "co-trained, one round, then noisy channel"
 BILINGUAL = "full QG, joint, with the source"
 CONDITIONS = (
@@ -39,6 +41,7 @@ CONDITIONS = (
     ONE_ROUND,
     TWO_ROUNDS,
     SOURCE_WORDS,
+    ALL_FACTORS,
     NOISY_CHANNEL,
     AFTER_CO_TRAINING,
     BILINGUAL,
@@ -61,6 +64,7 @@ def parsers(
     yield SELF_TRAINED, cotrain(apart, trees, others, rng=np.random.default_rng(1))[0]
     yield NOISY_CHANNEL, through_channel(joint)
     yield SOURCE_WORDS, through_channel(joint, NoisyChannelOptions(source_scale=1.0))
+    yield ALL_FACTORS, through_channel(joint, NoisyChannelOptions(families=FAMILIES))
     rng = np.random.default_rng(1)
     once = replace(joint, target=cotrain(joint, trees, others, rng=rng)[0])
     yield ONE_ROUND, once.target
