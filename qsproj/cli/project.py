@@ -4,7 +4,8 @@ SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translat
 `qsproj tag`), ALIGNMENT their links (from `qsproj align`). Sentences are paired by parallel_id, else by
 sent_id, else by order. Heads that TARGET has are used only to report how many projected arcs are right.
 
-With --method soft, translations into several languages can vote: one --source and one --alignment for each.
+With --method soft, translations into several languages can vote: one --source and one --alignment for each,
+and one --target for all, or one for each where they are not translations of the same text.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source", required=True, action="append", metavar="FILE", help="source trees, CoNLL-U"
     )
-    parser.add_argument("--target", required=True, metavar="FILE", help="tagged target sentences, CoNLL-U")
+    parser.add_argument(
+        "--target", required=True, action="append", metavar="FILE", help="tagged target sentences, CoNLL-U"
+    )
     parser.add_argument(
         "--alignment", required=True, action="append", metavar="FILE", help="word links, for each --source"
     )
@@ -72,7 +75,6 @@ def run(options: argparse.Namespace) -> None:
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread_options(options)
-    check_one_standard_input(*options.source, options.target, *options.alignment)
     projected = METHODS[options.method].project(_sources(options), options)
     projected.parser.save(options.output)
     for line in projected.report:
@@ -83,17 +85,22 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     """Return the pairs of each source with the target; more than one for methods that take several."""
     from qsproj.corpus.pairing import AlignedFiles
 
-    sources, alignments = options.source, options.alignment
-    if len(sources) != len(alignments):
+    sources, targets, alignments = options.source, options.target, options.alignment
+    check_one_standard_input(*sources, *targets, *alignments)
+    if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
+        raise UsageError("--method soft and --trees read everything several times; name files in place of -")
+    if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
         raise UsageError(
-            f"found {len(sources)} --source and {len(alignments)} --alignment, expected as many; "
-            "give each source the links of its own"
+            f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
+            "each source the links of its own, and all one target, or each its own"
         )
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(
             f"--method {options.method} reads one --source; several vote with --method soft only"
         )
     return tuple(
-        AlignedFiles(source, options.target, alignment, options.alignment_format)
-        for source, alignment in zip(sources, alignments, strict=True)
+        AlignedFiles(source, target, alignment, options.alignment_format)
+        for source, target, alignment in zip(
+            sources, targets if len(targets) > 1 else targets * len(sources), alignments, strict=True
+        )
     )

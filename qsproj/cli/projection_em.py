@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from qsproj.cli.options import number, whole_number
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import SentencePair
+    from qsproj.corpus.pairing import AlignedFiles
     from qsproj.models.em_checkpoint import Checkpoint
     from qsproj.pipelines.projected import Projected
 
-# The sentence pairs of each source with the target; all methods but one take the pairs of a single source.
-Sources: TypeAlias = "tuple[Iterable[SentencePair], ...]"
+# The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
+Sources: TypeAlias = "tuple[AlignedFiles, ...]"
 
 EM_READS = (
     *("iterations", "longest", "punctuation", "checkpoint", "resume"),

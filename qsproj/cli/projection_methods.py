@@ -146,8 +146,13 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
 
     rng = np.random.default_rng(options.seed)
     members = [load_prior(path) for path in options.prior]
+    targets = dict.fromkeys(files.target for files in sources)
+    if options.qg and len(targets) > 1:
+        raise UsageError("--qg weighs the translations of one --target; leave it out, or join the files")
     return project_soft(
-        JoinedSources(sources),
+        JoinedSources(
+            tuple(tuple(files for files in sources if files.target == target) for target in targets)
+        ),
         prior=join_priors(
             members or [train_prior(pairs, rng=rng) for pairs in sources],
             projective=not options.nonprojective,

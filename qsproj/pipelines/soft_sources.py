@@ -1,4 +1,4 @@
-"""Several source languages with one target: their sentence pairs brought together by the target sentence."""
+"""Several sources of one target language: their sentence pairs brought together by the target sentence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class JoinedSources:
 
     Attributes
     ----------
-    sources : tuple of iterable of SentencePair
-        At least one; all of them the same target sentences in the same order, each with its own source.
+    texts : tuple of tuple of iterable of SentencePair
+        For each text in the target language at least one source: the same target sentences in the same order,
+        each time with other source sentences.
     """
 
-    sources: tuple[Iterable[SentencePair], ...]
+    texts: tuple[tuple[Iterable[SentencePair], ...], ...]
 
     def __iter__(self) -> Iterator[Translations]:
         """Yield the translations of one target sentence after the other.
@@ -32,18 +33,23 @@ class JoinedSources:
         Raises
         ------
         DataError
-            At the first place where two sources do not have the same target sentence.
+            At the first place where two sources of a text do not have the same target sentence.
         UsageError
             At the end, when no word of a source had a head, or no target word a tag.
         """
-        sources = [with_trees_and_tags(source) for source in self.sources]
-        for number, pairs in enumerate(zip_longest(*sources), start=1):
-            if len({pair and pair.target.forms for pair in pairs}) > 1:
-                raise DataError(
-                    f"pair {number}",
-                    None,
-                    found="sources with different target sentences, or one with none left",
-                    expected="the same target sentence with every source",
-                    remedy="give all sources the same sentences in the same order",
-                )
-            yield pairs
+        for sources in self.texts:
+            yield from _of_one_text(sources)
+
+
+def _of_one_text(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Translations]:
+    checked = [with_trees_and_tags(source) for source in sources]
+    for number, pairs in enumerate(zip_longest(*checked), start=1):
+        if len({pair and pair.target.forms for pair in pairs}) > 1:
+            raise DataError(
+                f"pair {number}",
+                None,
+                found="sources with different target sentences, or one with none left",
+                expected="the same target sentence with every source",
+                remedy="give all sources the same sentences in the same order, or each its own --target",
+            )
+        yield pairs

@@ -116,7 +116,12 @@ def test_every_option_is_read_by_some_method():
         (("--method", "qg", "--epochs", "2"), "--epochs belongs to --method hard; leave it out with qg"),
         (("--method", "soft", "--jobs", "2"), "--jobs belongs to --method hard-em, qg, em"),
         (("--method", "em", "--prior", "x"), "--prior belongs to --method soft"),
-        (("--source", GERMAN), "found 2 --source and 1 --alignment, expected as many"),
+        (("--source", GERMAN), "found 2 --source, 1 --alignment and 1 --target; give"),
+        (("--target", GERMAN), "found 1 --source, 1 --alignment and 2 --target; give"),
+        (
+            ("--method", "soft", "--source", "-", "--alignment", "x"),
+            "read everything several times; name files",
+        ),
         (("--source", GERMAN, "--alignment", "x", "--method", "qg"), "--method qg reads one --source"),
     ],
 )

@@ -1,5 +1,6 @@
 """``qsproj project --method soft``: from files to a parser, on the sample."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,27 @@ def test_two_source_languages_vote(run_cli, folder):
     run_cli("parse", "-m", folder / "es.model", SPANISH, "-o", folder / "es.parsed")
     scores = attachment_scores(read_conllu(SPANISH), [read_conllu(folder / "es.parsed")])[0]
     assert scores.uas > 85
+
+
+def test_sources_may_be_of_different_texts(run_cli, folder):
+    sources = []
+    for name, alignment, kept in (("en", "en-es", slice(60)), ("de", "de-es", slice(30, None))):
+        for language in (name, "es"):
+            text = Path(f"corpora/{language}.conllu").read_text(encoding="utf-8").strip().split("\n\n")
+            (folder / f"{language}.{name}.part").write_text(
+                "\n\n".join(text[kept]) + "\n\n", encoding="utf-8"
+            )
+        links = Path(f"corpora/{alignment}.pharaoh").read_text(encoding="utf-8").splitlines()
+        (folder / f"{alignment}.part").write_text("\n".join(links[kept]) + "\n", encoding="utf-8")
+        sources += ["--source", folder / f"{name}.{name}.part", "--target", folder / f"es.{name}.part"]
+        sources += ["--alignment", folder / f"{alignment}.part"]
+    outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "parts", "--rounds", "1")
+    assert outcome.code == 0, outcome.err
+    # One in ten of the 60 pairs of either text is held out.
+    assert 60 < int(re.search(r"learned from (\d+) pairs", outcome.err)[1]) <= 108
+    outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "none", "--qg")
+    assert outcome.code == 2
+    assert "--qg weighs the translations of one --target" in outcome.err
 
 
 def test_sources_of_other_sentences_are_refused(run_cli, folder):

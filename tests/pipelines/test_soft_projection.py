@@ -131,12 +131,12 @@ def test_the_relation_with_more_evidence_wins():
 
 def test_sources_are_brought_together_by_the_target():
     one, two = pair(2, [(1, 1)]), pair(2, [(2, 2)])
-    assert list(JoinedSources(([one], [two]))) == [(one, two)]
+    assert list(JoinedSources((([one], [two]), ([two],)))) == [(one, two), (two,)]
     for others in ([two, two], [pair(3, [])]):
         with pytest.raises(DataError, match=r"pair [12]: found sources with different target sentences"):
-            list(JoinedSources(([one], others)))
+            list(JoinedSources((([one], others),)))
     with pytest.raises(UsageError, match="tag the target first"):
-        list(JoinedSources(([replace(one, target=make_sentence("w w", "_ _"))],)))
+        list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
 
 
 def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
