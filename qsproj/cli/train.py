@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
-  qsproj train train.conllu.gz -o my.model --order 2                   # more accurate, about seven times slower
-  qsproj train train.conllu -o delex.model --features delexicalised    # to parse another language
+  qsproj train train.conllu.gz -o my.model --order 2                 # more accurate, about seven times slower
+  qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
