@@ -70,7 +70,12 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.cli.options import read_all
     from qsproj.models.tagger_training import accuracy, train_tagger
 
-    for given, name in ((options.input, "INPUT"), (options.split_contractions, "--split-contractions")):
+    for given, name in (
+        (options.input, "INPUT"),
+        (options.split_contractions, "--split-contractions"),
+        (options.jobs != 1, "--jobs"),
+        (options.scheduler, "--scheduler"),
+    ):
         if given:
             raise UsageError(f"{name} is for tagging, not for --train")
     if options.output == "-":
