@@ -29,7 +29,7 @@ EXAMPLES = """examples:
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
       --alignment-output en-de.links
   qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted --trees corpora/de.conllu -o de.model
+      --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
 """
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="co-training",
         metavar="NAME",
         help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
-        "learn target trees that explain the source trees, which is slower",
+        "learn target trees that explain the source trees",
     )
     cotrain.add_argument(
         "--rounds",
