@@ -54,7 +54,7 @@ class JointTrainingOptions:
 
     epochs: int = 10
     rate: float = 0.05
-    l2: float = 40.0
+    l2: float = 100.0
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 
