@@ -1,8 +1,8 @@
 """Templates of TAGLINK as data, and its features: an arc between two words that may have several tags.
 
 A *candidate* is a word with one of its possible tags. Where an arc template asks for ``head.upos``, these ask
-for the tag of the candidate; all else is what the sentence says. There are no offsets: the tags of the words
-around are not given.
+for the tag of the candidate; all else is what the sentence says. There are no offsets: with the tagger's tags
+of the words around, the templates fitted Turkish training trees better and its dev file no better.
 """
 
 from __future__ import annotations
@@ -90,15 +90,13 @@ def tag_link_features(
     """
     words, hashes = candidates
     compiled = compiled_tag_link(attributes)
-    beside = words[:, None] + PADDING + np.arange(-1, 2)
-    atoms = encoded.atoms[beside]
+    atoms = encoded.atoms[words + PADDING]
     tagged = words != ROOT
-    atoms[tagged, 1, attributes.index("upos")] = hashes[tagged]
-    outside = encoded.atoms[:PADDING]
-    atoms = np.concatenate([outside, atoms.reshape(-1, len(attributes)), outside])
-    parts = np.empty((2, beside.size, compiled.seeds.shape[1]), dtype=np.uint64)
+    atoms[tagged, attributes.index("upos")] = hashes[tagged]
+    # The kernel skips the rows that stand for the outside of a sentence.
+    atoms = np.concatenate([encoded.atoms[:PADDING], atoms])
+    parts = np.empty((2, len(words), compiled.seeds.shape[1]), dtype=np.uint64)
     for role in range(2):
         position_parts(atoms, compiled.operations[role], compiled.seeds[role], parts[role])
     shift = np.uint64(64 - (buckets.bit_length() - 1))
-    # Each candidate stands between the two words beside it.
-    return FactorFeatures(parts, np.int32(3) * members + np.int32(1), places, compiled.plain, shift)
+    return FactorFeatures(parts, members, places, compiled.plain, shift)
