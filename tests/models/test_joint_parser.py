@@ -9,6 +9,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.corpus.conllu import misc_values, read_conllu, with_heads
+from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
@@ -18,7 +19,6 @@ from qsproj.models.storage import load_model
 from qsproj.pipelines.biparse import (
     ParsingCounts,
     parse_pairs,
-    read_pairs,
     train_joint_parser,
     usable_pairs,
 )
@@ -28,7 +28,7 @@ OPTIONS = TrainingOptions(epochs=2)
 
 @pytest.fixture(scope="module")
 def pairs():
-    return list(read_pairs("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
 
 
 @pytest.fixture(scope="module")
