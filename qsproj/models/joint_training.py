@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -92,8 +92,28 @@ class JointTrainer:
 
     def step(self, example: JointExample) -> float:
         """Learn from one pair; return minus the log-belief of its true arcs, in nats, before the step."""
+        return self.step_above(example, None)[0]
+
+    def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
+        """Learn from one pair whose target arcs have scores of other weights, too.
+
+        Parameters
+        ----------
+        example : JointExample
+        added : float64[n+1, n+1] or None
+            Natural log, on top of the target parser's scores.
+
+        Returns
+        -------
+        loss : float
+            Minus the log-belief of the true arcs, in nats, before the step.
+        gradient : float64[n+1, n+1]
+            Of minus the log-likelihood by ``added``; zero where messages contradicted each other.
+        """
         pair = example.pair
         scores = self._live.scores(pair)
+        if added is not None:
+            scores = replace(scores, target=scores.target + added)
         known = known_states(pair.structure), known_states(pair.structure, example.target_heads)
         free, clamped = (
             infer_jointly(
@@ -107,11 +127,13 @@ class JointTrainer:
             for states in known
         )
         self.statuses.update((free.status, clamped.status))
+        gradient = np.zeros_like(free.target)
         if Status.CONTRADICTION not in (free.status, clamped.status):
+            gradient = free.target - clamped.target
             self.learn(pair, free, clamped)
         words = np.arange(1, len(example.target_heads))
         chances = free.target[example.target_heads[1:], words]
-        return float(-np.log(np.maximum(chances, 1e-12)).sum())
+        return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient of minus the log-likelihood."""
