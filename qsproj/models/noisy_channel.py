@@ -43,7 +43,8 @@ class SourceTreeLikelihood:
     scores : JointScores
         Of all but the target's arcs, which are not read. Fixed: the channel itself is not learned here.
     source_heads : int32[m+1]
-        The source tree that is taken as observed; its arcs must not be pruned.
+        The source tree that is taken as observed. An arc of it that was pruned has no variable and is not
+        asked for.
     source_trees, target_trees : TreeInference
         Which trees are possible.
     propagation : Propagation

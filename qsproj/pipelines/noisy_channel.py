@@ -76,7 +76,8 @@ def train_noisy_channel(
     pairs : sequence of SentencePair
         Heads of their target sides, where there are any, are not read. The source tree that is to be
         explained is the source parser's best, or where the bilingual parser was trained on observed source
-        trees, that of the source sentence. Pairs without a candidate link are left out and counted.
+        trees, that of the source sentence. Pairs without a candidate link are left out and counted. The
+        graphs of all pairs are held in memory.
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same parser.
 
@@ -127,8 +128,8 @@ def source_tree_likelihood(
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
     scores = bilingual.weights.scores(prepared)
-    possible = np.isfinite(scores.source)
-    source = np.where(possible, options.source_scale * np.where(possible, scores.source, 0.0), -np.inf)
+    # Forbidden arcs have no variable: what stands there instead of -inf is not read.
+    source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
     return SourceTreeLikelihood(
         channel_structure(prepared.structure),
         replace(scores, source=source),
