@@ -30,7 +30,7 @@ from qsproj.models.tagging_weights import TaggingFeatures, TaggingWeights, taggi
 from qsproj.models.tree_inference import TreeInference
 
 KIND = "tagging-parser"
-# Of words alone, MBR is all there is: a best joint assignment would need max-product, which nobody asked for.
+# Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.
 DECODERS = ("mbr",)
 
 
