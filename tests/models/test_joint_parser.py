@@ -20,6 +20,7 @@ from qsproj.pipelines.biparse import (
     ParsingCounts,
     parse_pairs,
     train_joint_parser,
+    train_target,
     usable_pairs,
 )
 
@@ -149,6 +150,20 @@ def test_the_same_seed_gives_the_same_weights(pairs, source_parser):
     first, second = weights(), weights()
     assert first.target_scale == second.target_scale
     np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
+    """Ten times as sure, the same parser ends with a much smaller scale, if not all the way in 200 steps."""
+    target = train_target(pairs[:20], rng=np.random.default_rng(1), training=OPTIONS)
+
+    def learned_scale(factor):
+        surer = replace(target, scores=[factor * scores for scores in target.scores])
+        parser, _ = train_joint_parser(
+            pairs[:20], source_parser, rng=np.random.default_rng(1), families=("MONO",), target=surer
+        )
+        return parser.weights.target_scale
+
+    assert learned_scale(10.0) < 0.6 * learned_scale(1.0)
 
 
 def test_cross_fitted_scores_have_not_seen_their_sentence(pairs):
