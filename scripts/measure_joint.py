@@ -22,8 +22,13 @@ from joint_corpora import CORPORA, Corpus, pairs_of, source_parser
 
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.features.hashing import stable_hash
-from qsproj.features.joint_templates import FAMILIES, HASH_BITS
+from qsproj.features.joint_templates import (
+    FACTOR_TEMPLATES,
+    FAMILIES,
+    HASH_BITS,
+    factor_buckets,
+    word_hashes,
+)
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint_parser import JointParser, synchronous_parser
@@ -93,8 +98,11 @@ def source_accuracy(setting: Setting) -> float:
 def untrained_mono(setting: Setting) -> Figures:
     """Join two parsers by MONO with log-potential 1, all candidate links alike."""
     weights = np.zeros(1 << HASH_BITS)
-    bias = (np.uint64(stable_hash("MONO ")) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - HASH_BITS)
-    weights[int(bias)] = 1.0
+    words = word_hashes(setting.test[0].source)
+    mono = np.array([FAMILIES.index("MONO")], dtype=np.int8)
+    # The template without atoms: its feature is there whatever the words.
+    bias = factor_buckets(mono, np.zeros((1, 4), np.int32), words, words)[0, FACTOR_TEMPLATES.index(())]
+    weights[bias] = 1.0
     parser = JointParser(setting.source, setting.target.parser, JointWeights(weights, 1.0), ("MONO",))
     return accuracy(parser, [unweighted(pair) for pair in setting.test])
 
