@@ -76,7 +76,7 @@ class TagsAndArcs:
     arcs : float64[n+1, n+1]
         Probability of each arc; columns 1..n sum to one.
     status : Status
-        How message passing ended; after a contradiction, the rest is of the tagger and the first-order parser.
+        How message passing ended; after a contradiction, tagger and first-order parser are believed.
     """
 
     tags: NDArray[np.float64]
