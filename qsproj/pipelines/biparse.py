@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import UsageError, listed_reasons
+from qsproj.errors import UsageError, listed_reasons, unknown_name
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
-from qsproj.models.joint_parser import JointParser, ParsedPair
+from qsproj.models.joint_parser import JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint_structure import SYNCH
+from qsproj.models.joint_target import train_target_jointly
 from qsproj.models.joint_training import (
     JointExample,
     JointTrainingOptions,
@@ -27,6 +29,7 @@ from qsproj.models.joint_weights import JointWeights
 from qsproj.training.loop import EpochRecord
 
 NO_LINK = "no candidate link"
+TARGET_WEIGHTS = ("fixed", "joint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +160,15 @@ def train_joint_parser(
     families: tuple[str, ...] = FAMILIES,
     training: TrainingOptions | None = None,
     joint_training: JointTrainingOptions | None = None,
+    target_weights: str = "fixed",
     target: TrainedTarget | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
     The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
-    that have not seen the pair at hand (:func:`train_target`). The thesis learns both together; then the
-    target's lexical features soon explain its own training trees, and little is left for the source to
-    explain.
+    that have not seen the pair at hand (:func:`train_target`). The thesis learns both together
+    (``target_weights="joint"``); then the target's lexical features soon explain its own training trees, and
+    little is left for the source to explain. With SYNCH for a family, only the target parser is learned.
 
     Parameters
     ----------
@@ -180,6 +184,8 @@ def train_joint_parser(
         Quasi-synchronous factors to use.
     training, joint_training
         How target parser and joint weights are learned.
+    target_weights : str
+        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights.
     target : TrainedTarget or None
         What :func:`train_target` made of these pairs already; None: make it.
 
@@ -188,24 +194,43 @@ def train_joint_parser(
     UsageError
         When fewer than two pairs can be learned from, or an option names something unknown.
     """
+    if target_weights not in TARGET_WEIGHTS:
+        raise unknown_name("target weights", target_weights, list(TARGET_WEIGHTS))
     usable, skipped = usable_pairs(pairs)
     if target is None:
         target = train_target(usable, rng=rng, training=training)
+    if families == (SYNCH,):
+        joined = replace(synchronous_parser(source_parser, target.parser), source_tree=source_tree)
+        return joined, JointTrainingReport(len(usable), skipped, (), Counter())
     parser = JointParser(source_parser, target.parser, JointWeights.untrained(), families, source_tree)
-    examples = []
-    for pair, own in zip(usable, target.scores, strict=True):
-        heads = reachable(pair.target.heads, target.parser.inference)
-        prepared = parser.prepare(pair, target_scores=own, target_heads=heads)
-        examples.append(JointExample(prepared, heads))
-    weights, records, statuses = train_joint_weights(
-        examples,
-        rng=rng,
-        source_trees=source_parser.inference,
-        target_trees=target.parser.inference,
-        options=joint_training or JointTrainingOptions(),
-    )
-    trained = JointParser(source_parser, target.parser, weights, families, source_tree)
+    examples = [_joint_example(parser, pair, own) for pair, own in zip(usable, target.scores, strict=True)]
+    options = joint_training or JointTrainingOptions()
+    own_parser = target.parser
+    if target_weights == "joint":
+        own_parser, weights, records, statuses = train_target_jointly(
+            examples,
+            [pair.target for pair in usable],
+            own_parser,
+            rng=rng,
+            source_trees=source_parser.inference,
+            options=options,
+        )
+    else:
+        weights, records, statuses = train_joint_weights(
+            examples,
+            rng=rng,
+            source_trees=source_parser.inference,
+            target_trees=own_parser.inference,
+            options=options,
+        )
+    trained = replace(parser, target=own_parser, weights=weights)
     return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses)
+
+
+def _joint_example(parser: JointParser, pair: SentencePair, scores: Scores) -> JointExample:
+    """Prune a pair by target scores of a parser that has not seen it, and keep its tree possible."""
+    heads = reachable(pair.target.heads, parser.target.inference)
+    return JointExample(parser.prepare(pair, target_scores=scores, target_heads=heads), heads)
 
 
 def usable_pairs(

@@ -44,6 +44,16 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     assert all(link.weights is not None for link in links if len(link.links))
 
 
+@pytest.mark.parametrize("option", [("--factors", "synch"), ("--target-weights", "joint")])
+def test_other_ways_to_train_give_models_that_parse(run_cli, models, tmp_path, option):
+    model, output = tmp_path / "model", tmp_path / "de.conllu"
+    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", model)
+    assert run_cli(*train, *option, "--epochs", "1").code == 0
+    outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
+    assert outcome.code == 0
+    assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
+
+
 def assert_one_line(outcome, *parts):
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1, outcome.err
@@ -60,6 +70,9 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     train = ("biparse", "train", *PAIRS, "--source-model", source, "-o", output)
     assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, mono")
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
+    assert_one_line(
+        run_cli(*train, *LINKS, "--target-weights", "free"), "unknown target weights", "fixed, joint"
+    )
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
     parse = ("biparse", "parse", "-m", joint, *LINKS, "-o", output)
