@@ -42,8 +42,7 @@ class NoisyChannelOptions:
         target tree must explain it.
     families : tuple of str
         The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone takes
-        half the time of all, and others explain source arcs without asking for a target arc of their own;
-        which is more accurate is measured in docs/joint-parsing-monolingual.md.
+        half the time of all and is no less accurate (docs/joint-parsing-monolingual.md).
     propagation : Propagation
         How long messages are passed in training.
     """
