@@ -14,13 +14,8 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Alignment, SentencePair, make_alignment
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
-from qsproj.models.joint_structure import (
-    NONE,
-    Relation,
-    Side,
-    joint_structure,
-    known_states,
-)
+from qsproj.models.joint_sides import NONE, Relation, Side
+from qsproj.models.joint_structure import joint_structure, known_states
 from qsproj.models.joint_training import JointTrainer, JointTrainingOptions
 from qsproj.models.joint_weights import JointWeights, PreparedPair, with_features
 from qsproj.models.tree_inference import TreeInference

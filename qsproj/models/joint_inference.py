@@ -18,14 +18,8 @@ from qsproj.bp.group import FactorGroup
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
-from qsproj.models.joint_structure import (
-    NONE,
-    TRUE_STATE,
-    UNKNOWN,
-    JointStructure,
-    Side,
-    free_rows,
-)
+from qsproj.models.joint_sides import NONE, Side
+from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, free_rows
 from qsproj.models.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 

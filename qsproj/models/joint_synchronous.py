@@ -12,7 +12,8 @@ from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.synch import synch
 from qsproj.bp.group import FactorGroup
-from qsproj.models.joint_structure import NONE, TRUE, JointStructure, Table
+from qsproj.models.joint_sides import NONE, TRUE, Table
+from qsproj.models.joint_structure import JointStructure
 
 
 def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:

@@ -21,14 +21,8 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.kernels.row_features import score_rows
 from qsproj.models.joint_inference import JointScores
-from qsproj.models.joint_structure import (
-    JointStructure,
-    Side,
-    free_side,
-    joint_structure,
-    kept_arcs,
-    observed_side,
-)
+from qsproj.models.joint_sides import Side, free_side, kept_arcs, observed_side
+from qsproj.models.joint_structure import JointStructure, joint_structure
 from qsproj.models.tree_inference import TreeInference
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
-from qsproj.models.joint_structure import NONE, TRUE, JointStructure, known_states
+from qsproj.models.joint_sides import NONE, TRUE
+from qsproj.models.joint_structure import JointStructure, known_states
 from qsproj.models.tree_inference import TreeInference
 
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.

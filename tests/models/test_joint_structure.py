@@ -10,15 +10,8 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.joint_inference import JointScores, Propagation, infer_jointly
-from qsproj.models.joint_structure import (
-    NONE,
-    free_rows,
-    free_side,
-    joint_structure,
-    kept_arcs,
-    known_states,
-    observed_side,
-)
+from qsproj.models.joint_sides import NONE, free_side, kept_arcs, observed_side
+from qsproj.models.joint_structure import free_rows, joint_structure, known_states
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, fires
 

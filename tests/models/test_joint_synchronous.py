@@ -9,15 +9,8 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.models.joint_inference import JointScores, Propagation, infer_jointly
-from qsproj.models.joint_structure import (
-    NONE,
-    SYNCH,
-    TRUE,
-    free_side,
-    joint_structure,
-    known_states,
-    observed_side,
-)
+from qsproj.models.joint_sides import NONE, TRUE, free_side, observed_side
+from qsproj.models.joint_structure import SYNCH, joint_structure, known_states
 from qsproj.models.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously

@@ -9,7 +9,8 @@ from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
 from qsproj.models.joint_parser import JointParser
-from qsproj.models.joint_structure import free_side, joint_structure
+from qsproj.models.joint_sides import free_side
+from qsproj.models.joint_structure import joint_structure
 from qsproj.models.joint_target import moved, train_target_jointly
 from qsproj.models.joint_training import JointExample, JointTrainer, JointTrainingOptions, train_joint_weights
 from qsproj.models.joint_weights import JointWeights, PreparedPair

@@ -10,7 +10,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.models.joint_inference import Propagation
-from qsproj.models.joint_structure import NONE
+from qsproj.models.joint_sides import NONE
 from qsproj.models.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.models.tree_inference import TreeInference
 from tests.models.test_joint_structure import all_trees, draw_scores, structure_of
