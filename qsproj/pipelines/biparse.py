@@ -10,7 +10,6 @@ import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
-from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError, listed_reasons, unknown_name
 from qsproj.features.joint_templates import FAMILIES
@@ -93,13 +92,6 @@ class ParsingCounts:
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = self.statuses.total() + self.without_links
         return f"{pairs} pairs; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
-
-
-def read_pairs(
-    source: str, target: str, alignment: str, *, alignment_format: str = "pharaoh"
-) -> Iterator[SentencePair]:
-    """Yield the pairs of two CoNLL-U files and an alignment file; see :class:`AlignedFiles`."""
-    return iter(AlignedFiles(source, target, alignment, alignment_format))
 
 
 def convergence(statuses: Counter[Status]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qsproj.corpus.pairing import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
@@ -15,7 +16,7 @@ from qsproj.models.joint_target import moved, train_target_jointly
 from qsproj.models.joint_training import JointExample, JointTrainer, JointTrainingOptions, train_joint_weights
 from qsproj.models.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.biparse import read_pairs, train_target
+from qsproj.pipelines.biparse import train_target
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.trees import all_trees
@@ -93,7 +94,7 @@ def test_the_gradient_is_that_of_the_likelihood_of_the_target_tree(target_heads)
 @pytest.fixture(scope="module")
 def taught():
     """Return the joint parser that moves its target weights and the one that does not, from 20 pairs."""
-    pairs = list(read_pairs("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))[:20]
+    pairs = list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))[:20]
     rng = np.random.default_rng(1)
     target = train_target(pairs, rng=rng, training=TrainingOptions(epochs=2))
     sources = [pair.source for pair in pairs]
