@@ -1,6 +1,6 @@
 """Write the documents on joint parsing from the figures that measure_joint*.py have kept.
 
-    python scripts/report_joint.py --work FOLDER
+    QSPROJ_DATA=../shared/data python scripts/report_joint.py --work FOLDER
 
 The prose is in scripts/joint-parsing*.template.md, where {{name}} stands for a table made here.
 """
@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from joint_corpora import CORPORA
+from joint_corpora import CORPORA, pairs_of
 from measure_joint import (
     ABLATIONS,
     CONDITIONS,
@@ -26,6 +26,7 @@ from measure_joint import (
 from measure_joint_links import CHOSEN, LINKS, SOURCE_TREES
 from measure_joint_monolingual import CONDITIONS as MONOLINGUAL
 
+from qsproj.corpus.sentence import SentencePair
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
 
@@ -109,7 +110,7 @@ def goals(work: Path) -> Lines:
     """Hold the figures against what was to be reached."""
     named = {name: results_of(work, name) for name in CORPORA_SHOWN}
     named = {name: results for name, results in named.items() if results}
-    yield "| | wanted | " + " | ".join(named) + " |"
+    yield "| | wanted | " + " | ".join(CORPORA[name].language for name in named) + " |"
     yield "|---|---:" + "|---:" * len(named) + "|"
     sizes = sorted({size for results in named.values() for size in results})
     for what, wanted, measure in goal_rows(sizes):
@@ -148,6 +149,30 @@ def difference(key: str, one: tuple[int, str], other: tuple[int, str]) -> Callab
         return None if first is None or second is None else first - second
 
     return measure
+
+
+def links(work: Path) -> Lines:
+    """Show how good the links of each corpus are: whether they carry arcs of gold trees to arcs of gold trees."""
+    yield "| corpus | candidate links a target word | linked pairs of head and dependent | of these parallel, % |"
+    yield "|---|---:|---:|---:|"
+    for name in CORPORA_SHOWN:
+        if results_of(work, name):
+            _, test = pairs_of(CORPORA[name], work)
+            candidates = sum(len(pair.alignment.links) for pair in test) / sum(
+                len(pair.target) for pair in test
+            )
+            carried = [parallel for pair in test for parallel in parallel_arcs(pair)]
+            share = 100 * sum(carried) / len(carried)
+            yield f"| {CORPORA[name].title} | {candidates:.2f} | {len(carried):,} | {share:.1f} |"
+
+
+def parallel_arcs(pair: SentencePair) -> Iterator[bool]:
+    """Tell of each two likely links whose source words are head and dependent whether the target's are."""
+    likely = pair.alignment.links[pair.alignment.weights >= 0.5].tolist()
+    for source, target in likely:
+        for source_head, target_head in likely:
+            if source_head == pair.source.heads[source]:
+                yield bool(target_head == pair.target.heads[target])
 
 
 def ablations(work: Path) -> Lines:
@@ -203,6 +228,7 @@ def tables(work: Path) -> dict[str, Lines]:
         "converged": table(lines, "converged", CONDITIONS, digits=1),
         "converged in training": table(lines, "converged in training", CONDITIONS, digits=1),
         "goals": goals(work),
+        "links": links(work),
         "ablations": ablations(work),
         "hand alignments": hand_alignments(work),
         "alignment errors": alignment_errors(work),
