@@ -30,7 +30,19 @@ DOUBTS = (0.0, 0.01, 0.03, 0.1)
 # First-order pruning as by default, and next to none; unpruned graphs of long sentences have a million factors.
 PRUNED, UNPRUNED = 3e-3, 1e-7
 MANY_FACTORS = 10_000_000
-READING = ""
+READING = """\
+## Reading it
+
+In graphs that first order has pruned, two fifths of the factors (*doubt* 0.1) give the accuracy of all: within 0.05
+UAS on the dev and test files of English, 0.1 on Danish test, and no difference is significant. It saves no time:
+graphs are so small that laying them out anew as they grow takes longer than the factors that are left out. So
+relaxation is an option (`qsproj train --order 2 --relax 0.1`) and not the default.
+
+With next to no pruning it pays. One factor in twenty is called for, parsing takes half the time, and it is more
+accurate than the full graph, by 2 UAS: the weights were learned on pruned graphs, and in the full one the factors of
+improbable arcs, never seen in training, have a say. It comes within 1 UAS of the pruned graph: pruning is
+still the better first step.
+"""
 
 
 @dataclass(frozen=True)
