@@ -29,7 +29,7 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
         "--iterations",
         type=whole_number(least=0),
         metavar="N",
-        help="of EM, at most (default: em 50, hard-em 1, qg 3); hard-em with 0: count whole projected trees",
+        help="of EM, at most (default: em 50, hard-em 1, qg 1); hard-em with 0: count whole projected trees",
     )
     group.add_argument(
         "--longest",
@@ -53,10 +53,10 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     qg.add_argument(
         "--min-linked",
         type=number(least=0.0, most=1.0),
-        default=0.9,
+        default=0.8,
         metavar="X",
         help="learn from pairs in which this share of the target words is linked, a link counting as much as "
-        "it weighs (default: 0.9); align with --threshold 0.15 --weights",
+        "it weighs (default: 0.8); align with --threshold 0.15 --weights",
     )
 
 
@@ -117,7 +117,7 @@ def qg(sources: Sources, options: argparse.Namespace) -> Projected:
 
     (pairs,) = sources
     training = QgOptions(
-        iterations=_or_default(options.iterations, 3),
+        iterations=_or_default(options.iterations, 1),
         max_words=_or_default(options.longest, 40),
         min_linked=options.min_linked,
         punctuation=options.punctuation,

@@ -38,6 +38,14 @@ class DmvParameters:
             np.maximum(self.root, floor),
         )
 
+    def over(self, places: NDArray[np.int16]) -> DmvParameters:
+        """Return the parameters over other tags, int16[T']: the place of each among those of this model."""
+        return DmvParameters(
+            self.stop[places],
+            normalised(self.child[places][:, :, places], 0.0),
+            normalised(self.root[places], 0.0),
+        )
+
     def log_prior(self, smoothing: float) -> float:
         """Return the log density of the Dirichlet that adds ``smoothing`` to each count, up to a constant."""
         if smoothing == 0.0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv_parameters import DmvCounts, Floats, normalised
+from qsproj.models.dmv_parameters import DmvCounts, DmvParameters, Floats, normalised
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +77,20 @@ class QgCounts:
         belong, and EM puts them anywhere.
         """
         return DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
+
+
+def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
+    """Return parameters that make of every sense what a DMV makes of the target alone.
+
+    The configuration parent-child is preferred as in :func:`biased_parameters`, which tells the errors.
+    """
+    biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
+    return replace(
+        biased,
+        stop=start.stop,
+        child=np.repeat(start.child[:, :, None, :], source_tags, axis=2),
+        root=np.repeat(start.root[None], source_tags, axis=0),
+    )
 
 
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,11 +16,12 @@ from qsproj.errors import UsageError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.dmv import Dmv
+from qsproj.models.dmv_corpus import tag_numbers
 from qsproj.models.dmv_punctuation import PUNCTUATION_TAG
 from qsproj.models.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv_corpus import pack_pairs, pair_nodes
-from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters
+from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters, parameters_like
 from qsproj.models.qg_dmv_parts import PackedPairs, pack_into
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
@@ -34,7 +35,7 @@ class QgOptions:
     Attributes
     ----------
     iterations : int
-        At most so many of EM.
+        At most so many of EM; at least one, which the model for new text is estimated by.
     tolerance : float
         Relative gain, of held-out data or else of the objective, below which EM has converged.
     smoothing : float
@@ -52,13 +53,13 @@ class QgOptions:
         ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv_punctuation`.
     """
 
-    iterations: int = 3
+    iterations: int = 1
     tolerance: float = 1e-4
     smoothing: float = 0.1
     monolingual_smoothing: float = 0.1
     parent_child: float = 0.9
     max_words: int = 40
-    min_linked: float = 0.9
+    min_linked: float = 0.8
     punctuation: str = "strip"
 
 
@@ -77,6 +78,7 @@ def train_qg_dmv(
     pairs: Iterable[SentencePair],
     *,
     dev: Sequence[SentencePair] = (),
+    start: Callable[[], Dmv | None] = lambda: None,
     options: QgOptions | None = None,
     workers: Workers = THIS_PROCESS,
     checkpoint: Checkpoint | None = None,
@@ -91,6 +93,9 @@ def train_qg_dmv(
         temporary files, 1 to 2 kB a pair, so that memory does not grow with their number.
     dev : sequence of SentencePair
         Pairs to check convergence on, by their likelihood.
+    start : callable
+        Called when all pairs have been gone through; gives a DMV of the target for EM to start from, or None:
+        it then starts from parameters that prefer nothing but the configuration parent-child.
     workers : Workers
         Who does the E-steps; the result does not depend on it.
     checkpoint : Checkpoint or None
@@ -111,8 +116,7 @@ def train_qg_dmv(
         if first is None:
             raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
-        result = _run_em(packed, dev, options, workers, checkpoint)
-        counts, _ = expected_counts(packed, result.parameters, workers=workers)
+        result, counts = _run_em(packed, dev, start(), options, workers, checkpoint)
     model = QgDmv(packed.source_inventory, result.parameters, _monolingual(counts, packed.inventory, options))
     report = QgReport(result.records, result.converged, packed.pairs, _by_name(result.parameters), skipped)
     return model, report
@@ -121,11 +125,14 @@ def train_qg_dmv(
 def _run_em(
     packed: PackedPairs,
     dev: Sequence[SentencePair],
+    start: Dmv | None,
     options: QgOptions,
     workers: Workers,
     checkpoint: Checkpoint | None,
-) -> EMResult[QgParameters]:
+) -> tuple[EMResult[QgParameters], QgCounts]:
+    """Run EM; return also the counts of its last step, of which both models are estimated."""
     tags, source_tags = packed.inventory, packed.source_inventory
+    initial = _initial(start, packed, options)
     held_out = [
         pack_pairs(
             pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
@@ -133,18 +140,41 @@ def _run_em(
         )
     ]
     crc = checksum((held_out[0].tags, held_out[0].source_tags, held_out[0].priors), packed.crc)
-    return run_resumable_em(
-        lambda: biased_parameters(len(tags), len(source_tags) + 1, parent_child=options.parent_child),
+    crc = checksum((initial.stop, initial.child, initial.root), crc)
+
+    def likelihood(parameters: QgParameters) -> float:
+        return expected_counts(held_out, parameters)[1]
+
+    result = run_resumable_em(
+        lambda: initial,
         QgParameters,
         checkpoint=checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
         e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=(lambda parameters: expected_counts(held_out, parameters)[1]) if dev else None,
-        iterations=options.iterations,
+        held_out=likelihood if dev else None,
+        iterations=max(options.iterations - 1, 0),
         tolerance=options.tolerance,
     )
+    counts, log_likelihood = expected_counts(packed, result.parameters, workers=workers)
+    record = EMRecord(
+        len(result.records) + 1,
+        log_likelihood,
+        log_likelihood + result.parameters.log_prior(options.smoothing),
+        likelihood(result.parameters) if dev else None,
+    )
+    last = EMResult(counts.estimate(options.smoothing), (*result.records, record), result.converged)
+    return last, counts
+
+
+def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:
+    """Return what EM starts from."""
+    source_tags = len(packed.source_inventory) + 1
+    if start is None:
+        return biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
+    known = start.parameters.over(tag_numbers(packed.inventory, start.inventory))
+    return parameters_like(known, source_tags, parent_child=options.parent_child)
 
 
 def linked_share(pair: SentencePair) -> float:

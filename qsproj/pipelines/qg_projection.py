@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -10,12 +10,18 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.conllu import with_heads, write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.models.dmv import TREES
+from qsproj.models.dmv import TREES, Dmv
+from qsproj.models.dmv_punctuation import kept_words, strip_heads
+from qsproj.models.dmv_training import DmvOptions, train_dmv
 from qsproj.models.em_checkpoint import Checkpoint
 from qsproj.models.qg_dmv import QgDmv
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.hard_projection import project_tree
 from qsproj.pipelines.projected import Projected, em_summary
+
+# The counts of a DMV over tags are full by then.
+MOST_WHOLE_TREES = 10_000
 
 
 def project_qg(
@@ -26,7 +32,7 @@ def project_qg(
     checkpoint: Checkpoint | None = None,
     trees: str | None = None,
 ) -> Projected:
-    """Train a QG-DMV on the pairs (thesis 4.6.3.4).
+    """Train a QG-DMV on the pairs (thesis 4.6.3.4), from the counts of the trees that project whole.
 
     Parameters
     ----------
@@ -43,7 +49,10 @@ def project_qg(
     DataError
         When the checkpoint is of other data or options.
     """
-    model, report = train_qg_dmv(pairs, options=training, workers=workers, checkpoint=checkpoint)
+    projected = _WholeTrees(pairs, training.punctuation)
+    model, report = train_qg_dmv(
+        projected, start=projected.counted, options=training, workers=workers, checkpoint=checkpoint
+    )
     if trees:
         write_conllu(map_in_order(partial(tree_given_source, model), pairs, workers=workers), trees)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
@@ -56,6 +65,33 @@ def project_qg(
             f"configurations: {learned}",
         ),
     )
+
+
+class _WholeTrees:
+    """Sentence pairs, passed on; the first target sentences onto which a whole tree is projected are kept."""
+
+    def __init__(self, pairs: Iterable[SentencePair], punctuation: str) -> None:
+        self._pairs = pairs
+        self._punctuation = punctuation
+        self._trees: list[Sentence] = []
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        for pair in self._pairs:
+            if len(self._trees) < MOST_WHOLE_TREES and len(pair.target):
+                tree, _ = project_tree(pair)
+                kept = kept_words(tree.upos, punctuation=self._punctuation)
+                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
+                    self._trees.append(tree)
+            yield pair
+
+    def counted(self) -> Dmv | None:
+        """Return the DMV of the trees' relative frequencies; None where there is no tree."""
+        if not self._trees:
+            return None
+        options = DmvOptions(
+            initialiser="trees", keep_heads=True, iterations=0, punctuation=self._punctuation
+        )
+        return train_dmv(self._trees, options=options)[0]
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:

@@ -74,7 +74,17 @@ def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
 
 
 def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
-    state = ("--checkpoint", tmp_path, "--resume", "--method", "qg", "-o", tmp_path / "m")
+    state = (
+        "--checkpoint",
+        tmp_path,
+        "--resume",
+        "--iterations",
+        "2",
+        "--method",
+        "qg",
+        "-o",
+        tmp_path / "m",
+    )
     run_cli("project", *SAMPLE, *state)
     outcome = run_cli("project", *SAMPLE, *state, "--min-linked", "0.5")
     assert outcome.code == 2

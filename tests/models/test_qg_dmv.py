@@ -11,11 +11,12 @@ import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
-from qsproj.features.qg_configurations import CONFIGURATION_NAMES
-from qsproj.models.dmv_parameters import normalised
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
+from qsproj.models.dmv import Dmv
+from qsproj.models.dmv_parameters import DmvParameters, normalised
 from qsproj.models.qg_dmv import QgDmv, expectation, expected_counts
 from qsproj.models.qg_dmv_corpus import LEAST_PRIOR, pack_pairs, pair_nodes
-from qsproj.models.qg_dmv_parameters import QgParameters, biased_parameters
+from qsproj.models.qg_dmv_parameters import QgParameters, biased_parameters, parameters_like
 from qsproj.models.qg_dmv_training import QgOptions, linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
 from tests.oracles import qg_dmv as oracle
@@ -210,17 +211,21 @@ def test_the_monolingual_model_comes_from_the_same_counts():
     rng = np.random.default_rng(8)
     pairs = [random_pair(rng, 5, 4) for _ in range(10)]
     options = QgOptions(
-        iterations=3,
+        iterations=2,
         tolerance=-1.0,
         smoothing=0.0,
         monolingual_smoothing=0.0,
         punctuation="keep",
         min_linked=0.0,
     )
-    model, _ = train_qg_dmv(pairs, options=options)
+    before, _ = train_qg_dmv(pairs, options=options)
+    model, report = train_qg_dmv(pairs, options=replace(options, iterations=3))
     inventories = model.monolingual.inventory, model.source_inventory
     corpus = pack_pairs(pair_nodes(pair, *inventories, punctuation="keep") for pair in pairs)
-    counts, _ = expected_counts([corpus], model.parameters)
+    # The last step is taken from where one step less ends.
+    counts, log_likelihood = expected_counts([corpus], before.parameters)
+    assert report.iterations[-1].log_likelihood == pytest.approx(log_likelihood)
+    np.testing.assert_allclose(model.parameters.child, counts.estimate(0.0).child)
     # The last sense is NULL: dependents without a link are not counted.
     child = normalised(counts.child[:, :, :-1].sum(axis=2), 0.0)
     np.testing.assert_allclose(model.monolingual.parameters.child, child)
@@ -264,7 +269,7 @@ def test_what_cannot_be_learned_from_is_left_out_and_counted():
     _, report = train_qg_dmv([parallel(True), headless], options=QgOptions(iterations=1))
     assert (report.pairs, report.skipped) == (1, {"a source word without a head": 1})
     _, report = train_qg_dmv([parallel(True), *unlinked(3)], options=QgOptions(iterations=1))
-    assert report.skipped == {"a linked share of target words below 0.9": 3}
+    assert report.skipped == {"a linked share of target words below 0.8": 3}
     with pytest.raises(UsageError, match="more than 1"):
         train_qg_dmv([parallel(True)], options=QgOptions(max_words=1))
     with pytest.raises(UsageError, match=r"parent-child is 1\.5"):
@@ -277,6 +282,27 @@ def test_pairs_without_probability_are_an_error():
     impossible = replace(parameters, root=np.zeros_like(parameters.root))
     with pytest.raises(UsageError, match="2 sentence pairs have probability 0"):
         expected_counts([packed(random_pair(rng, 3, 3), random_pair(rng, 1, 1))], impossible)
+
+
+def test_training_may_start_from_a_dmv_of_other_tags():
+    """Tags are found by name; one that the DMV does not know is its unknown one; every sense is the same."""
+    start = DmvParameters(
+        np.array([[[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.6], [0.7, 0.8]]]),
+        np.array([[[0.3, 0.7], [0.4, 0.6]], [[0.9, 0.1], [0.2, 0.8]]]),
+        np.array([0.25, 0.75]),
+    )
+    known = start.over(np.array([0, 1, 0], dtype=np.int16))
+    np.testing.assert_allclose(known.stop[:, 0, 0], [0.1, 0.5, 0.1])
+    np.testing.assert_allclose(known.child[1, 0], [0.9 / 1.9, 0.1 / 1.9, 0.9 / 1.9])
+    parameters = parameters_like(known, 4, parent_child=0.8)
+    assert parameters.configuration[PARENT_CHILD] == 0.8
+    for sense in range(4):
+        np.testing.assert_allclose(parameters.child[:, :, sense], known.child)
+        np.testing.assert_allclose(parameters.root[sense], known.root)
+    pairs = [parallel(True), parallel(False)]
+    dmv = Dmv(("_", "VERB"), start)
+    first, second = (train_qg_dmv(pairs, start=begin)[1] for begin in (lambda: dmv, lambda: None))
+    assert first.iterations[0].log_likelihood != second.iterations[0].log_likelihood
 
 
 def test_held_out_pairs_end_the_training():
