@@ -41,8 +41,8 @@ class NoisyChannelOptions:
         words explain most of the source tree by themselves, and little is left to learn from; with 0 the
         target tree must explain it.
     families : tuple of str
-        The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone takes
-        half the time of all and is no less accurate (docs/joint-parsing-monolingual.md).
+        The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone is
+        as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
     propagation : Propagation
         How long messages are passed in training.
     """
