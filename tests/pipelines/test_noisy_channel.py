@@ -66,7 +66,7 @@ def test_target_heads_are_not_read_and_the_same_seed_gives_the_same_parser(pairs
 
 
 def test_a_channel_that_says_nothing_teaches_nothing(pairs, bilingual):
-    silent = JointParser(bilingual.source, bilingual.target, JointWeights.untrained(), ())
+    silent = JointParser(bilingual.source, bilingual.target, JointWeights.untrained(), ("MONO",))
     parser, _ = trained(silent, pairs[ANNOTATED:20])
     np.testing.assert_allclose(parser.scorer.weights, bilingual.target.scorer.weights, atol=1e-6)
 
