@@ -26,7 +26,7 @@ from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.factor_scorer import FactorScorer
 from qsproj.models.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
 from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate, relax
-from qsproj.models.storage import save_model
+from qsproj.models.storage import nested, save_model, under
 from qsproj.models.tree_inference import TreeInference
 
 KIND = "graph-parser"
@@ -69,9 +69,12 @@ class GraphOptions:
     doubt: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in self.families or ():
+        families = self.families or ()
+        for name in families:
             if name not in FAMILIES:
                 raise unknown_name("factors", name, list(FAMILIES))
+        if len(set(families)) < len(families):
+            raise UsageError(f"found {','.join(families)} as factors, expected each once")
         if self.iterations < 1:
             raise UsageError(f"iterations is {self.iterations}, expected at least 1")
         if self.constraint not in CONSTRAINTS:
@@ -95,8 +98,8 @@ class ArcBeliefs:
     Attributes
     ----------
     probabilities : float64[n+1, n+1]
-        [head, dependent]; columns 1..n sum to one. After max-product: exp of the differences of
-        max-marginals, in the same way.
+        [head, dependent]; columns 1..n sum to one where a tree is required. After max-product: exp of the
+        differences of max-marginals, in the same way.
     order : int
         2, or 1 where the graph was too large or messages ended in a contradiction.
     status : Status or None
@@ -138,7 +141,7 @@ class GraphParser:
         return self.base.inference
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the believed probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        """Return the believed probability of every arc, float64[n+1, n+1]; see :meth:`arc_beliefs`."""
         return self.arc_beliefs(sentence).probabilities
 
     def arc_beliefs(
@@ -277,28 +280,15 @@ class GraphParser:
             "factors": factor_header,
             "options": asdict(self.options),
         }
-        second_order = {f"link_{name}": array for name, array in link_arrays.items()}
-        return header, {**base_arrays, **second_order, **factor_arrays}
+        return header, {**base_arrays, **nested("link_", link_arrays), **factor_arrays}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphParser:
-        """Rebuild what :meth:`to_archive` gave.
-
-        Raises
-        ------
-        UsageError
-            When a weight is NaN or infinite.
-        """
-        for name, array in arrays.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise UsageError(f"{name} of the model hold NaN or infinite weights; train it again")
-        links = {
-            name.removeprefix("link_"): array for name, array in arrays.items() if name.startswith("link_")
-        }
+        """Rebuild what :meth:`to_archive` gave."""
         options = header["options"]
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
-            ArcScorer.from_archive(header["links"], links),
+            ArcScorer.from_archive(header["links"], under("link_", arrays)),
             FactorScorer.from_archive(header["factors"], arrays),
             GraphOptions(**{**options, "families": tuple(options["families"])}),
         )

@@ -147,11 +147,21 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     DataError
-        As :func:`load_archive`, and when an entry that this kind of model needs is not there.
+        As :func:`load_archive`, when an entry that this kind of model needs is not there, and when a weight
+        is NaN or infinite.
     UsageError
         When the kind is unknown.
     """
     kind, header, arrays = load_archive(path)
+    for entry, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DataError(
+                str(path),
+                None,
+                found=f"NaN or infinite numbers among {entry}",
+                expected="finite weights",
+                remedy="train the model again",
+            )
     if kind not in KINDS:
         raise UsageError(f"{path}: {unknown_name('kind of model', kind, sorted(KINDS))}")
     module, name = KINDS[kind]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
-from qsproj.corpus.editing import with_columns, with_heads, with_misc
+from qsproj.corpus.editing import with_arc_probabilities, with_columns, with_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
@@ -201,8 +201,8 @@ class TaggingParser:
         parsed = with_heads(tagged, heads, relations)
         if not confidence:
             return parsed
-        parsed = with_misc(parsed, "ArcProb", _shown(believed.arcs[heads[1:], np.arange(1, len(heads))]))
-        return with_misc(parsed, "UposProb", _shown(believed.tags.max(axis=1)))
+        parsed = with_arc_probabilities(parsed, believed.arcs[heads[1:], np.arange(1, len(heads))])
+        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""
@@ -223,23 +223,10 @@ class TaggingParser:
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingParser:
-        """Rebuild what :meth:`to_archive` gave.
-
-        Raises
-        ------
-        UsageError
-            When a weight is NaN or infinite.
-        """
-        for name, array in arrays.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise UsageError(f"{name} of the model hold NaN or infinite weights; train it again")
+        """Rebuild what :meth:`to_archive` gave."""
         return TaggingParser(
             Tagger.from_archive(header["tagger"], under("tagger_", arrays)),
             ArcParser.from_archive(header["base"], under("base_", arrays)),
             TaggingWeights.from_archive(header["weights"], under("weights_", arrays)),
             TaggingOptions(**header["options"]),
         )
-
-
-def _shown(probabilities: NDArray[np.float64]) -> list[str]:
-    return [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities.tolist()]

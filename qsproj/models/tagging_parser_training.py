@@ -27,6 +27,7 @@ from qsproj.models.arc_training import (
     TrainingReport,
     arcs_in,
     reachable,
+    right_heads,
     train_arc_parser,
 )
 from qsproj.models.joint_training import cross_fitted_scores
@@ -37,7 +38,7 @@ from qsproj.models.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import run_epochs
+from qsproj.training.loop import learn
 
 OBJECTIVES = ("margin", "likelihood")
 TEMPLATE_SETS = ("words",)
@@ -47,7 +48,7 @@ PRUNING_EPOCHS = 5
 
 # Half the first-order step size: beliefs that are far off teach what is wrong.
 RATE_SHARE = 0.5
-# What squared gradients of TAGLINK start from, as for other factors over several variables.
+# What squared gradients of TAGLINK start from. Other factors over several variables take 1; not tried here.
 INITIAL_SQUARES = 0.1
 NEGLIGIBLE = 1e-4
 
@@ -110,27 +111,21 @@ def train_tagging_parser(
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
     trainer = TaggingTrainer(start, options)
-    best: list[TaggingParser] = []
 
-    def right_heads() -> float:
-        parser = trainer.averaged()
-        right = sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in dev)
-        return 100.0 * right / max(sum(int((s.heads[1:] != NO_HEAD).sum()) for s in dev), 1)
+    def score(parser: TaggingParser) -> float:
+        return right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
 
-    def keep_best() -> None:
-        best[:] = [trainer.averaged()]
-
-    records = run_epochs(
+    parser, records = learn(
         len(examples),
         lambda i: trainer.step(examples[i]),
+        trainer.averaged,
         epochs=options.epochs,
         rng=rng,
         finish_epoch=trainer.regularise,
-        evaluate=right_heads if dev else None,
-        keep_best=keep_best,
+        score=score if dev else None,
         description="training tags and arcs",
     )
-    return (best[0] if best else trainer.averaged()), TrainingReport(tuple(records), skipped)
+    return parser, TrainingReport(tuple(records), skipped)
 
 
 def _checked(options: TrainingOptions) -> TrainingOptions:

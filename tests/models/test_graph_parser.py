@@ -9,7 +9,7 @@ from qsproj.bp.beliefs import bethe_log_z
 from qsproj.bp.run import run
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 from qsproj.features.atoms import encode
 from qsproj.features.second_order import LARGEST_COUNT, factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
@@ -215,7 +215,7 @@ def test_a_model_with_nan_weights_is_refused(parser, tmp_path):
     broken[5] = np.nan
     factors = dataclasses.replace(parser.factors, weights=broken)
     dataclasses.replace(parser, factors=factors).save(tmp_path / "model")
-    with pytest.raises(UsageError, match="NaN or infinite weights"):
+    with pytest.raises(DataError, match="model: found NaN or infinite numbers"):
         load_model(tmp_path / "model")
 
 
