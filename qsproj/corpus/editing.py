@@ -12,6 +12,9 @@ from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in, layout_of
 from qsproj.corpus.sentence import Sentence
 
+# Key in MISC of the probability of a word's arc.
+ARC_PROBABILITY = "ArcProb"
+
 
 def sentence_from_words(
     forms: Iterable[str],
@@ -72,6 +75,8 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     deprels : iterable of str or None
         n relations.
 
+    ``ArcProb=`` in MISC goes: it was that of the heads that are replaced.
+
     Raises
     ------
     ValueError
@@ -80,7 +85,7 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
-    return with_columns(replace(sentence, heads=array), deprels=deprels)
+    return with_columns(replace(without_misc(sentence, ARC_PROBABILITY), heads=array), deprels=deprels)
 
 
 def with_columns(
@@ -192,12 +197,31 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
+def without_misc(sentence: Sentence, key: str) -> Sentence:
+    """Return the sentence without ``key=...`` in MISC of its words; other keys keep their order."""
+    layout = sentence.layout
+    if layout is None or not any(f"{key}=" in layout.lines[at] for at in layout.word_lines):
+        return sentence
+    lines = list(layout.lines)
+    for at in layout.word_lines:
+        row, _, misc = lines[at].rpartition("\t")
+        cell = misc.rstrip("\r")
+        kept = [item for item in cell.split("|") if not item.startswith(f"{key}=")]
+        lines[at] = f"{row}\t{'|'.join(kept) or '_'}{misc[len(cell) :]}"
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+
+
 def with_arc_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
-    """Return the sentence with ``ArcProb=`` in MISC: the probability of each word's arc, to four decimals.
+    """Return the sentence with ``ArcProb=`` in MISC: the probability of each word's arc."""
+    return with_probabilities(sentence, ARC_PROBABILITY, probabilities)
+
+
+def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
+    """Return the sentence with a probability of each word in MISC, to four decimals.
 
     n probabilities; what rounding has put outside 0..1 is put back.
     """
-    return with_misc(sentence, "ArcProb", [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
+    return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
 
 
 def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.editing import misc_values
+from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
 
 BINS = 10
-CONFIDENCE_KEY = "ArcProb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ def arc_confidences(
         raise DataError(
             name,
             None,
-            found=f"no {CONFIDENCE_KEY} in MISC",
+            found=f"no {ARC_PROBABILITY} in MISC",
             expected="one for each word",
             remedy="parse with --confidence",
         )
@@ -135,7 +134,7 @@ def stated_confidences(sentence: Sentence, *, name: str) -> NDArray[np.float64]:
         When one is no probability; ``name`` is what it calls the file.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
-    for word, text in enumerate(misc_values(sentence, CONFIDENCE_KEY), start=1):
+    for word, text in enumerate(misc_values(sentence, ARC_PROBABILITY), start=1):
         if text is None:
             continue
         try:
@@ -143,7 +142,7 @@ def stated_confidences(sentence: Sentence, *, name: str) -> NDArray[np.float64]:
         except ValueError:
             confidences[word] = -1.0
         if not 0.0 <= confidences[word] <= 1.0:
-            found = f"{CONFIDENCE_KEY}={text} in sentence {sentence.sent_id}"
+            found = f"{ARC_PROBABILITY}={text} in sentence {sentence.sent_id}"
             remedy = "parse again with --confidence"
             raise DataError(name, None, found=found, expected="a probability", remedy=remedy)
     return confidences

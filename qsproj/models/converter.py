@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores, frozen_heads
-from qsproj.corpus.editing import with_heads, with_misc
+from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
@@ -220,7 +220,7 @@ def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence
     result = with_heads(sentence, conversion.heads, conversion.relations)
     if not confidence:
         return result
-    return with_misc(result, "ArcProb", [f"{probability:.4f}" for probability in conversion.probabilities])
+    return with_arc_probabilities(result, conversion.probabilities)
 
 
 def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.editing import with_heads, with_misc
+from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.kernels.dmv_best import dmv_best
@@ -75,7 +75,7 @@ class Dmv:
         values: list[str | None] = [None] * len(sentence)
         for place, word in enumerate(kept, start=1):
             values[word - 1] = f"{min(probabilities[heads[place], place], 1.0):.4f}"
-        return with_misc(parsed, "ArcProb", values)
+        return with_misc(parsed, ARC_PROBABILITY, values)
 
     def complete(self, sentence: Sentence) -> Sentence:
         """Return the sentence with its most probable tree among those that keep the heads it has.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.conllu import with_heads, with_misc
+from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.joint_templates import FAMILIES
@@ -19,7 +19,7 @@ from qsproj.models.arc_parser import ArcParser
 from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
 from qsproj.models.joint_structure import SYNCH, known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
-from qsproj.models.storage import save_model
+from qsproj.models.storage import nested, save_model, under
 
 KIND = "joint-parser"
 SOURCE_TREES = ("joint", "best", "observed")
@@ -179,7 +179,7 @@ class JointParser:
         header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
             header[side], own = parser.to_archive()
-            arrays |= {f"{side}_{name}": array for name, array in own.items()}
+            arrays |= nested(f"{side}_", own)
         return header, arrays
 
     @staticmethod
@@ -188,15 +188,7 @@ class JointParser:
         weights = JointWeights.untrained().weights
         weights[arrays["joint_buckets"]] = arrays["joint_weights"]
         source, target = (
-            ArcParser.from_archive(
-                header[side],
-                {
-                    name.removeprefix(f"{side}_"): array
-                    for name, array in arrays.items()
-                    if name.startswith(side)
-                },
-            )
-            for side in ("source", "target")
+            ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
         )
         return JointParser(
             source,
@@ -254,8 +246,7 @@ def _with_tree(parser: ArcParser, sentence: Sentence, chances: Scores) -> Senten
     else:
         relations = labeller.label(parser.scorer.encode(sentence), heads)
     chosen = chances[heads[1:], np.arange(1, len(heads))]
-    values = [f"{min(max(chance, 0.0), 1.0):.4f}" for chance in chosen]
-    return with_misc(with_heads(sentence, heads, relations), "ArcProb", values)
+    return with_arc_probabilities(with_heads(sentence, heads, relations), chosen)
 
 
 def _likely_links(alignment: Alignment, chances: NDArray[np.float64]) -> Alignment:

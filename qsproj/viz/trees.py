@@ -9,12 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.editing import misc_values
+from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.viz.markup import Drawing, escape, text_width
-
-CONFIDENCE_KEY = "ArcProb"
 
 _FORM_SIZE, _TAG_SIZE, _LABEL_SIZE = 15.0, 10.0, 11.0
 _MARGIN = 12.0
@@ -168,7 +166,7 @@ def _levelled_arcs(sentence: Sentence) -> tuple[_Arc, ...]:
 
 
 def _confidences(sentence: Sentence) -> list[float | None]:
-    values = misc_values(sentence, CONFIDENCE_KEY)
+    values = misc_values(sentence, ARC_PROBABILITY)
     return [None if value is None else _probability(sentence, value) for value in values]
 
 
@@ -179,7 +177,7 @@ def _probability(sentence: Sentence, text: str) -> float:
         value = -1.0
     if not 0.0 <= value <= 1.0:
         raise UsageError(
-            f"sentence {sentence.sent_id or _title(sentence)[:40]!r}: found {CONFIDENCE_KEY}={text}, "
+            f"sentence {sentence.sent_id or _title(sentence)[:40]!r}: found {ARC_PROBABILITY}={text}, "
             "expected a probability; parse it again with --confidence, or remove it"
         )
     return value
