@@ -251,6 +251,8 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
         if not inference.admits(allowed):
             return None
         return PartialTreeLikelihood(allowed, inference.infer)
+    if inference.single_root and np.count_nonzero(heads[1:] == ROOT) != 1:
+        return None
     if name == "risk":
         return Risk(heads, inference.expect)
     return TreeLikelihood(heads, inference.infer, MARGIN if name == "margin" else 0.0)

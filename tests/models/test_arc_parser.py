@@ -104,3 +104,10 @@ def test_arcs_that_no_tree_contains_are_counted():
     options = TrainingOptions(epochs=1, single_root=True)
     _, report = train_arc_parser([impossible, fine], rng=np.random.default_rng(1), options=options)
     assert report.skipped == {"arcs that no possible tree contains": 1}
+
+
+def test_a_whole_tree_of_two_roots_is_none_that_a_single_root_parser_builds():
+    two, one = (make_sentence("a b", "X X", heads) for heads in ([0, 0], [0, 1]))
+    options = TrainingOptions(epochs=1, single_root=True)
+    _, report = train_arc_parser([two, one], rng=np.random.default_rng(1), options=options)
+    assert report.skipped == {"arcs that no possible tree contains": 1}
