@@ -18,6 +18,7 @@ import numpy as np
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import ArcScorer, ArcTrainer, supported_buckets, zero_weights
 from qsproj.models.joint_training import JointExample, JointTrainer, JointTrainingOptions
@@ -27,6 +28,7 @@ from qsproj.training.loop import EpochRecord, run_epochs
 
 TARGET_RATE = 0.05
 TARGET_L2 = 150.0
+LEAST_SCALE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,17 @@ def train_target_jointly(
 
 
 def moved(parser: ArcParser, added: ArcScorer, scale: float) -> ArcParser:
-    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added."""
+    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added.
+
+    Raises
+    ------
+    UsageError
+        When the scale is next to nothing: the target parser is not listened to.
+    """
+    if scale < LEAST_SCALE:
+        raise UsageError(
+            f"training has diverged: the target scale is {scale:.4f}; keep the target weights fixed"
+        )
     weights = zero_weights(len(parser.scorer.weights))
     weights[:] = parser.scorer.weights + added.weights / np.float32(scale)
     return replace(parser, scorer=ArcScorer(parser.scorer.template_set, weights))

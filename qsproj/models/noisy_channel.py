@@ -44,8 +44,8 @@ class SourceTreeLikelihood:
     scores : JointScores
         Of all but the target's arcs, which are not read. Fixed: the channel itself is not learned here.
     source_heads : int32[m+1]
-        The source tree that is taken as observed. An arc of it that was pruned has no variable and is not
-        asked for.
+        The source tree that is taken as observed. Where its arc into a word was pruned, the word is observed
+        to have none of the heads that are left.
     source_trees, target_trees : TreeInference
         Which trees are possible.
     propagation : Propagation

@@ -88,11 +88,17 @@ def train_noisy_channel(
     Raises
     ------
     UsageError
-        When there is nothing to learn from, or a source tree is missing that should be observed.
+        When the bilingual parser has none of the channel's factors, when there is nothing to learn from, or
+        when a source tree is missing that should be observed.
 
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
     options = options or NoisyChannelOptions()
+    if not set(options.families) & set(bilingual.families):
+        raise UsageError(
+            f"found {', '.join(bilingual.families)} as factors of the joint parser, expected one of "
+            f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
+        )
     base = bilingual.target
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
