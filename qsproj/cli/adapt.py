@@ -12,7 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, located, whole_number
+from qsproj.cli.options import add_seed, check_one_standard_input, check_outputs_differ, located, whole_number
 
 if TYPE_CHECKING:
     from qsproj.models.converter_parser import StoredParser
@@ -68,6 +68,7 @@ def run(options: argparse.Namespace) -> None:
     if (options.target is None) == (options.model is None):
         raise UsageError("give --target and -o MODEL to train, or -m MODEL and --source to convert")
     check_one_standard_input(options.source, options.target)
+    check_outputs_differ(options.output, options.least_sure)
     if options.model is not None:
         _convert(options)
     else:
@@ -129,8 +130,9 @@ def _convert(options: argparse.Namespace) -> None:
 
     if options.source is None:
         raise UsageError("give --source, the trees to convert")
-    if options.parser:
-        raise UsageError("--parser belongs to training, with --target")
+    for given, name in ((options.parser, "--parser"), (options.epochs, "--epochs")):
+        if given:
+            raise UsageError(f"{name} belongs to training, with --target")
     converter = load_model(options.model)
     if not isinstance(converter, Converter):
         raise DataError(

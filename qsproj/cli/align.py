@@ -18,7 +18,7 @@ from qsproj.align.aligners import METHODS, align_words
 from qsproj.align.encoding import MAX_CELLS
 from qsproj.align.reading import read_word_pairs
 from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
-from qsproj.cli.options import add_output
+from qsproj.cli.options import add_output, check_one_standard_input
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
 
@@ -66,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
+    check_one_standard_input(options.source, options.target)
     pairs = read_word_pairs(
         options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
     )

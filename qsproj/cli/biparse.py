@@ -13,9 +13,10 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, whole_number
+from qsproj.cli.options import add_seed, check_one_standard_input, check_outputs_differ, whole_number
 from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
-from qsproj.errors import UsageError, unknown_name
+from qsproj.conventions import NO_HEAD
+from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.joint_parser import JointParser
@@ -137,6 +138,8 @@ def _train(options: argparse.Namespace) -> None:
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
         raise unknown_name("factors", options.factors, list(families))
+    if options.factors == "synch" and (options.epochs is not None or options.target_weights != "fixed"):
+        raise UsageError("--factors synch learns no joint weights; leave out --epochs and --target-weights")
     source_tree = options.source_tree or "joint"
     if source_tree not in SOURCE_TREES:
         raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
@@ -166,6 +169,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.pipelines.biparse import ParsingCounts, parse_pairs
     from qsproj.progress import track
 
+    check_outputs_differ(options.output, options.source_output, options.alignment_output)
     parser = _joint_model(options.model)
     counts = ParsingCounts()
     with ExitStack() as stack:
@@ -191,14 +195,24 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.conllu import read_conllu
+    from qsproj.models.joint_parser import SOURCE_TREES
     from qsproj.pipelines.cotrain import CotrainingOptions, cotrain
     from qsproj.pipelines.noisy_channel import train_noisy_channel
 
     if options.method not in _METHODS:
         raise unknown_name("method", options.method, list(_METHODS))
+    if options.source_tree not in (None, *SOURCE_TREES):
+        raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
+    if options.source_tree == "joint" and options.method == "noisy-channel":
+        raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
     joint = _joint_model(options.model)
     joint = replace(joint, source_tree=options.source_tree or joint.source_tree)
-    trees, pairs = list(read_conllu(options.trees)), list(pair_files_of(options))
+    trees = list(read_conllu(options.trees))
+    if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
+        raise DataError(
+            options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
+        )
+    pairs = list(pair_files_of(options))
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
         rounds = 1 if options.rounds is None else options.rounds

@@ -9,6 +9,7 @@ order. An SVG image of several sentences shows them one below the other.
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -53,18 +54,30 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.files import name_of, open_output
     from qsproj.viz.markup import html_document, svg_document
 
-    chosen_format = options.format or ("svg" if options.output.endswith((".svg", ".svg.gz")) else "html")
+    chosen_format = options.format or _format_of(options.output)
     if chosen_format not in FORMATS:
         raise unknown_name("format", chosen_format, list(FORMATS))
     if (options.target is None) != (options.alignment is None):
         raise UsageError("--target and --alignment go together: give both, or neither")
     check_one_standard_input(options.file, options.target, options.alignment)
     drawings = _chosen(_drawings(options), options.sentence, options.file)
+    # What is wrong with the first sentence is said before anything is written.
+    drawings = itertools.chain(list(itertools.islice(drawings, 1)), drawings)
     with open_output(options.output) as handle:
         if chosen_format == "svg":
             handle.write(svg_document([drawing for _, drawing in drawings]))
         else:
             handle.writelines(html_document(name_of(options.file), drawings))
+
+
+def _format_of(output: str) -> str:
+    """Tell the format by the name of the output."""
+    name = output.removesuffix(".gz")
+    if name.endswith(".svg"):
+        return "svg"
+    if output == "-" or name.endswith((".html", ".htm")):
+        return "html"
+    raise UsageError(f"{output}: found no format in the name, expected .html or .svg; or give --format")
 
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:

@@ -51,6 +51,14 @@ def check_one_standard_input(*paths: str | None) -> None:
         raise UsageError("only one file can be - (standard input); name files for the rest")
 
 
+def check_outputs_differ(*paths: str | None) -> None:
+    """Raise UsageError when two of the files to write are the same; None is no file."""
+    given = [path for path in paths if path is not None]
+    for path in given:
+        if given.count(path) > 1:
+            raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
     parser.add_argument(

@@ -14,7 +14,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, add_workers, check_one_standard_input
+from qsproj.cli.options import add_seed, add_workers, check_one_standard_input, check_outputs_differ
 from qsproj.cli.projection_methods import METHODS, refuse_unread_options
 from qsproj.errors import UsageError, unknown_name
 
@@ -86,6 +86,7 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     from qsproj.corpus.pairing import AlignedFiles
 
     sources, targets, alignments = options.source, options.target, options.alignment
+    check_outputs_differ(options.output, options.trees)
     check_one_standard_input(*sources, *targets, *alignments)
     if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
         raise UsageError("--method soft and --trees read everything several times; name files in place of -")

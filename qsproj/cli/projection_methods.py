@@ -40,7 +40,7 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
     )
     arcs.add_argument(
         "--min-weight",
-        type=number(least=0.0),
+        type=number(least=0.0, most=1.0),
         default=0.5,
         metavar="P",
         help="follow links of this weight, where links have weights (default: 0.5)",

@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, located, read_all
+from qsproj.cli.options import add_output, check_one_standard_input, located, read_all
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
@@ -85,6 +85,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.uncertainty import check_criterion
 
     check_criterion(options.by, len(options.model))
+    check_one_standard_input(options.input, *options.annotated)
     parsers = [load_parser(path) for path in options.model]
     candidates = _candidates(parsers, options.input, criterion=options.by)
     ranked = rank(

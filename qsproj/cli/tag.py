@@ -74,6 +74,7 @@ def _train(options: argparse.Namespace) -> None:
         (options.input, "INPUT"),
         (options.split_contractions, "--split-contractions"),
         (options.jobs != 1, "--jobs"),
+        (options.backend != "processes", "--backend"),
         (options.scheduler, "--scheduler"),
     ):
         if given:

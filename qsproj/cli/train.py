@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, number, read_all, whole_number
+from qsproj.cli.options import add_seed, check_one_standard_input, number, read_all, whole_number
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError
 
@@ -58,18 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--iterations",
         type=whole_number(least=1),
-        default=5,
         metavar="N",
         help="with --order 2 or --joint-tags, iterations of belief propagation in training and parsing "
         "(default: 5)",
     )
     parser.add_argument(
         "--relax",
-        type=number(least=0.0),
+        type=number(least=0.0, most=0.49),
         default=0.0,
         metavar="P",
         help="with --order 2, parse with those factors only that beliefs call for: all of their arcs have a "
-        "probability of P or more, and one of them of at most 1 - P (default: 0, all factors)",
+        "probability of P or more, and one of them of at most 1 - P; below 0.5 (default: 0, all factors)",
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")
@@ -126,11 +125,8 @@ def run(options: argparse.Namespace) -> None:
         projective=_choice(yes=options.projective, no=options.nonprojective),
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
-    for name in ("factors", "relax"):
-        if getattr(options, name) and options.order == 1:
-            raise UsageError(f"--{name} belongs to --order 2; give both, or neither")
-    if options.joint_tags and options.order == 2:
-        raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
+    _check_kind(options)
+    check_one_standard_input(*options.treebanks, options.dev)
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
@@ -155,13 +151,31 @@ def run(options: argparse.Namespace) -> None:
     print(report.summary(parser.inference), file=sys.stderr)
 
 
+def _check_kind(options: argparse.Namespace) -> None:
+    """Raise UsageError when options do not go with the kind of parser."""
+    if options.joint_tags and options.order == 2:
+        raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
+    for name in ("factors", "relax"):
+        if getattr(options, name) and options.order == 1:
+            raise UsageError(f"--{name} belongs to --order 2; give both, or neither")
+    first_order = options.order == 1 and not options.joint_tags
+    if options.iterations is not None and first_order:
+        raise UsageError("--iterations belongs to --order 2 and --joint-tags; leave it out")
+    if options.cutoff and not first_order:
+        raise UsageError("--cutoff makes small models of first order only; leave it out")
+
+
 def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:
     """Return the training of a second-order parser, with the options that only it has."""
     from qsproj.models.graph_parser import GraphOptions
     from qsproj.models.graph_training import train_graph_parser
 
-    families = tuple(options.factors.split(",")) if options.factors else None
-    graph_options = GraphOptions(families=families, iterations=options.iterations, doubt=options.relax)
+    defaults = GraphOptions()
+    graph_options = GraphOptions(
+        families=tuple(options.factors.split(",")) if options.factors else None,
+        iterations=options.iterations or defaults.iterations,
+        doubt=options.relax,
+    )
     return partial(train_graph_parser, graph_options=graph_options)
 
 
@@ -170,7 +184,8 @@ def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParse
     from qsproj.models.tagging_parser import TaggingOptions
     from qsproj.models.tagging_parser_training import train_tagging_parser
 
-    return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=options.iterations))
+    iterations = options.iterations or TaggingOptions().iterations
+    return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=iterations))
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:

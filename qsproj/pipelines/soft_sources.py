@@ -45,8 +45,10 @@ def _of_one_text(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Transl
     checked = [with_trees_and_tags(source) for source in sources]
     for number, pairs in enumerate(zip_longest(*checked), start=1):
         if len({pair and pair.target.forms for pair in pairs}) > 1:
+            names = {pair.target.sent_id for pair in pairs if pair and pair.target.sent_id}
+            named = f" (target sentences {', '.join(sorted(names))})" if names else ""
             raise DataError(
-                f"pair {number}",
+                f"pair {number}{named}",
                 None,
                 found="sources with different target sentences, or one with none left",
                 expected="the same target sentence with every source",

@@ -214,3 +214,54 @@ def test_early_stopping_needs_trees(run_cli, tmp_path):
     bare.write_text("1\tHund\tHund\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     outcome = run_cli("train", SAMPLE, "--dev", bare, "-o", tmp_path / "m")
     assert_one_line(outcome, f"{bare}: found no word with a head, expected trees to stop early by")
+
+
+PAIR = ("--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("project", *PAIR, "-o", "{there}", "--trees", "{there}"),
+        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
+        ("biparse", "parse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
+        ("adapt", "-m", "x", "--source", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
+    ],
+)
+def test_two_outputs_of_one_name(run_cli, tmp_path, command):
+    there = tmp_path / "there"
+    there.write_text("what was there")
+    arguments = [str(there) if part == "{there}" else part for part in command]
+    assert_one_line(run_cli(*arguments), "for two outputs, expected a name of its own for each")
+    assert there.read_text() == "what was there"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("train", SAMPLE, "--iterations", "3"), "--iterations belongs to --order 2 and --joint-tags"),
+        (
+            ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
+            "--cutoff makes small models of first order only",
+        ),
+        (("train", "-", "--dev", "-"), "only one file can be -"),
+        (("tag", "--train", SAMPLE, "--backend", "dask"), "--backend is for tagging, not for --train"),
+        (
+            ("biparse", "train", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
+            "--epochs",
+        ),
+        (("draw", SAMPLE), "found no format in the name"),
+    ],
+)
+def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
+    assert_one_line(run_cli(*command, "-o", tmp_path / "x.png"), message)
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_probabilities_of_other_heads_do_not_survive(run_cli, model, tmp_path):
+    sure, again = tmp_path / "sure", tmp_path / "again"
+    assert run_cli("parse", "-m", model, SAMPLE, "--confidence", "-o", sure).code == 0
+    assert "ArcProb=" in sure.read_text(encoding="utf-8")
+    assert run_cli("parse", "-m", model, sure, "-o", again).code == 0
+    assert run_cli("parse", "-m", model, SAMPLE, "-o", sure).code == 0
+    assert again.read_bytes() == sure.read_bytes()

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.features.joint_templates import FAMILIES
+from qsproj.models.joint_structure import SYNCH
+from qsproj.models.storage import load_model
+from qsproj.pipelines.noisy_channel import NoisyChannelOptions
 
 PAIRS = ("--source", "corpora/en.conllu", "--target", "corpora/de.conllu")
 LINKS = ("--alignment", "corpora/en-de.pharaoh")
@@ -44,11 +49,24 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     assert all(link.weights is not None for link in links if len(link.links))
 
 
-@pytest.mark.parametrize("option", [("--factors", "synch"), ("--target-weights", "joint")])
-def test_other_ways_to_train_give_models_that_parse(run_cli, models, tmp_path, option):
+@pytest.mark.parametrize(
+    ("option", "families", "as_trees_teach"),
+    [
+        (("--factors", "synch"), (SYNCH,), True),
+        (("--target-weights", "joint", "--epochs", "1"), FAMILIES, False),
+    ],
+)
+def test_other_ways_to_train_give_models_that_parse(
+    run_cli, models, tmp_path, option, families, as_trees_teach
+):
     model, output = tmp_path / "model", tmp_path / "de.conllu"
     train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", model)
-    assert run_cli(*train, *option, "--epochs", "1").code == 0
+    assert run_cli(*train, *option).code == 0
+    trained, usual = load_model(model), load_model(models[1])
+    assert (trained.families, trained.source_tree) == (families, "joint")
+    assert (usual.families, usual.source_tree) == (("MONO",), "best")
+    same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
+    assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
     assert outcome.code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
@@ -105,12 +123,32 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
 
 def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):
     parser, parsed = tmp_path / "de.model", tmp_path / "de.conllu"
-    cotrain = ("biparse", "cotrain", "--method", "noisy-channel", *PAIRS, *LINKS, "-m", models[1])
-    outcome = run_cli(*cotrain, "--trees", "corpora/de.conllu", "-o", parser)
+    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", "corpora/de.conllu")
+    outcome = run_cli(*cotrain, "--method", "noisy-channel", "-o", parser)
     assert outcome.code == 0
     assert "90 trees and 90 pairs" in outcome.err
     assert "left out: none" in outcome.err
+    # For each pair and epoch, messages are passed with the source tree observed and without.
+    assert f"of {2 * 90 * NoisyChannelOptions().training.epochs} runs" in outcome.err
+    other = tmp_path / "other.model"
+    assert run_cli(*cotrain, "--method", "co-training", "-o", other).code == 0
+    assert parser.read_bytes() != other.read_bytes()
     assert run_cli("parse", "-m", parser, "corpora/de.conllu", "-o", parsed).code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--source-tree", "bogus"), "unknown source tree 'bogus'; known: joint, best, observed"),
+        (("--source-tree", "joint"), "a noisy channel takes a source tree as given"),
+    ],
+)
+def test_a_channel_needs_a_source_tree(run_cli, models, tmp_path, option, message):
+    outcome = run_cli(
+        *("biparse", "cotrain", "-m", models[1], *PAIRS, *LINKS, "--trees", PAIRS[3]),
+        *("--method", "noisy-channel", *option, "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, message)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

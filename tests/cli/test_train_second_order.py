@@ -25,7 +25,7 @@ def test_a_second_order_parser_is_trained_and_parses(run_cli, tmp_path):
         (["--factors", "grand,luck"], "unknown factors 'luck'; known: grand, childseq, valence, nocross"),
         (
             ["--relax", "0.5"],
-            "doubt is 0.5, expected a probability below 0.5",
+            "argument --relax: found '0.5', expected a number, from 0 to 0.49; see qsproj train --help",
         ),
         (
             ["--objective", "risk"],

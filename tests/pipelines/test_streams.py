@@ -85,7 +85,7 @@ def test_sentences_are_taken_a_few_blocks_ahead(models):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         stream.close()
-    assert len(taken) <= 8 * BLOCK_SENTENCES
+    assert len(taken) <= 64 * BLOCK_SENTENCES
 
 
 def test_a_model_is_loaded_once_for_each_version_of_its_file(models, tmp_path, monkeypatch):
