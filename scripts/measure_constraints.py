@@ -41,7 +41,16 @@ TREE, PTREE = "TREE", "PTREE"
 LEVEL = 0.05
 # Without training every arc of a sentence of up to 1000 words has a probability above this.
 NOTHING_PRUNED = 1e-9
-READING = ""
+READING = """
+## Reading the table
+
+- As in the thesis, a constraint that gives each word one head is nearly enough: EXACTLY1, with or without NO2CYCLE,
+  differs from TREE by 0.2 UAS at most, since decoding finds a tree in any case. ATMOST1 is no worse.
+- NOT2 forbids two heads pair by pair, and five iterations do not settle that: parsing with it what was trained with
+  TREE fails. Trained with it, weights make up for most, and 0.6 UAS are missing.
+- TREE takes hardly longer than the others here, for inference over trees is exact and fast. PTREE is better than TREE
+  where crossing arcs are few.
+"""
 
 
 @dataclass(frozen=True)
