@@ -7,10 +7,14 @@ of `qsproj train --joint-tags` reads forms alone, and fills in UPOS as well.
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable, Iterator
 
 from qsproj.cli.options import add_output, add_workers, workers_of
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import name_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.progress import track
 
 EXAMPLES = """examples:
@@ -43,14 +47,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
-    from qsproj.pipelines.streams import parse_stream
+    from qsproj.models.storage import load_parser
+    from qsproj.models.tagging_parser import TaggingParser
+    from qsproj.pipelines.streams import loaded_once, parse_stream
 
+    sentences = read_conllu(options.input)
+    if not isinstance(loaded_once(load_parser, options.model), TaggingParser):
+        sentences = _watched(sentences, name_of(options.input))
     parsed = parse_stream(
         options.model,
-        track(read_conllu(options.input), "parsing", unit="sentence"),
+        track(sentences, "parsing", unit="sentence"),
         decode=options.decode,
         confidence=options.confidence,
         name=name_of(options.input),
         workers=workers_of(options),
     )
     write_conllu(parsed, options.output)
+
+
+def _watched(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
+    """Pass sentences on; warn after the last when no word had a tag."""
+    tagged = False
+    for sentence in sentences:
+        tagged = tagged or any(tag != UNSPECIFIED for tag in sentence.upos)
+        yield sentence
+    if not tagged:
+        print(
+            f"{name}: no word has a UPOS tag, for the parser to read; tag it first: qsproj tag",
+            file=sys.stderr,
+        )

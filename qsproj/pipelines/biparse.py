@@ -10,6 +10,7 @@ import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError, listed_reasons, unknown_name
 from qsproj.features.joint_templates import FAMILIES
@@ -234,6 +235,11 @@ def usable_pairs(
     ----------
     with_trees : bool
         Whether the target sides must have whole trees.
+
+    Raises
+    ------
+    UsageError
+        When no word of a side has a tag.
     """
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
@@ -246,6 +252,9 @@ def usable_pairs(
             skipped[NO_LINK] += 1
         else:
             usable.append(pair)
+    for side in ("source", "target"):
+        if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
+            raise UsageError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
     return usable, dict(skipped)
 
 

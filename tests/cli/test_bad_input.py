@@ -265,3 +265,26 @@ def test_probabilities_of_other_heads_do_not_survive(run_cli, model, tmp_path):
     assert run_cli("parse", "-m", model, sure, "-o", again).code == 0
     assert run_cli("parse", "-m", model, SAMPLE, "-o", sure).code == 0
     assert again.read_bytes() == sure.read_bytes()
+
+
+def untagged(path, to):
+    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    text = "\n".join("\t".join([*row[:3], "_", *row[4:]]) if len(row) == 10 else row[0] for row in rows)
+    to.write_text(text + "\n", encoding="utf-8")
+    return to
+
+
+def test_a_parser_that_finds_no_tags_says_so(run_cli, model, tmp_path):
+    outcome = run_cli("parse", "-m", model, untagged(SAMPLE, tmp_path / "x"), "-o", tmp_path / "y")
+    assert outcome.code == 0
+    assert "x: no word has a UPOS tag" in outcome.err
+    assert "UPOS" not in run_cli("parse", "-m", model, SAMPLE, "-o", tmp_path / "y").err
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_joint_training_needs_tags(run_cli, model, tmp_path, side):
+    pair = list(PAIR)
+    place = pair.index(f"--{side}") + 1
+    pair[place] = untagged(pair[place], tmp_path / "x")
+    outcome = run_cli("biparse", "train", *pair, "--source-model", model, "-o", tmp_path / "m")
+    assert_one_line(outcome, f"no {side} word has a UPOS tag")
