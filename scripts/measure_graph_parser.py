@@ -37,8 +37,9 @@ READING = """
 - How far messages are from exact inference over the same factors is measured in
   [search-error.md](search-error.md) and [search-error-learned.md](search-error-learned.md), graphs with fewer factors
   in [relaxation.md](relaxation.md).
-- Not measured yet: parsing without projectivity and weaker hard constraints (thesis, tables 3.2 and 3.3), for which
-  there are `scripts/measure_nonprojective.py` and `scripts/measure_constraints.py`.
+- Parsing without projectivity, factor by factor, beside exact inference and hill climbing (thesis, table 3.2):
+  [nonprojective-parsing.md](nonprojective-parsing.md). Weaker hard constraints than a tree (table 3.3):
+  [hard-constraints.md](hard-constraints.md). Tags and tree together: [joint-tagging.md](joint-tagging.md).
 """
 
 
