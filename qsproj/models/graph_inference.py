@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.factors.tree import Tree
 from qsproj.bp.group import Messages
+from qsproj.bp.odds import odds_of, probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
@@ -105,8 +106,7 @@ def relax(
     -------
     The last graph, and what is believed in it; None where it would have too many factors.
     """
-    with np.errstate(divide="ignore"):
-        doubts = _doubts(np.log(chances) - np.log1p(-np.minimum(chances, 1.0)), doubt)
+    doubts = _doubts(odds_of(chances), doubt)
     graph, scores, start = layout(doubts), None, None
     while graph.n_factors <= max_factors:
         scores = score(graph) if scores is None else scores
@@ -158,12 +158,6 @@ def arc_log_odds(beliefs: Beliefs) -> Array:
     incoming = beliefs.incoming[-1]
     log_odds: Array = incoming + last.propagate(incoming, maximise=beliefs.maximised)
     return log_odds
-
-
-def probability(log_odds: Array) -> Array:
-    """Return probabilities of log-odds, in the same shape; infinite ones are legal."""
-    chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
-    return chances
 
 
 def expectations(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.links import arcs_of, chosen_links
+from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
@@ -25,7 +26,7 @@ from qsproj.models.arc_parser import DECODERS, MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.factor_scorer import FactorScorer
 from qsproj.models.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
-from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, probability, propagate, relax
+from qsproj.models.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
 from qsproj.models.storage import nested, save_model, under
 from qsproj.models.tree_inference import TreeInference
 

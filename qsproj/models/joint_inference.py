@@ -15,6 +15,7 @@ from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.group import FactorGroup
+from qsproj.bp.odds import probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
@@ -144,7 +145,7 @@ def infer_jointly(
     return JointBeliefs(
         _arc_probabilities(structure.source, beliefs, known),
         _arc_probabilities(structure.target, beliefs, known),
-        _probability(log_odds(beliefs, structure.link_variables)),
+        probability(log_odds(beliefs, structure.link_variables)),
         groups[fertility_place].expected(beliefs.incoming[fertility_place]),
         factors,
         beliefs.status,
@@ -181,13 +182,6 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) ->
     arcs = side.arcs != NONE
     states = known[side.arcs[arcs]]
     chances[arcs] = np.where(
-        states == UNKNOWN, _probability(log_odds(beliefs, side.arcs[arcs])), states == TRUE_STATE
+        states == UNKNOWN, probability(log_odds(beliefs, side.arcs[arcs])), states == TRUE_STATE
     )
-    return chances
-
-
-def _probability(log_odds_: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / (1 + exp(-x)) without overflow."""
-    small = np.exp(-np.abs(log_odds_))
-    chances: NDArray[np.float64] = np.where(log_odds_ >= 0, 1.0, small) / (1.0 + small)
     return chances

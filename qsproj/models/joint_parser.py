@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
@@ -147,7 +148,7 @@ class JointParser:
         if beliefs is None or alone:
             source_chances = self.source.inference.infer(prepared.source)[1]
             target_chances = self.target.inference.infer(prepared.target)[1]
-            link_chances = 1.0 / (1.0 + np.exp(-prepared.prior))
+            link_chances = probability(prepared.prior)
         else:
             source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
         return ParsedPair(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import (
@@ -101,8 +102,7 @@ def with_features(
     """Hash the features of a pair's graph, and take over what its aligner says."""
     words = word_hashes(pair.source), word_hashes(pair.target)
     chances = link_posteriors(pair.alignment)
-    with np.errstate(divide="ignore"):
-        odds = np.log(chances) - np.log1p(-chances)
+    odds = odds_of(chances)
     fertilities = (
         fertility_buckets(words[0].tags, side="SOURCEFERT"),
         fertility_buckets(words[1].tags, side="TARGETFERT"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.odds import odds_of
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
@@ -137,7 +138,5 @@ def _known_source(structure: JointStructure, source_heads: Heads | None) -> NDAr
 
 def _messages(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log-odds, held within MAX_LOG_ODDS."""
-    with np.errstate(divide="ignore"):
-        odds = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
-    held: NDArray[np.float64] = np.clip(odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
+    held: NDArray[np.float64] = np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)
     return held

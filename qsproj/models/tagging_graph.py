@@ -19,10 +19,11 @@ from qsproj.bp.factors.trigram import trigram
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import arcs_of, chosen_links
+from qsproj.bp.odds import probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import ROOT
-from qsproj.models.graph_inference import arc_log_odds, probability
+from qsproj.models.graph_inference import arc_log_odds
 from qsproj.models.tree_inference import TreeInference
 
 # Where groups stand. The tree comes last, and so has the last word in every iteration.

@@ -6,13 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from qsproj.bp.odds import probability
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models import graph_inference
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.graph_examples import sentences_with_trees
 from qsproj.models.graph_factors import CONSTRAINTS, FAMILIES, Doubts, sentence_graph
-from qsproj.models.graph_inference import arc_log_odds, probability, propagate, relax
+from qsproj.models.graph_inference import arc_log_odds, propagate, relax
 from qsproj.models.graph_parser import GraphOptions
 from qsproj.models.graph_training import train_factors, train_graph_parser
 from qsproj.models.tree_inference import TreeInference
