@@ -91,25 +91,25 @@ _LINES = _splits("lines", "sv")
 _PARTUT = _splits("partut", "it")
 _SWEDISH_BITEXT = ("bitext/en-sv.tsv.xz", ("en", "sv"))
 
+_LINES_CORPUS = Corpus(
+    title="LinES, English-Swedish: every second pair of the test file",
+    language="Swedish",
+    train=_LINES[0],
+    test=replace(_LINES[2], step=2),
+    aligned=_LINES,
+    bitext=_SWEDISH_BITEXT,
+    sizes=(10, 50, 100, 200, 400, 800),
+    larger=(1000, 1600, 2738),
+)
+
 CORPORA = {
-    "lines": Corpus(
-        title="LinES, English-Swedish: every second pair of the test file",
-        language="Swedish",
-        train=_LINES[0],
-        test=replace(_LINES[2], step=2),
-        aligned=_LINES,
-        bitext=_SWEDISH_BITEXT,
-        sizes=(10, 50, 100, 200, 400, 800),
-        larger=(1000, 1600, 2738),
-    ),
-    "lines-dev": Corpus(
+    "lines": _LINES_CORPUS,
+    "lines-dev": replace(
+        _LINES_CORPUS,
         title="LinES, English-Swedish: every second pair of the dev file",
-        language="Swedish",
-        train=_LINES[0],
         test=replace(_LINES[1], step=2),
-        aligned=_LINES,
-        bitext=_SWEDISH_BITEXT,
         sizes=(400,),
+        larger=(),
     ),
     "partut": Corpus(
         title="ParTUT, English-Italian",
