@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from qsproj.errors import UsageError, unknown_name
 
 BACKENDS = ("processes", "dask")
+# Items that are sent out for each worker before the first result is taken: one to work at, and more, so that
+# there is work left while the result that is due takes longer.
+AHEAD = 4
+# How long processes without work live on, and how long the first worker of a cluster is waited for.
+IDLE_SECONDS = 300
+WORKER_SECONDS = 60
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -67,7 +73,8 @@ def map_in_order(
     function : callable
         Pure, and possible to send to another process: a function of a module, or a partial of one.
     items : iterable
-        Consumed a few ahead of what is computed, so that it may be larger than memory.
+        May be larger than memory: of no more than ``AHEAD`` items for each worker have results been asked for
+        that were not yet taken, however slowly they are taken.
     workers : Workers
         Work that is lost with a worker of a cluster is done again by another one.
 
@@ -81,13 +88,14 @@ def map_in_order(
     elif workers.jobs == 1:
         yield from map(function, items)
     else:
-        from joblib import Parallel
+        from joblib import cpu_count
+        from joblib.externals.loky import get_reusable_executor
 
-        # Without limit on what is pickled: a memory-mapped argument would be read-only, for which kernels
-        # would be compiled again.
-        yield from _results(
-            Parallel(n_jobs=workers.jobs, return_as="generator", max_nbytes=None), function, items
-        )
+        # The executor below joblib.Parallel: that one takes new items as results are computed, not as they
+        # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
+        processes = cpu_count() if workers.jobs == -1 else workers.jobs
+        executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
+        yield from _results(executor, function, items, ahead=AHEAD * processes)
 
 
 def _on_cluster(
@@ -97,37 +105,45 @@ def _on_cluster(
         distributed = import_module("dask.distributed")
     except ImportError as error:
         raise UsageError("--backend dask needs Dask; install it: pip install 'qsproj[dask]'") from error
-    from joblib import Parallel, parallel_config
-
     try:
         client = distributed.Client(scheduler, timeout="30s")
     except (OSError, ValueError) as error:
         raise UsageError(f"found no Dask scheduler at {scheduler}; start one: dask scheduler") from error
     with client:
-        with parallel_config(backend="dask", client=client, wait_for_workers_timeout=60):
-            parallel = Parallel(n_jobs=-1, return_as="generator")
-        yield from _results(parallel, function, items)
+        try:
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        except TimeoutError as error:
+            raise UsageError(
+                f"the Dask scheduler at {scheduler} has no worker; start one: dask worker {scheduler}"
+            ) from error
+        threads = sum(client.ncores().values())
+        yield from _results(client.get_executor(pure=False), function, items, ahead=AHEAD * threads)
 
 
-def _results(parallel: Any, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    from joblib import delayed
-
-    stopped = False
-
-    def until_stopped() -> Iterator[Item]:
-        for item in items:
-            if stopped:
-                return
-            yield item
-
-    results = parallel(delayed(function)(item) for item in until_stopped())
+def _results(
+    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item], *, ahead: int
+) -> Iterator[Result]:
+    waiting: deque[Future[Result]] = deque()
     try:
-        # Not ``yield from``, which would close the results first.
-        for result in results:  # noqa: UP028
-            yield result
+        for future in _submitted(executor, function, items):
+            waiting.append(future)
+            if len(waiting) == ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
-        # Whoever wants no more results gets none, nor their errors, but what was sent out is finished:
-        # joblib's cancelling of it warns, and at times fails.
-        stopped = True
-        with suppress(Exception):
-            deque(results, maxlen=0)
+        for future in waiting:
+            future.cancel()
+
+
+def _submitted(
+    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Future[Result]]:
+    """Yield what will be the results; an error of the items takes its place after those before it."""
+    try:
+        for item in items:
+            yield executor.submit(function, item)
+    except Exception as error:
+        failed: Future[Result] = Future()
+        failed.set_exception(error)
+        yield failed

@@ -6,16 +6,18 @@ import os
 import signal
 import threading
 import time
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 
+from qsproj import parallel
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models import qg_dmv_parts
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order
 from tests.sentences import make_sentence
 
 
@@ -52,11 +54,34 @@ def test_a_cluster_keeps_the_order(cluster):
     assert len({process for _, process in results}) == 2
 
 
-def test_items_are_taken_as_they_are_needed():
+def items_taken_before_the_second_result(workers):
+    """Wait after the first result, while workers are done long since; say how many items were taken."""
     taken = []
-    results = map_in_order(abs, (taken.append(number) or number for number in range(1000)))
+    results = map_in_order(abs, (taken.append(number) or number for number in range(1000)), workers=workers)
     assert next(results) == 0
-    assert len(taken) < 100
+    time.sleep(0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results.close()
+    return len(taken)
+
+
+@pytest.mark.parametrize(("jobs", "most"), [(1, 1), (2, 2 * AHEAD)])
+def test_items_are_taken_as_results_are(jobs, most):
+    assert items_taken_before_the_second_result(Workers(jobs=jobs)) == most
+
+
+def test_a_cluster_takes_items_as_results_are_taken(cluster):
+    workers = Workers(backend="dask", scheduler=cluster.scheduler_address)
+    assert items_taken_before_the_second_result(workers) == 2 * AHEAD
+
+
+def test_results_before_a_bad_item_come_first():
+    """So that one worker and two stop at the same fault."""
+    results = map_in_order(abs, (1 // (2 - number) for number in range(5)), workers=Workers(jobs=2))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -83,6 +108,17 @@ def test_an_address_that_is_none():
     pytest.importorskip("dask.distributed", reason="Dask: pip install 'qsproj[dask]' to run this")
     with pytest.raises(UsageError, match="found no Dask scheduler at nowhere; start one: dask scheduler"):
         list(map_in_order(abs, [1], workers=Workers(backend="dask", scheduler="nowhere")))
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    distributed = pytest.importorskip(
+        "dask.distributed", reason="Dask: pip install 'qsproj[dask]' to run this"
+    )
+    monkeypatch.setattr(parallel, "WORKER_SECONDS", 0.1)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty:
+        workers = Workers(backend="dask", scheduler=empty.scheduler_address)
+        with pytest.raises(UsageError, match="has no worker; start one: dask worker tcp"):
+            list(map_in_order(abs, [1], workers=workers))
 
 
 def sentence_pairs(size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from qsproj.errors import DataError, UsageError
 from qsproj.models.storage import load_parser
-from qsproj.parallel import Workers
+from qsproj.parallel import AHEAD, Workers
 from qsproj.pipelines import streams
 from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream
 from tests.sentences import make_sentence
@@ -82,10 +83,12 @@ def test_sentences_are_taken_a_few_blocks_ahead(models):
 
     stream = parse_stream(str(models / "parser"), endless(), workers=Workers(jobs=2))
     next(stream)
+    # Whoever writes slowly is not to fill the memory: what would be parsed meanwhile waits.
+    time.sleep(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         stream.close()
-    assert len(taken) <= 64 * BLOCK_SENTENCES
+    assert len(taken) == 2 * AHEAD * BLOCK_SENTENCES
 
 
 def test_a_model_is_loaded_once_for_each_version_of_its_file(models, tmp_path, monkeypatch):
