@@ -3,7 +3,8 @@
 A template is a tuple of atoms, each a column of small integers or hashes with a value for every factor; it
 is conjoined with the factor's family. Quasi-synchronous factors ask for the tags of the target head and
 dependent and of the source words linked to them (thesis 4.3: one to four tags), links for what the aligner
-says and how alike and how placed the words are, fertilities for the word's tag.
+says and how alike and how placed the words are, fertilities for the word's tag, jumps for how far and
+which way they go.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ Columns = Mapping[str, NDArray[np.uint64]]
 Buckets = NDArray[np.int32]
 
 FAMILIES = ("MONO", "SWAP", "SDOUBLE", "TDOUBLE", "SGRAND", "SSIB", "TGRAND", "TSIB")
+# ALIGNHMM over the words of either side, each linked to one word of the other at most.
+ALIGN_HMMS = ("TARGETHMM", "SOURCEHMM")
 
 FACTOR_TEMPLATES: tuple[Template, ...] = (
     (),
@@ -61,6 +64,11 @@ LINK_TEMPLATES: tuple[Template, ...] = (
 
 FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
 FERTILITY_BINS = 4
+
+JUMP_TEMPLATES: tuple[Template, ...] = (("jump",), ("direction",), ("distance",))
+WIDEST_JUMP = 7
+# Jumps from -WIDEST_JUMP to WIDEST_JUMP, and no link.
+JUMP_SCORES = 2 * WIDEST_JUMP + 2
 
 _LENGTHS = (2, 3, 4, 6, 10)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -189,6 +197,24 @@ def fertility_buckets(tags: NDArray[np.uint64], *, side: str) -> Buckets:
     base = [_seed(side, template) for template in FERTILITY_TEMPLATES]
     seeds = np.array(base) ^ ((counts[:, None] + 1).astype(np.uint64) * _MULTIPLIER)
     return _hashed(FERTILITY_TEMPLATES, seeds, {"tag": np.repeat(tags[1:], FERTILITY_BINS)})
+
+
+def jump_buckets(families: Sequence[str]) -> Buckets:
+    """Return the features of the jumps of some of ALIGN_HMMS, int32[len(families) * JUMP_SCORES, T].
+
+    Jumps from -WIDEST_JUMP to WIDEST_JUMP come first, then a word without a link.
+    """
+    jumps = np.arange(-WIDEST_JUMP, WIDEST_JUMP + 1)
+    places = np.arange(JUMP_SCORES)
+    columns = {
+        "jump": places,
+        "direction": np.append(np.sign(jumps), 2) + 1,
+        "distance": np.append(np.digitize(np.abs(jumps), (1, 2, 3, 5)), 5),
+    }
+    hashes = {name: np.tile(column, len(families)).astype(np.uint64) for name, column in columns.items()}
+    seeds = [[_seed(family, template) for template in JUMP_TEMPLATES] for family in families]
+    table = np.array(seeds, dtype=np.uint64).reshape(-1, len(JUMP_TEMPLATES))
+    return _hashed(JUMP_TEMPLATES, np.repeat(table, JUMP_SCORES, axis=0), hashes)
 
 
 @lru_cache(maxsize=1 << 17)

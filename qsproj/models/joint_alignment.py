@@ -51,10 +51,10 @@ class LinkChooser:
         )
 
 
-def links_only(pair: SentencePair) -> PreparedPair:
-    """Return the graph of a pair without arcs."""
+def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPair:
+    """Return the graph of a pair without arcs, with those of ALIGN_HMMS that are named."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
-    structure = joint_structure(source, target, pair.alignment.links, 1, families=())
+    structure = joint_structure(source, target, pair.alignment.links, 1, families=families)
     return with_features(pair, structure, np.zeros(source.arcs.shape), np.zeros(target.arcs.shape))
 
 

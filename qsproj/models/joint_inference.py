@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs, log_odds
-from qsproj.bp.factors.alignment import fertility
+from qsproj.bp.factors.align_hmm import align_hmm
+from qsproj.bp.factors.alignment import fertility, word_starts
 from qsproj.bp.factors.any_pair import any_pair_sorted
 from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
@@ -19,10 +20,15 @@ from qsproj.bp.odds import probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
+from qsproj.features.joint_templates import JUMP_SCORES
 from qsproj.models.joint_sides import NONE, Side
-from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, free_rows
+from qsproj.models.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, JointStructure, free_rows
 from qsproj.models.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
+
+
+def _no_jumps() -> NDArray[np.float64]:
+    return np.zeros((0, JUMP_SCORES))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +46,8 @@ class JointScores:
         By number of links, the last bin open: source words, then target words.
     factors : float64[F]
         Quasi-synchronous factors.
+    jumps : float64[A, JUMP_SCORES]
+        One row for each ALIGNHMM: jumps by width, then no link.
     """
 
     source: Scores
@@ -47,6 +55,7 @@ class JointScores:
     links: NDArray[np.float64]
     fertility: NDArray[np.float64]
     factors: NDArray[np.float64]
+    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +73,8 @@ class JointBeliefs:
     status : Status
         How the run ended.
     iterations : int
+    jumps : float64[A, JUMP_SCORES]
+        How often each jump is expected.
     """
 
     source: Scores
@@ -73,6 +84,7 @@ class JointBeliefs:
     factors: NDArray[np.float64]
     status: Status
     iterations: int
+    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +134,8 @@ def infer_jointly(
             groups.append(factor(side.arcs, single_root=trees.single_root))
     fertility_place = len(groups)
     groups.append(_fertilities(structure, scores.fertility))
+    hmm_places = range(len(groups), len(groups) + len(structure.align_hmms))
+    groups += _align_hmms(structure, scores.jumps)
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
         groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
@@ -150,6 +164,9 @@ def infer_jointly(
         factors,
         beliefs.status,
         len(beliefs.residuals),
+        np.array([groups[place].expected(beliefs.incoming[place]) for place in hmm_places]).reshape(
+            -1, JUMP_SCORES
+        ),
     )
 
 
@@ -160,14 +177,38 @@ def _fertilities(structure: JointStructure, scores: NDArray[np.float64]) -> Fact
     return fertility(np.tile(structure.link_variables, 2), words, scores)
 
 
+def _align_hmms(structure: JointStructure, scores: NDArray[np.float64]) -> list[FactorGroup]:
+    """Return ALIGNHMM over the words of each side that has one."""
+    groups: list[FactorGroup] = []
+    for name, jumps in zip(structure.align_hmms, scores, strict=True):
+        sides = structure.target, structure.source
+        words, positions = structure.links[:, 1], structure.links[:, 0]
+        if name == "SOURCEHMM":
+            sides, words, positions = sides[::-1], positions, words
+        n, n_positions = (len(side.arcs) - 1 for side in sides)
+        order = np.argsort(words, kind="stable")
+        groups.append(
+            align_hmm(
+                structure.link_variables[order],
+                word_starts(words, n),
+                positions[order],
+                jumps,
+                n_source=n_positions,
+            )
+        )
+    return groups
+
+
 def _is_free(side: Side, known: NDArray[np.int8]) -> bool:
     """Tell whether a side's tree is to be found."""
     return not side.observed and bool((known[side.arcs[side.arcs != NONE]] == UNKNOWN).all())
 
 
 def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int8]) -> FactorGroup:
-    """Return LINK of the arcs of both sides and ALIGN of the links, as one group."""
-    variables, values = [structure.link_variables], [scores.links]
+    """Return LINK of the arcs and ALIGN of the links, or what is known of these, as one group."""
+    states = known[structure.link_variables]
+    links = np.where(states == TRUE_STATE, np.inf, np.where(states == FALSE_STATE, -np.inf, scores.links))
+    variables, values = [structure.link_variables], [links]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
         if _is_free(side, known):
             arcs = side.arcs != NONE

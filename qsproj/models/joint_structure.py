@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 from qsproj.models.joint_sides import NONE, TRUE, Pairs, Relation, Side, Table
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
@@ -46,6 +46,8 @@ class JointStructure:
         Target head, target dependent, and the source words linked to them.
     synchronous : bool
         Whether SYNCH holds (:mod:`qsproj.models.joint_synchronous`).
+    align_hmms : tuple of str
+        Which of ALIGN_HMMS hold.
     """
 
     n_variables: int
@@ -59,6 +61,7 @@ class JointStructure:
     rows: Table
     words: Table
     synchronous: bool = False
+    align_hmms: tuple[str, ...] = ()
 
 
 def joint_structure(
@@ -75,7 +78,7 @@ def joint_structure(
     n_variables : int
         Number of variables so far; links, grandparents and siblings come after them.
     families : tuple of str
-        Which of FAMILIES to use, and SYNCH if it is to hold.
+        Which of FAMILIES to use, and SYNCH and those of ALIGN_HMMS that are to hold.
 
     Notes
     -----
@@ -109,6 +112,7 @@ def joint_structure(
         np.concatenate([np.zeros((0, 4), dtype=np.int32), *rows]).astype(np.int32),
         np.concatenate([np.zeros((0, 4), dtype=np.int32), *words]).astype(np.int32),
         SYNCH in families,
+        tuple(name for name in ALIGN_HMMS if name in families),
     )
 
 
@@ -125,7 +129,7 @@ def _firing_pairs(
     source_arc, target_arc = across(source.arcs != NONE, sources), across(target.arcs != NONE, targets)
     found = []
     for name in families:
-        if name == SYNCH:
+        if name in (SYNCH, *ALIGN_HMMS):
             continue
         if name == "MONO":
             firing = source_arc & target_arc
@@ -190,13 +194,20 @@ def _indicators(
     return variables[first * size + second], [tie], n_variables + len(asked)
 
 
-def known_states(structure: JointStructure, target_heads: Heads | None = None) -> NDArray[np.int8]:
+def known_states(
+    structure: JointStructure,
+    target_heads: Heads | None = None,
+    link_states: NDArray[np.int8] | None = None,
+) -> NDArray[np.int8]:
     """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    With ``target_heads``, the arcs of the target tree are observed, and with them what follows from it.
+    With ``target_heads``, the arcs of the target tree are observed, and with them what follows from it;
+    ``link_states``, int8[k], says the same of the candidate links.
     """
     known = np.full(structure.n_variables, UNKNOWN, dtype=np.int8)
     known[TRUE] = TRUE_STATE
+    if link_states is not None:
+        known[structure.link_variables] = link_states
     if target_heads is None or structure.target.observed:
         return known
     arcs = structure.target.arcs

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
@@ -60,10 +61,15 @@ class JointTrainingOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointExample:
-    """A pair to learn from, with its target tree (one that the model can build)."""
+    """A pair to learn from, with its target tree (one that the model can build).
+
+    ``link_states``, int8[k] or None, is what hand alignments say of its candidate links
+    (:mod:`qsproj.models.joint_evidence`).
+    """
 
     pair: PreparedPair
     target_heads: Heads
+    link_states: NDArray[np.int8] | None = None
 
 
 class JointTrainer:
@@ -114,7 +120,8 @@ class JointTrainer:
         scores = self._live.scores(pair)
         if added is not None:
             scores = replace(scores, target=scores.target + added)
-        known = known_states(pair.structure), known_states(pair.structure, example.target_heads)
+        observed = known_states(pair.structure, example.target_heads, example.link_states)
+        known = known_states(pair.structure), observed
         free, clamped = (
             infer_jointly(
                 pair.structure,
@@ -143,6 +150,7 @@ class JointTrainer:
             (pair.link_buckets, free.links - clamped.links),
             (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
             (pair.factor_buckets, free.factors - clamped.factors),
+            (pair.jump_buckets, (free.jumps - clamped.jumps).reshape(-1)),
         ):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             used = add_rows(buckets, slopes, state, touched, used)

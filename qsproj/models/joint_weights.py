@@ -14,8 +14,10 @@ from qsproj.features.joint_templates import (
     FAMILIES,
     FERTILITY_BINS,
     HASH_BITS,
+    JUMP_SCORES,
     factor_buckets,
     fertility_buckets,
+    jump_buckets,
     link_buckets,
     link_posteriors,
     word_hashes,
@@ -43,7 +45,7 @@ class PreparedPair:
         Arc scores, natural log.
     prior : float64[k]
         The aligner's log-odds of each link.
-    link_buckets, fertility_buckets, factor_buckets : int32[..., T]
+    link_buckets, fertility_buckets, factor_buckets, jump_buckets : int32[..., T]
         Features.
     """
 
@@ -54,6 +56,7 @@ class PreparedPair:
     link_buckets: Buckets
     fertility_buckets: Buckets
     factor_buckets: Buckets
+    jump_buckets: Buckets
 
 
 def prepare_pair(
@@ -81,7 +84,7 @@ def prepare_pair(
     target_heads : int32[n+1] or None
         A target tree that must not be pruned away, in training.
     families : tuple of str
-        Which quasi-synchronous factors there are.
+        Which quasi-synchronous factors there are, and which of ALIGN_HMMS.
     """
     first = 1
     if source_heads is None:
@@ -115,6 +118,7 @@ def with_features(
         link_buckets(pair.alignment, pair.source, pair.target, *words),
         np.concatenate(fertilities),
         factor_buckets(structure.families, structure.words, *words),
+        jump_buckets(structure.align_hmms),
     )
 
 
@@ -140,7 +144,7 @@ def _local(scores: Scores) -> Scores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointWeights:
-    """Learned weights of links, fertilities and quasi-synchronous factors.
+    """Learned weights of links, fertilities, quasi-synchronous factors and, where there are any, jumps.
 
     Attributes
     ----------
@@ -169,4 +173,5 @@ class JointWeights:
             self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
             score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
             score_rows(pair.factor_buckets, self.weights),
+            score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
         )

@@ -56,6 +56,7 @@ def example_without_loops(rng, target_heads):
         featureless(1),
         featureless(4 * FERTILITY_BINS),
         np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
+        featureless(0),
     )
     return JointExample(prepared, np.array(target_heads, dtype=np.int32))
 

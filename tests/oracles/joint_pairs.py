@@ -62,16 +62,45 @@ def dependent_of(heads, head, dependent):
     return dependent > 0 and heads[dependent] == head
 
 
+def jump_score(words, links, jumps):
+    """Score links by ALIGNHMM over ``words``; -inf where a word has more than one.
+
+    ``links`` is a set of (word, position); ``jumps`` a list of scores: jumps -W..W, longer ones clipped, then
+    that of a word without a link, after which the next jump starts from where the last one ended.
+    """
+    widest = (len(jumps) - 2) // 2
+    total, last = 0.0, 0
+    for word in words:
+        positions = [position for own, position in links if own == word]
+        if len(positions) > 1:
+            return -math.inf
+        if positions:
+            total += jumps[max(-widest, min(widest, positions[0] - last)) + widest]
+            last = positions[0]
+        else:
+            total += jumps[-1]
+    return total
+
+
 class PairEnumeration:
     """The distribution over (source tree, target tree, links) of a tiny pair.
 
     Trees are sequences of heads; arc scores are nested lists [head][dependent], link scores a dict, fertility
     scores a list for source words 1.. and then target words 1.., factors rows (family, words, score). With
-    ``synchronous``, SYNCH must hold.
+    ``synchronous``, SYNCH must hold. ``hmms`` gives the jump scores of ALIGNHMM by the side whose words are
+    linked once: "target" or "source".
     """
 
     def __init__(
-        self, source_trees, target_trees, arc_scores, link_scores, fertility, factors, synchronous=False
+        self,
+        source_trees,
+        target_trees,
+        arc_scores,
+        link_scores,
+        fertility,
+        factors,
+        synchronous=False,
+        hmms=None,
     ):
         self.scored = []
         candidates = sorted(link_scores)
@@ -88,6 +117,10 @@ class PairEnumeration:
                 for word in range(1, len(target)):
                     row = fertility[len(source) + word - 2]
                     score += row[min(3, sum(t == word for _, t in links))]
+                for side, jumps in (hmms or {}).items():
+                    words = range(1, len(target if side == "target" else source))
+                    turned = {(t, s) for s, t in links} if side == "target" else links
+                    score += jump_score(words, turned, jumps)
                 with_root = links | {(0, 0)}
                 fired = [fires(family, words, source, target, with_root) for family, words, _ in factors]
                 score += sum(value for (_, _, value), on in zip(factors, fired) if on)
