@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 
 class QsprojError(Exception):
-    """Base of every error that is the input's or the caller's, not a bug of ours."""
+    """Base of every error that is the input's or the caller's, not a bug of ours.
+
+    All of them can be pickled, and so come back from other processes, whatever their constructors take.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how it is made again: from its text, without its constructor."""
+        return _made_again, (type(self), *self.args), self.__dict__
+
+
+def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:
+    return kind.__new__(kind, *arguments)
 
 
 class DataError(QsprojError):

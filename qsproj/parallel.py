@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from itertools import islice
 from typing import TypeVar
 
 from qsproj.errors import UsageError, unknown_name
@@ -64,7 +66,11 @@ THIS_PROCESS = Workers()
 
 
 def map_in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], *, workers: Workers = THIS_PROCESS
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: Workers = THIS_PROCESS,
+    block: int = 1,
 ) -> Iterator[Result]:
     """Yield ``function(item)`` for each item, in the order of the items.
 
@@ -73,38 +79,59 @@ def map_in_order(
     function : callable
         Pure, and possible to send to another process: a function of a module, or a partial of one.
     items : iterable
-        May be larger than memory: of no more than ``AHEAD`` items for each worker have results been asked for
-        that were not yet taken, however slowly they are taken.
+        May be larger than memory: no more than ``AHEAD`` blocks for each worker are on their way or waiting to
+        be taken, however slowly results are taken.
     workers : Workers
         Work that is lost with a worker of a cluster is done again by another one.
+    block : int
+        How many items are sent to a worker at once: more than one where an item takes no longer than the way
+        there.
 
     Raises
     ------
     UsageError
         When the cluster cannot be reached, or ``dask`` is not installed.
     """
-    if workers.backend == "dask":
-        yield from _on_cluster(function, items, str(workers.scheduler))
-    elif workers.jobs == 1:
+    if workers.backend == "processes" and workers.jobs == 1:
         yield from map(function, items)
     else:
-        from joblib import cpu_count
-        from joblib.externals.loky import get_reusable_executor
+        on_block = partial(_on_block, function)
+        by_whom = _on_cluster if workers.backend == "dask" else _on_processes
+        for results in by_whom(on_block, _blocks(items, block), workers):
+            yield from results
 
-        # The executor below joblib.Parallel: that one takes new items as results are computed, not as they
-        # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
-        processes = cpu_count() if workers.jobs == -1 else workers.jobs
-        executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
-        yield from _results(executor, function, items, ahead=AHEAD * processes)
+
+def _blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    remaining = iter(items)
+    while block := list(islice(remaining, size)):
+        yield block
+
+
+def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Result]:
+    return [function(item) for item in block]
+
+
+def _on_processes(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: Workers
+) -> Iterator[Result]:
+    from joblib import cpu_count
+    from joblib.externals.loky import get_reusable_executor
+
+    # The executor below joblib.Parallel, which itself takes new items as results are computed, not as they
+    # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
+    processes = cpu_count() if workers.jobs == -1 else workers.jobs
+    executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
+    yield from _results(executor, function, items, ahead=AHEAD * processes)
 
 
 def _on_cluster(
-    function: Callable[[Item], Result], items: Iterable[Item], scheduler: str
+    function: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[Result]:
     try:
         distributed = import_module("dask.distributed")
     except ImportError as error:
         raise UsageError("--backend dask needs Dask; install it: pip install 'qsproj[dask]'") from error
+    scheduler = str(workers.scheduler)
     try:
         client = distributed.Client(scheduler, timeout="30s")
     except (OSError, ValueError) as error:

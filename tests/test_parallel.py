@@ -14,7 +14,7 @@ import pytest
 
 from qsproj import parallel
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.errors import UsageError
+from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.models import qg_dmv_parts
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order
@@ -25,6 +25,10 @@ def later_the_smaller(number):
     """Take longer for the first items, so that they are done last."""
     time.sleep(0.02 * max(5 - number, 0))
     return number * number, os.getpid()
+
+
+def raising(error):
+    raise error
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +78,19 @@ def test_items_are_taken_as_results_are(jobs, most):
 def test_a_cluster_takes_items_as_results_are_taken(cluster):
     workers = Workers(backend="dask", scheduler=cluster.scheduler_address)
     assert items_taken_before_the_second_result(workers) == 2 * AHEAD
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_blocks_change_nothing(jobs):
+    numbers = list(range(-7, 8))
+    results = map_in_order(abs, iter(numbers), workers=Workers(jobs=jobs), block=4)
+    assert list(results) == list(map(abs, numbers))
+
+
+def test_errors_of_ours_come_back_from_processes():
+    error = SentenceLengthError(1001, 1000)
+    with pytest.raises(SentenceLengthError, match="found a sentence of 1,001 words"):
+        list(map_in_order(raising, [error], workers=Workers(jobs=2)))
 
 
 def test_results_before_a_bad_item_come_first():

@@ -14,7 +14,7 @@ from qsproj.models.em_checkpoint import Checkpoint
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.hard_projection import MIN_WEIGHT
 from qsproj.pipelines.project import ProjectedTrees
-from qsproj.pipelines.projected import Projected, em_summary
+from qsproj.pipelines.projected import BLOCK_SENTENCES, Projected, em_summary
 from qsproj.pipelines.tree_selection import attached_share
 
 
@@ -69,7 +69,8 @@ def project_hard_em(
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
     model, report = train_dmv(dense, options=training, workers=workers, checkpoint=checkpoint)
     if trees:
-        completed = map_in_order(model.complete, _with_words(project(pairs)), workers=workers)
+        again = _with_words(project(pairs))
+        completed = map_in_order(model.complete, again, workers=workers, block=BLOCK_SENTENCES)
         write_conllu(completed, trees)
     return Projected(model, (*projected.counts.summary(), *_summary(report)))
 
@@ -90,7 +91,7 @@ def project_tags_only(
     model, report = train_dmv(targets, options=training, workers=workers, checkpoint=checkpoint)
     if trees:
         again = _with_words(pair.target for pair in pairs)
-        write_conllu(map_in_order(model.parse, again, workers=workers), trees)
+        write_conllu(map_in_order(model.parse, again, workers=workers, block=BLOCK_SENTENCES), trees)
     return Projected(model, _summary(report))
 
 

@@ -15,6 +15,9 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, listed_reasons
 from qsproj.training.em import EMRecord
 
+# A DMV parses a sentence in less time than it takes to send it to another process: many go together.
+BLOCK_SENTENCES = 64
+
 
 class SavableParser(Protocol):
     """A parser of new text that can be written to a model file."""

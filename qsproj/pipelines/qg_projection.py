@@ -18,7 +18,7 @@ from qsproj.models.qg_dmv import QgDmv
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.hard_projection import project_tree
-from qsproj.pipelines.projected import Projected, em_summary
+from qsproj.pipelines.projected import BLOCK_SENTENCES, Projected, em_summary
 
 # The counts of a DMV over tags are full by then.
 MOST_WHOLE_TREES = 10_000
@@ -54,7 +54,8 @@ def project_qg(
         projected, start=projected.counted, options=training, workers=workers, checkpoint=checkpoint
     )
     if trees:
-        write_conllu(map_in_order(partial(tree_given_source, model), pairs, workers=workers), trees)
+        parse = partial(tree_given_source, model)
+        write_conllu(map_in_order(parse, pairs, workers=workers, block=BLOCK_SENTENCES), trees)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
         model,

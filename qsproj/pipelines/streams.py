@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from qsproj.corpus.conllu import lines_in
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError, UsageError
+from qsproj.errors import DataError, SentenceError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.storage import Parser, load_parser
 from qsproj.models.tagger import Tagger, load_tagger
@@ -51,9 +51,9 @@ def parse_stream(
     Raises
     ------
     DataError
-        When the model cannot be read.
+        When the model cannot be read; at a sentence that the model does not take, with its line.
     UsageError
-        At a sentence that the model does not take, with its line; at an unknown decoder.
+        At an unknown decoder.
     """
     apply = partial(_parsed, decode=decode, confidence=confidence)
     return _stream(load_parser, model, apply, sentences, name, workers)
@@ -95,7 +95,7 @@ def _stream(
     for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
         yield from done
         if problem is not None:
-            raise UsageError(problem)
+            raise problem
 
 
 def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
@@ -130,11 +130,8 @@ def _apply_to_block(
     block: Block,
     *,
     name: str,
-) -> tuple[list[Sentence], str | None]:
-    """Return what the model makes of a block, up to what it does not take, and why it does not take that.
-
-    The reason comes as text: not every error survives the way from another process.
-    """
+) -> tuple[list[Sentence], DataError | None]:
+    """Return what the model makes of a block, up to what it does not take, and why it does not take that."""
     line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
@@ -148,6 +145,5 @@ def _apply_to_block(
         done.extend(apply(model(), watched()))
     except SentenceError as error:
         at = line + sum(map(lines_in, taken[:-1]))
-        located = DataError(name, at, found=error.found, expected=error.expected, remedy=error.remedy)
-        return done, str(located)
+        return done, DataError(name, at, found=error.found, expected=error.expected, remedy=error.remedy)
     return done, None
