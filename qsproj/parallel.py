@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -79,8 +79,8 @@ def map_in_order(
     function : callable
         Pure, and possible to send to another process: a function of a module, or a partial of one.
     items : iterable
-        May be larger than memory: no more than ``AHEAD`` blocks for each worker are on their way or waiting to
-        be taken, however slowly results are taken.
+        May be larger than memory: no more than ``AHEAD`` blocks for each worker are on their way or wait to be
+        taken, however slowly results are taken.
     workers : Workers
         Work that is lost with a worker of a cluster is done again by another one.
     block : int
@@ -90,7 +90,7 @@ def map_in_order(
     Raises
     ------
     UsageError
-        When the cluster cannot be reached, or ``dask`` is not installed.
+        When the cluster cannot be reached, ``dask`` is not installed, or a process of this machine dies.
     """
     if workers.backend == "processes" and workers.jobs == 1:
         yield from map(function, items)
@@ -121,7 +121,10 @@ def _on_processes(
     # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
     executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
-    yield from _results(executor, function, items, ahead=AHEAD * processes)
+    try:
+        yield from _results(executor, function, items, ahead=AHEAD * processes)
+    except BrokenExecutor as error:
+        raise UsageError("a process was killed, or ran out of memory; try fewer --jobs") from error
 
 
 def _on_cluster(

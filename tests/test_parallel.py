@@ -27,6 +27,10 @@ def later_the_smaller(number):
     return number * number, os.getpid()
 
 
+def killed(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def raising(error):
     raise error
 
@@ -91,6 +95,12 @@ def test_errors_of_ours_come_back_from_processes():
     error = SentenceLengthError(1001, 1000)
     with pytest.raises(SentenceLengthError, match="found a sentence of 1,001 words"):
         list(map_in_order(raising, [error], workers=Workers(jobs=2)))
+
+
+def test_a_killed_process_is_one_line():
+    with pytest.raises(UsageError, match="a process was killed, or ran out of memory; try fewer --jobs"):
+        list(map_in_order(killed, [1], workers=Workers(jobs=2)))
+    assert list(map_in_order(abs, [-1], workers=Workers(jobs=2))) == [1]
 
 
 def test_results_before_a_bad_item_come_first():
