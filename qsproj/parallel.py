@@ -79,7 +79,7 @@ def map_in_order(
     function : callable
         Pure, and possible to send to another process: a function of a module, or a partial of one.
     items : iterable
-        May be larger than memory: no more than ``AHEAD`` blocks for each worker are on their way or wait to be
+        May be larger than memory: at most ``AHEAD`` blocks for each worker are on their way or wait to be
         taken, however slowly results are taken.
     workers : Workers
         Work that is lost with a worker of a cluster is done again by another one.
