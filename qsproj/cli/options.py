@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import lines_in, read_conllu
+from qsproj.corpus.editing import lines_before
 from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError, UsageError
@@ -80,6 +82,24 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 def read_all(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other."""
     return itertools.chain.from_iterable(read_conllu(path) for path in paths)
+
+
+def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
+    """Read CoNLL-U files one after the other; a word without UPOS is an error that names its line."""
+    for path in paths:
+        line = 1
+        for sentence in read_conllu(path):
+            if UNSPECIFIED in sentence.upos:
+                word = sentence.upos.index(UNSPECIFIED)
+                raise DataError(
+                    name_of(path),
+                    line + lines_before(sentence, word + 1),
+                    found=f"word {word + 1} ({sentence.forms[word]!r}) without UPOS",
+                    expected="one on every word",
+                    remedy="tag it, or leave the sentence out",
+                )
+            yield sentence
+            line += lines_in(sentence)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options import read_all
+    from qsproj.cli.options import read_tagged
     from qsproj.models.tagger_training import accuracy, train_tagger
 
     for given, name in (
@@ -81,9 +81,9 @@ def _train(options: argparse.Namespace) -> None:
             raise UsageError(f"{name} is for tagging, not for --train")
     if options.output == "-":
         raise UsageError("--train needs -o MODEL: a model is not written to standard output")
-    dev = list(read_all([options.dev])) if options.dev else []
+    dev = list(read_tagged([options.dev])) if options.dev else []
     tagger = train_tagger(
-        list(read_all(options.train)),
+        list(read_tagged(options.train)),
         rng=np.random.default_rng(options.seed),
         raw=_raw_words(options.raw or [], options.language),
         dev=dev,

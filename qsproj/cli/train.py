@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, number, read_all, whole_number
+from qsproj.cli.options import add_seed, check_one_standard_input, number, read_all, read_tagged, whole_number
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError
 
@@ -141,8 +141,9 @@ def run(options: argparse.Namespace) -> None:
             expected="trees to stop early by",
             remedy="name a treebank, or leave --dev out",
         )
+    read = read_tagged if options.joint_tags else read_all
     parser, report = train(
-        list(read_all(options.treebanks)),
+        list(read(options.treebanks)),
         dev=dev,
         rng=np.random.default_rng(options.seed),
         options=settings,

@@ -156,6 +156,12 @@ def lines_in(sentence: Sentence) -> int:
     return layout.start.count("\n") + len(layout.lines) - 1 + layout.end.count("\n")
 
 
+def lines_before(sentence: Sentence, word: int) -> int:
+    """Return how many line ends stand before word 1..n of a sentence; 0 for one that was made."""
+    layout = sentence.layout
+    return 0 if layout is None else layout.start.count("\n") + layout.word_lines[word - 1]
+
+
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words; None where the key is not there."""
     if sentence.layout is None:

@@ -137,6 +137,19 @@ def test_a_sentence_of_2000_words_is_named(run_cli, model, tmp_path):
         assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "command", [("train", "--joint-tags"), ("tag", "--train"), ("tag", "--train", SAMPLE, "--dev")]
+)
+def test_a_word_without_tag_is_named_by_file_and_line(run_cli, tmp_path, command):
+    untagged = "# a comment\n1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
+    good, bad = conllu(tmp_path / "good", GOOD), conllu(tmp_path / "bad", "\n" + GOOD + untagged)
+    files = (bad,) if command[-1] == "--dev" else (good, bad)
+    outcome = run_cli(*command, *files, "-o", tmp_path / "m")
+    line = 1 + GOOD.count("\n") + 3
+    assert_one_line(outcome, f"{bad}:{line}: found word 2 ('b') without UPOS, expected one on every word")
+    assert not (tmp_path / "m").exists()
+
+
 @pytest.mark.parametrize("tag", ["_", "NN"])
 def test_tags_that_are_not_universal_are_learned_and_parsed(run_cli, tmp_path, tag):
     rows = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]

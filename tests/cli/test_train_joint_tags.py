@@ -78,6 +78,6 @@ def test_an_untagged_treebank_is_refused_in_one_line(run_cli, tmp_path):
     outcome = run_cli("train", bare, "-o", tmp_path / "m", "--joint-tags")
     assert outcome.code == 2
     assert outcome.err == (
-        "qsproj train: sentence 1: word 1 ('Dogs') has no UPOS, expected one on every word; "
-        "tag it or leave the sentence out\n"
+        f"qsproj train: {bare}:1: found word 1 ('Dogs') without UPOS, expected one on every word; "
+        "tag it, or leave the sentence out\n"
     )
