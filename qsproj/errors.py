@@ -60,7 +60,7 @@ class SentenceLengthError(SentenceError):
 
     def __init__(self, words: int, limit: int) -> None:
         super().__init__(
-            found=f"a sentence of {words:,} words",
+            found=f"a sentence of {counted(words, 'word')}",
             expected=f"1 to {limit:,}",
             remedy="split it, or leave it out",
         )
@@ -75,6 +75,11 @@ class MissingTreeError(SentenceError):
             expected="a tree in the old style, which a converter reads",
             remedy="parse it first (qsproj parse)",
         )
+
+
+def counted(count: int, noun: str) -> str:
+    """Say how many there are of what ``noun`` names in the singular, for a message: 1 word, 1,001 words."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def listed_reasons(counts: Mapping[str, int]) -> str:

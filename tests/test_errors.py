@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
+from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError, counted
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,10 @@ def test_errors_can_be_pickled(error):
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 sentence pairs"), (1, "1 sentence pair"), (1001, "1,001 sentence pairs")]
+)
+def test_counts_are_singular_and_plural(count, text):
+    assert counted(count, "sentence pair") == text

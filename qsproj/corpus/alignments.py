@@ -27,7 +27,7 @@ import numpy as np
 
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import DataError, unknown_name
+from qsproj.errors import DataError, counted, unknown_name
 
 _BYTE_ORDER_MARK = "\ufeff"
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -210,7 +210,7 @@ def _read_tsv(handle: TextIO, name: str) -> Iterator[_Links]:
     for line, text in enumerate(handle, start=1):
         cells = text.rstrip("\r\n").lstrip(_BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
-            found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
+            found = counted(len(cells), "column")
             expected = "source, target and links, separated by tabs"
             raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         sizes = (len(cells[0].split()), len(cells[1].split()))

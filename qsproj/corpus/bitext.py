@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from qsproj.corpus.files import PathOrFile, name_of, open_text
-from qsproj.errors import DataError
+from qsproj.errors import DataError, counted
 
 _BYTE_ORDER_MARK = "\ufeff"
 _BARS = "|||"
@@ -48,7 +48,7 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
                 raise DataError(
                     name_of(longer),
                     number,
-                    found=f"{number - 1 + rest} lines in {name_of(longer)}",
+                    found=f"{counted(number - 1 + rest, 'line')} in {name_of(longer)}",
                     expected=f"{number - 1} as in {name_of(shorter)}",
                     remedy="check that both hold the same sentences, one a line",
                 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.columns import COLUMN_COUNT, COLUMN_NAMES
+from qsproj.errors import counted
 
 NOT_A_HEAD = -2
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
@@ -33,7 +34,7 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
             empty = COLUMN_NAMES[cells.index("")]
             return Fault(index, f"nothing in column {empty}", "a value", "write _ where there is none")
         if len(cells) > 1:
-            found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
+            found = counted(len(cells), "column")
             return Fault(index, found, f"{COLUMN_COUNT} separated by tabs", "write _ for what is unknown")
         if row.split()[0].isdecimal() and len(row.split()) >= COLUMN_COUNT - 2:
             remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"

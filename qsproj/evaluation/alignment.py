@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import QsprojError
+from qsproj.errors import QsprojError, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def alignment_scores(gold: Iterable[Alignment], system: Iterable[Alignment]) -> 
         if right is None or guess is None:
             shorter = "gold" if right is None else "system"
             raise QsprojError(
-                f"the {shorter} alignment ends after {sentences} sentence pairs, the other does not; "
-                "score the same pairs"
+                f"the {shorter} alignment ends after {counted(sentences, 'sentence pair')}, the other does "
+                "not; score the same pairs"
             )
         possible_links = set(map(tuple, right.links.tolist()))
         sure_links = set(map(tuple, right.links[right.sure].tolist()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
@@ -82,9 +82,9 @@ class TrainingReport:
         best = max(self.epochs, key=lambda record: record.score or 0.0)
         dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
         left_out = "".join(
-            f"; {count} sentences left out: {reason}" for reason, count in self.skipped.items()
+            f"; {counted(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
         )
-        return f"{shape} parser, {roots}, {len(self.epochs)} epochs{dev}{left_out}"
+        return f"{shape} parser, {roots}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}"
 
 
 def train_arc_parser(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels import adaptation_features as kernels
 from qsproj.kernels.adagrad import adagrad
@@ -76,7 +76,7 @@ class ConverterReport:
         shape = "projective" if inference.projective else "non-projective"
         roots = "one root" if inference.single_root else "any number of roots"
         left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
-        return f"converter to {shape} trees, {roots}, {self.sentences} sentences{left_out}"
+        return f"converter to {shape} trees, {roots}, {counted(self.sentences, 'sentence')}{left_out}"
 
 
 def train_converter(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.kernels.adagrad import adagrad
 from qsproj.kernels.row_features import add_rows
 from qsproj.kernels.second_order_features import step_factors
@@ -141,7 +141,7 @@ def _checked(options: TrainingOptions) -> TrainingOptions:
 def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
     if len(sentences) < TAGGER_FOLDS:
         raise UsageError(
-            f"found {len(sentences)} sentences to learn tags and trees from, expected at least "
+            f"found {counted(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
             f"{TAGGER_FOLDS}: each is tagged by a tagger trained on others"
         )
     if len(tagger.tags) < 2:

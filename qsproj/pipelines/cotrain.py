@@ -19,7 +19,7 @@ import numpy as np
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, listed_reasons
+from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_scorer import supported_buckets
 from qsproj.models.arc_training import (
@@ -77,7 +77,7 @@ class CotrainingReport:
     def summary(self) -> str:
         """Say in a line what was learned from."""
         return (
-            f"learned from {self.trees} trees and {self.pairs} pairs without; "
+            f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
             f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
         )
 

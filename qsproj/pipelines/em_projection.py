@@ -8,7 +8,7 @@ from functools import partial
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.dmv_training import DmvOptions, DmvReport, train_dmv
 from qsproj.models.em_checkpoint import Checkpoint
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
@@ -106,7 +106,7 @@ def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 def _summary(report: DmvReport) -> tuple[str, ...]:
     whole = f", of which {report.whole} with all heads" if report.whole else ""
     return em_summary(
-        f"trained on {report.sentences} sentences{whole}",
+        f"trained on {counted(report.sentences, 'sentence')}{whole}",
         report.iterations,
         report.converged,
         report.skipped,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.conllu import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import unknown_name
+from qsproj.errors import counted, unknown_name
 
 UNLABELLED = "_"
 # The threshold of our aligner: links below it are candidates, more of them wrong than right.
@@ -66,8 +66,9 @@ class ProjectionCounts:
         """Say how much was projected and, where that is known, how much of it is right."""
         share = 100 * self.arcs / max(self.words, 1)
         projected = (
-            f"{self.pairs} pairs, {self.words} target words: {self.arcs} arcs projected "
-            f"({share:.1f}% of the words), {self.whole} whole trees"
+            f"{counted(self.pairs, 'pair')}, {counted(self.words, 'target word')}: "
+            f"{counted(self.arcs, 'arc')} projected ({share:.1f}% of the words), "
+            f"{counted(self.whole, 'whole tree')}"
         )
         if not self.judged:
             return (projected,)

@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.pipelines.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
@@ -130,6 +130,6 @@ def project_hard(
         parser,
         (
             *projected.counts.summary(),
-            f"trained on {used} sentences: {report.summary(parser.inference)}",
+            f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}",
         ),
     )

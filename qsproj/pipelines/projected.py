@@ -12,7 +12,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, listed_reasons
+from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.training.em import EMRecord
 
 # A DMV parses a sentence in less time than it takes to send it to another process: many go together.
@@ -74,6 +74,7 @@ def em_summary(
     if iterations:
         first, last = iterations[0].log_likelihood, iterations[-1].log_likelihood
         lines.append(
-            f"{ended} after {len(iterations)} iterations of EM: log-likelihood from {first:.1f} to {last:.1f}"
+            f"{ended} after {counted(len(iterations), 'iteration')} of EM: "
+            f"log-likelihood from {first:.1f} to {last:.1f}"
         )
     return tuple(lines)

@@ -10,6 +10,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.conllu import with_heads, write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import counted
 from qsproj.models.dmv import TREES, Dmv
 from qsproj.models.dmv_punctuation import kept_words, strip_heads
 from qsproj.models.dmv_training import DmvOptions, train_dmv
@@ -56,13 +57,12 @@ def project_qg(
     if trees:
         parse = partial(tree_given_source, model)
         write_conllu(map_in_order(parse, pairs, workers=workers, block=BLOCK_SENTENCES), trees)
+    what = f"trained on {counted(report.pairs, 'pair')}"
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
         model,
         (
-            *em_summary(
-                f"trained on {report.pairs} pairs", report.iterations, report.converged, report.skipped
-            ),
+            *em_summary(what, report.iterations, report.converged, report.skipped),
             f"configurations: {learned}",
         ),
     )

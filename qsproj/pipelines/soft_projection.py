@@ -21,7 +21,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import HASH_BITS, ArcScorer, supported_buckets
 from qsproj.models.arc_training import Example, TrainingOptions, train_scorer
@@ -128,8 +128,8 @@ def _summary(learned_from: list[Sentence], prior: Prior, options: SoftProjection
     """Say what was learned from."""
     words = sum(map(len, learned_from))
     return (
-        f"{len(prior.members)} prior parser{'s' if len(prior.members) > 1 else ''}; learned from "
-        f"{len(learned_from)} pairs of {words} target words in the last of {options.rounds} rounds"
+        f"{counted(len(prior.members), 'prior parser')}; learned from {counted(len(learned_from), 'pair')} "
+        f"of {counted(words, 'target word')} in the last of {counted(options.rounds, 'round')}"
     )
 
 

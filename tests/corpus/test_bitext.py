@@ -42,7 +42,7 @@ def test_unequal_files_are_both_named_with_their_counts(tmp_path, source_lines, 
     longer, shorter = sorted([(source_lines, source), (target_lines, target)], reverse=True)
     with pytest.raises(DataError) as caught:
         list(read_bitext(source, target))
-    assert f"{longer[1]}:{shorter[0] + 1}: found {longer[0]} lines" in str(caught.value)
+    assert f"{longer[1]}:{shorter[0] + 1}: found {longer[0]} line" in str(caught.value)
     assert f"expected {shorter[0]} as in {shorter[1]}" in str(caught.value)
 
 
