@@ -36,8 +36,9 @@ _MAX_WORD = 2**31 - 2
 
 
 class _Links(NamedTuple):
-    """What a file says of one sentence pair: k links, their words 1-based."""
+    """What a file says of one sentence pair, and from which line on: k links, their words 1-based."""
 
+    line: int
     lines: list[int]
     sources: list[int]
     targets: list[int]
@@ -46,7 +47,7 @@ class _Links(NamedTuple):
     sizes: tuple[int, int] | None = None
 
 
-_NO_LINKS = _Links([], [], [], [], None)
+_NO_LINKS = _Links(0, [], [], [], [], None)
 
 
 def read_alignments(
@@ -130,18 +131,20 @@ def _checked_alignments(
             if expected is not None:
                 size = next(expected, None)
                 if size is None:
-                    raise _count_error(name, f"pair {count}", f"{count - 1} pairs")
+                    raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
             yield _alignment(links, size, name)
     for missing in expected or ():
         # NAACL files say nothing of a pair without links: those after the last are in ``sizes`` only.
         if read not in (_READERS["naacl"], _READERS["naacl-zero"]):
-            raise _count_error(name, f"{count} pairs", "more")
+            pairs = count + 1 + sum(1 for _ in expected or ())
+            raise _count_error(name, count + 1, f"the end of the file after {counted(count, 'line')}", pairs)
         yield _alignment(_NO_LINKS, missing, name)
 
 
-def _count_error(name: str, found: str, expected: str) -> DataError:
+def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
+    expected = f"the links of {counted(pairs, 'pair')}, as there are of sentences"
     remedy = "check that the alignment is that of these sentences"
-    return DataError(name, None, found=found, expected=f"{expected}, as in the sentences", remedy=remedy)
+    return DataError(name, line, found=found, expected=expected, remedy=remedy)
 
 
 def _alignment(links: _Links, size: tuple[int, int] | None, name: str) -> Alignment:
@@ -169,6 +172,7 @@ def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> _Links
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy="check the format")
     links = _Links(
+        line,
         [line] * len(tokens),
         [int(match[1]) + 1 - first_word for match in matches],
         [int(match[3]) + 1 - first_word for match in matches],
@@ -229,11 +233,12 @@ def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Link
             line = found[0].line
             raise DataError(name, line, found=f"sentence {number}", expected=expected, remedy=remedy)
         for _ in range(following, number):
-            yield _NO_LINKS
+            yield _NO_LINKS._replace(line=found[0].line)
         # A row with word 0 after the shift says that the other word is aligned to NULL.
         linked = [row for row in found if row.source and row.target]
         has_weights = any(row.weight is not None for row in linked)
         yield _Links(
+            found[0].line,
             [row.line for row in linked],
             [row.source for row in linked],
             [row.target for row in linked],

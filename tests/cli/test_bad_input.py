@@ -82,7 +82,18 @@ def test_fewer_links_than_pairs(run_cli, tmp_path):
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE),
         *("--alignment", links, "-o", tmp_path / "m"),
     )
-    assert_one_line(outcome, str(links))
+    assert_one_line(outcome, f"{links}:2: found the end of the file after 1 line, expected the links of 90 pairs")
+
+
+def test_more_links_than_pairs(run_cli, tmp_path):
+    links = tmp_path / "links"
+    links.write_text(Path(LINKS).read_text() + "0-0\n0-0\n")
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE),
+        *("--alignment", links, "-o", tmp_path / "m"),
+    )
+    line = Path(LINKS).read_text().count("\n") + 1
+    assert_one_line(outcome, f"{links}:{line}: found the links of pair {line}, expected the links of")
 
 
 def test_unequal_line_counts(run_cli, tmp_path):

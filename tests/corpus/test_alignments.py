@@ -63,13 +63,24 @@ def test_weights():
             ":2: found a link of word 1 with word 3, counted from 1, expected words",
         ),
         ("2-0", [(2, 2)], ":1: found a link of word 3 with word 1"),
-        ("0-0\n\n", [(1, 1)], "found pair 2, expected 1 pairs, as in the sentences"),
-        ("0-0", [(1, 1), (1, 1)], "found 1 pairs, expected more"),
+        ("0-0\n\n\n", [(1, 1)], ":2: found the links of pair 2, expected the links of 1 pair, as there are"),
+        (
+            "0-0",
+            [(1, 1)] * 4,
+            ":2: found the end of the file after 1 line, expected the links of 4 pairs, as there are of",
+        ),
+        ("", [(1, 1)], ":1: found the end of the file after 0 lines, expected the links of 1 pair"),
     ],
 )
 def test_sizes_are_checked(text, sizes, message):
     with pytest.raises(DataError, match=message):
         read(text, sizes=sizes)
+
+
+def test_naacl_links_of_a_pair_too_many_name_their_line():
+    """Also where they come after pairs that have none, and no line."""
+    with pytest.raises(DataError, match=":3: found the links of pair 2, expected the links of 1 pair"):
+        read("1 1 1\n1 2 2\n4 1 1\n", "naacl", [(3, 3)])
 
 
 def test_a_naacl_link_out_of_range_names_its_own_line():
