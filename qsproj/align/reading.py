@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_text
-from qsproj.corpus.pairing import pair_sentences
+from qsproj.corpus.pairing import pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
@@ -72,7 +71,7 @@ def read_word_pairs(
 
 
 def _words_of_trees(source: str, target: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    for one, other in pair_sentences(read_conllu(source), read_conllu(target)):
+    for one, other in pair_files(source, target):
         yield one.forms, other.forms
 
 

@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import comment_value
+from qsproj.corpus.editing import comment_value, lines_in
+from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import DataError
 
@@ -23,7 +25,7 @@ class AlignedFiles:
     Attributes
     ----------
     source, target : str
-        CoNLL-U, paired by :func:`pair_sentences`.
+        CoNLL-U, paired by :func:`pair_files`.
     alignment : str
         Word links, in the order of the source sentences.
     alignment_format : str
@@ -43,13 +45,13 @@ class AlignedFiles:
         UsageError
             When a file cannot be opened or the format is unknown.
         DataError
-            As in :func:`pair_sentences` and :func:`qsproj.corpus.alignments.read_alignments`: links are
+            As in :func:`pair_files` and :func:`qsproj.corpus.alignments.read_alignments`: links are
             checked against the sentences, and an error names file and line.
         """
         current: deque[tuple[Sentence, Sentence]] = deque()
 
         def sizes() -> Iterator[tuple[int, int]]:
-            for source, target in pair_sentences(read_conllu(self.source), read_conllu(self.target)):
+            for source, target in pair_files(self.source, self.target):
                 current.append((source, target))
                 yield len(source), len(target)
 
@@ -58,8 +60,24 @@ class AlignedFiles:
             yield SentencePair(source, target, alignment)
 
 
+def pair_files(source: str, target: str) -> Iterator[tuple[Sentence, Sentence]]:
+    """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
+
+    Raises
+    ------
+    UsageError
+        When a file cannot be opened.
+    DataError
+        As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
+    """
+    return pair_sentences(read_conllu(source), read_conllu(target), names=(name_of(source), name_of(target)))
+
+
 def pair_sentences(
-    source_sentences: Iterable[Sentence], target_sentences: Iterable[Sentence]
+    source_sentences: Iterable[Sentence],
+    target_sentences: Iterable[Sentence],
+    *,
+    names: tuple[str, str] | None = None,
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Yield (source, target) in the order of the source.
 
@@ -71,6 +89,8 @@ def pair_sentences(
     source_sentences, target_sentences : iterable of Sentence
         Consumed in step; by id, target sentences that stand earlier than their partners are held in memory
         until these come.
+    names : (str, str) or None
+        The files of which they are all, for errors; None: these count the sentences of either side.
 
     Raises
     ------
@@ -79,15 +99,16 @@ def pair_sentences(
     """
     sources, targets = iter(source_sentences), iter(target_sentences)
     first_source, first_target = next(sources, None), next(targets, None)
-    if first_source is not None:
-        sources = chain([first_source], sources)
-    if first_target is not None:
-        targets = chain([first_target], targets)
+    source_name, target_name = names or (None, None)
+    sides = (
+        _Side("source", "target", source_name, _placed(first_source, sources)),
+        _Side("target", "source", target_name, _placed(first_target, targets)),
+    )
     if first_source is not None and first_target is not None:
         for key in _IDS:
             if comment_value(first_source, key) and comment_value(first_target, key):
-                return _pairs_by_id(sources, targets, key)
-    return _pairs_by_order(sources, targets)
+                return _pairs_by_id(*sides, key)
+    return _pairs_by_order(*sides)
 
 
 def pair_aligned(
@@ -134,78 +155,107 @@ def pair_aligned(
         yield SentencePair(source, target, _resized(alignment, len(source), len(target)))
 
 
-def _pairs_by_order(
-    sources: Iterator[Sentence], targets: Iterator[Sentence]
-) -> Iterator[tuple[Sentence, Sentence]]:
-    for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
-        if source is None or target is None:
-            side, other = ("source", "target") if source is None else ("target", "source")
-            raise DataError(
-                f"pair {number}",
-                None,
-                found=f"no {side} sentence",
-                expected=f"a partner of {_description(source or target, number)} of the {other}",
-                remedy="check that both hold the same sentences, or give them parallel_id comments",
-            )
-        yield source, target
+class _Place(NamedTuple):
+    """Where a sentence stands on its side; numbers and lines count from 1."""
+
+    number: int
+    line: int
 
 
-def _pairs_by_id(
-    sources: Iterator[Sentence], targets: Iterator[Sentence], key: str
-) -> Iterator[tuple[Sentence, Sentence]]:
-    keyed_targets = _keyed(targets, key, "target")
-    waiting: dict[str, tuple[int, Sentence]] = {}
-    for number, value, source in _keyed(sources, key, "source"):
+class _Side(NamedTuple):
+    """The sentences of one side, and what errors call it, the other one, and the file."""
+
+    role: str
+    other: str
+    name: str | None
+    sentences: Iterator[tuple[_Place, Sentence]]
+
+    def error(self, place: _Place, *, found: str, expected: str, remedy: str) -> DataError:
+        """Build the error of one sentence."""
+        if self.name is None:
+            name, line = f"{self.role} sentence {place.number}", None
+        else:
+            name, line = self.name, place.line
+        return DataError(name, line, found=found, expected=expected, remedy=remedy)
+
+    def without_partner(self, place: _Place, key: str, value: str) -> DataError:
+        """Build the error of a sentence whose id the other side does not have."""
+        return self.error(
+            place,
+            found=f"{key} {value} in the {self.role} only",
+            expected=f"it in the {self.other}, too",
+            remedy=f"remove what is on one side only, or the {key} comments to pair by order",
+        )
+
+
+def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
+    line = 1
+    for number, sentence in enumerate(others if first is None else chain([first], others), start=1):
+        yield _Place(number, line), sentence
+        line += lines_in(sentence)
+
+
+def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:
+    for source, target in zip_longest(source_side.sentences, target_side.sentences):
+        if source is None:
+            raise _no_more(source_side, target_side, *target)
+        if target is None:
+            raise _no_more(target_side, source_side, *source)
+        yield source[1], target[1]
+
+
+def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -> DataError:
+    inside = "" if shorter.name is None else f" in {shorter.name}"
+    return longer.error(
+        place,
+        found=f"{_description(sentence, place.number)}, but no more {shorter.role} sentences{inside}",
+        expected="a partner of each",
+        remedy="check that both hold the same sentences, or give them parallel_id comments",
+    )
+
+
+def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
+    keyed_targets = _keyed(target_side, key)
+    waiting: dict[str, tuple[_Place, Sentence]] = {}
+    for place, value, source in _keyed(source_side, key):
         while value not in waiting:
             following = next(keyed_targets, None)
             if following is None:
-                raise _without_partner(number, key, value, "source", "target")
-            target_number, target_value, target = following
-            waiting[target_value] = (target_number, target)
+                raise source_side.without_partner(place, key, value)
+            target_place, target_value, target = following
+            waiting[target_value] = (target_place, target)
         yield source, waiting.pop(value)[1]
-    never_asked_for = ((number, value) for value, (number, _) in waiting.items())
-    unread = ((number, value) for number, value, _ in keyed_targets)
-    for number, value in chain(never_asked_for, unread):
-        raise _without_partner(number, key, value, "target", "source")
+    never_asked_for = ((place, value) for value, (place, _) in waiting.items())
+    unread = ((place, value) for place, value, _ in keyed_targets)
+    for place, value in chain(never_asked_for, unread):
+        raise target_side.without_partner(place, key, value)
 
 
-def _keyed(sentences: Iterator[Sentence], key: str, side: str) -> Iterator[tuple[int, str, Sentence]]:
-    """Yield (number, id, sentence); every sentence must have an id, and no two the same."""
+def _keyed(side: _Side, key: str) -> Iterator[tuple[_Place, str, Sentence]]:
+    """Yield (place, id, sentence); every sentence must have an id, and no two the same."""
     seen = set[str]()
-    for number, sentence in enumerate(sentences, start=1):
+    for place, sentence in side.sentences:
         value = comment_value(sentence, key)
         if not value:
-            raise DataError(
-                f"{side} sentence {number}",
-                None,
+            raise side.error(
+                place,
                 found=f"no {key}",
                 expected="one, as in the first sentence",
                 remedy=f"give every sentence a {key}, or none to pair by order",
             )
         if value in seen:
-            raise DataError(
-                f"{side} sentence {number}",
-                None,
+            raise side.error(
+                place,
                 found=f"{key} {value} again",
                 expected="each once",
                 remedy="join or remove the sentences that share it",
             )
         seen.add(value)
-        yield number, value, sentence
+        yield place, value, sentence
 
 
-def _without_partner(number: int, key: str, value: str, side: str, other: str) -> DataError:
-    return DataError(
-        f"{side} sentence {number}",
-        None,
-        found=f"{key} {value} in the {side} only",
-        expected=f"it in the {other}, too",
-        remedy=f"remove what is on one side only, or the {key} comments to pair by order",
-    )
-
-
-def _description(sentence: Sentence | None, number: int) -> str:
-    if sentence is None or sentence.sent_id is None:
+def _description(sentence: Sentence, number: int) -> str:
+    if sentence.sent_id is None:
         return f"sentence {number}"
     return f"sent_id {sentence.sent_id}"
 

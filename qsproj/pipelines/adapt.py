@@ -9,7 +9,7 @@ from itertools import takewhile
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.editing import with_comment
+from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, MissingTreeError, UsageError
@@ -33,32 +33,46 @@ class ConvertedSentence:
 
 
 def pair_styles(
-    source_sentences: Iterable[Sentence], target_sentences: Iterable[Sentence]
+    source_sentences: Iterable[Sentence],
+    target_sentences: Iterable[Sentence],
+    *,
+    names: tuple[str, str] | None = None,
 ) -> list[tuple[Sentence, Sentence]]:
     """Pair sentences in two styles, as :func:`qsproj.corpus.pairing.pair_sentences` does.
+
+    Parameters
+    ----------
+    names : (str, str) or None
+        The files of which they are all, for errors, which name the line, too.
 
     Raises
     ------
     DataError
         At the first sentence without a partner, and at the first pair that has not the same words.
     """
-    pairs = list(pair_sentences(source_sentences, target_sentences))
+    pairs = list(pair_sentences(source_sentences, target_sentences, names=names))
+    line = 1
     for number, (source, target) in enumerate(pairs, start=1):
         if source.forms != target.forms:
-            raise _not_the_same_words(number, source, target)
+            raise (
+                _not_the_same_words(f"pair {number}", None, source, target)
+                if names is None
+                else _not_the_same_words(names[0], line, source, target)
+            )
+        line += lines_in(source)
     return pairs
 
 
-def _not_the_same_words(number: int, source: Sentence, target: Sentence) -> DataError:
+def _not_the_same_words(name: str, line: int | None, source: Sentence, target: Sentence) -> DataError:
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(source.forms, target.forms)))
     source_word, target_word = (
         repr(sentence.forms[same]) if same < len(sentence) else "none" for sentence in (source, target)
     )
-    name = f" (sent_id {source.sent_id})" if source.sent_id else ""
+    inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
     return DataError(
-        f"pair {number}{name}",
-        None,
-        found=f"word {same + 1} {source_word} in the source and {target_word} in the target",
+        name,
+        line,
+        found=f"word {same + 1} {source_word}{inside} in the source and {target_word} in the target",
         expected="the same words in both styles",
         remedy="leave out sentences that are tokenised differently",
     )
@@ -70,8 +84,11 @@ def train_adaptation(
     *,
     rng: np.random.Generator,
     options: ConverterOptions | None = None,
+    names: tuple[str, str] | None = None,
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter on sentences with trees in both styles; see :func:`train_converter`.
+
+    ``names`` is what :func:`pair_styles` takes.
 
     Raises
     ------
@@ -80,7 +97,7 @@ def train_adaptation(
     UsageError
         When no source sentence, or no target sentence, has a head.
     """
-    pairs = pair_styles(sources, targets)
+    pairs = pair_styles(sources, targets, names=names)
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
@@ -94,6 +111,7 @@ def train_adapted_parser(
     rng: np.random.Generator,
     sources: Iterable[Sentence] | None = None,
     options: ConverterOptions | None = None,
+    names: tuple[str, str] | None = None,
 ) -> tuple[AdaptedParser, ConverterReport]:
     """Put a converter behind a parser of the source style.
 
@@ -106,6 +124,8 @@ def train_adapted_parser(
     sources : iterable of Sentence or None
         Source trees of the same sentences; right ones are best. None: what ``parser`` makes of them, whose
         errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
+    names : (str, str) or None
+        As :func:`pair_styles` takes them.
 
     Raises
     ------
@@ -115,7 +135,7 @@ def train_adapted_parser(
     trees = list(targets)
     if sources is None:
         sources = [parser.parse(tree) for tree in track(trees, "parsing", unit="sentence")]
-    converter, report = train_adaptation(sources, trees, rng=rng, options=options)
+    converter, report = train_adaptation(sources, trees, rng=rng, options=options, names=names)
     return AdaptedParser(parser, converter), report
 
 

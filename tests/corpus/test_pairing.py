@@ -6,8 +6,8 @@ import itertools
 import pytest
 
 from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import read_conllu, sentence_from_words
-from qsproj.corpus.pairing import AlignedFiles, pair_aligned, pair_sentences
+from qsproj.corpus.conllu import read_conllu, sentence_from_words, write_conllu
+from qsproj.corpus.pairing import AlignedFiles, pair_aligned, pair_files, pair_sentences
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError
 
@@ -58,14 +58,40 @@ def test_pairs_are_streamed():
         (["a", None], ["a", "b"], "source sentence 2: found no sent_id, expected one"),
         (["a", "a"], ["a", "b"], "source sentence 2: found sent_id a again"),
         (["b"], ["a", "a"], "target sentence 2: found sent_id a again"),
-        ([None], [None, None], "pair 2: found no source sentence, expected a partner of sentence 2"),
-        ([None, "x"], [None], "pair 2: found no target sentence, expected a partner of sent_id x"),
-        ([None], [], "pair 1: found no target sentence"),
+        (
+            [None],
+            [None, None],
+            "target sentence 2: found sentence 2, but no more source sentences, expected",
+        ),
+        ([None, "x"], [None], "source sentence 2: found sent_id x, but no more target sentences, expected a"),
+        ([None], [], "source sentence 1: found sentence 1, but no more target sentences"),
     ],
 )
 def test_the_first_that_does_not_fit_is_named(source, target, message):
     with pytest.raises(DataError, match=message):
         list(pair_sentences(sentences(*source), sentences(*target)))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (["a", "b"], ["a", "c"], "S:4: found sent_id b in the source only"),
+        (["a", "b"], ["c", "a", "b"], "T:1: found sent_id c in the target only"),
+        (["a", "b"], ["a", "b", "c"], "T:7: found sent_id c in the target only"),
+        (["a", None], ["a", "b"], "S:4: found no sent_id"),
+        (
+            [None],
+            [None, None],
+            "T:3: found sentence 2, but no more source sentences in S, expected a",
+        ),
+    ],
+)
+def test_files_are_named_with_the_line(tmp_path, monkeypatch, source, target, message):
+    monkeypatch.chdir(tmp_path)
+    write_conllu(sentences(*source), "S")
+    write_conllu(sentences(*target), "T")
+    with pytest.raises(DataError, match=message):
+        list(pair_files("S", "T"))
 
 
 def test_aligned_pairs_have_the_sizes_of_their_sentences():
