@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qsproj.align.characters import carry_to_words, check_side, cut_pair
 from qsproj.align.eflomal import check_links_only, eflomal_links, find_eflomal
 from qsproj.align.encoding import alignable, encode_bitext
 from qsproj.align.symmetrize import (
     DEFAULT_THRESHOLD,
     SYMMETRIZATIONS,
     THRESHOLD,
-    Links,
+    Posteriors,
     check_symmetrization,
     link_weights,
     symmetrize,
@@ -28,15 +29,19 @@ if TYPE_CHECKING:
 METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
 
 Words = Sequence[str]
+Pairs = Iterable[tuple[Words, Words]]
+# Forward and backward, of each pair; [0, 0] where it cannot be aligned.
+Directions = Iterator[tuple[Posteriors, Posteriors]]
 
 
 def align_words(
-    pairs: Iterable[tuple[Words, Words]],
+    pairs: Pairs,
     *,
     method: str = "hmm",
     symmetrization: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     settings: HmmSettings | None = None,
+    characters: str | None = None,
 ) -> Iterator[Alignment]:
     """Align a bitext, learning from nothing but itself.
 
@@ -53,6 +58,9 @@ def align_words(
         For the symmetrisation ``threshold``: least mean probability of a link.
     settings : HmmSettings or None
         How ``hmm`` is trained.
+    characters : str or None
+        The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
+        characters to learn from, see :mod:`qsproj.align.characters`. Links are between words all the same.
 
     Returns
     -------

@@ -79,6 +79,7 @@ def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.files import name_of
     from qsproj.errors import UsageError
     from qsproj.models.converter_training import ConverterOptions
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
@@ -94,14 +95,15 @@ def _train(options: argparse.Namespace) -> None:
     rng = np.random.default_rng(options.seed)
     targets = read_conllu(options.target)
     sources = read_conllu(options.source) if options.source else None
+    names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
         model, report = train_adapted_parser(
-            _source_parser(options.parser), targets, sources=sources, rng=rng, options=settings
+            _source_parser(options.parser), targets, sources=sources, rng=rng, options=settings, names=names
         )
         inference = model.converter.inference
         model.save(options.output)
     elif sources is not None:
-        converter, report = train_adaptation(sources, targets, rng=rng, options=settings)
+        converter, report = train_adaptation(sources, targets, rng=rng, options=settings, names=names)
         inference = converter.inference
         converter.save(options.output)
     else:
@@ -113,11 +115,17 @@ def _source_parser(path: str) -> StoredParser:
     """Load a parser that can become part of another model."""
     from qsproj.errors import DataError
     from qsproj.models.converter_parser import StoredParser
-    from qsproj.models.storage import load_parser
+    from qsproj.models.storage import kind_of, load_parser
 
     parser = load_parser(path)
     if not isinstance(parser, StoredParser):
-        raise DataError(path, None, found=type(parser).__name__, expected="a parser that can be stored")
+        raise DataError(
+            path,
+            None,
+            found=f"a model of kind {kind_of(parser)}",
+            expected="a parser that can be part of another model",
+            remedy="train one: qsproj train",
+        )
     return parser
 
 
@@ -125,7 +133,7 @@ def _convert(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.errors import DataError, UsageError
     from qsproj.models.converter import Converter
-    from qsproj.models.storage import load_model
+    from qsproj.models.storage import kind_of, load_model
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 
     if options.source is None:
@@ -138,7 +146,7 @@ def _convert(options: argparse.Namespace) -> None:
         raise DataError(
             options.model,
             None,
-            found=f"a model of class {type(converter).__name__}",
+            found=f"a model of kind {kind_of(converter)}",
             expected="a converter",
             remedy="train one with --source and --target, or parse with it: qsproj parse",
         )

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
 from qsproj.models.converter import Converter, converted_sentence
-from qsproj.models.storage import KINDS, Parser, nested, save_model, under
+from qsproj.models.storage import KINDS, Parser, kind_of, nested, save_model, under
 
 KIND = "adapted-parser"
 SOURCE_PREFIX = "source_"
@@ -83,18 +82,3 @@ class AdaptedParser:
             header["source"], under(SOURCE_PREFIX, arrays)
         )
         return AdaptedParser(source_parser, Converter.from_archive(header["converter"], arrays))
-
-
-def kind_of(parser: StoredParser) -> str:
-    """Return what model files call a parser of this class.
-
-    Raises
-    ------
-    UsageError
-        When they have no name for it.
-    """
-    home = (type(parser).__module__, type(parser).__name__)
-    for kind, place in KINDS.items():
-        if place == home:
-            return kind
-    raise UsageError(f"a parser of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")

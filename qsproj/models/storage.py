@@ -172,6 +172,21 @@ def load_model(path: str | Path) -> Model:
     return model
 
 
+def kind_of(model: object) -> str:
+    """Return what model files call a model of this class.
+
+    Raises
+    ------
+    UsageError
+        When they have no name for it.
+    """
+    home = (type(model).__module__, type(model).__name__)
+    for kind, place in KINDS.items():
+        if place == home:
+            return kind
+    raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
+
+
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return the arrays of a part of a model, under names that begin with ``prefix``."""
     return {prefix + name: array for name, array in arrays.items()}
@@ -192,7 +207,7 @@ def load_parser(path: str | Path) -> Parser:
     """
     model = load_model(path)
     if not isinstance(model, Parser):
-        found = f"a model that does not parse ({type(model).__name__})"
+        found = f"a model of kind {kind_of(model)}, which does not parse"
         raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
     return model
 
@@ -214,6 +229,6 @@ def load_model_of(path: str | Path, kind: type[Kind], *, expected: str, remedy: 
     """
     model = load_model(path)
     if not isinstance(model, kind):
-        found = f"a model of another kind ({type(model).__name__})"
+        found = f"a model of kind {kind_of(model)}"
         raise DataError(str(path), None, found=found, expected=expected, remedy=remedy)
     return model

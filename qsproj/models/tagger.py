@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tag_features import feature_keys, fill_table, find_rows
-from qsproj.models.storage import load_archive, save_model
+from qsproj.models.storage import load_model_of, save_model
 
 KIND = "tagger"
 
@@ -172,13 +171,4 @@ def load_tagger(path: str | Path) -> Tagger:
     DataError
         When the file is missing or damaged, or holds a model of another kind.
     """
-    kind, header, arrays = load_archive(path)
-    if kind != KIND:
-        raise DataError(
-            str(path),
-            None,
-            found=f"a model of kind {kind}",
-            expected=f"a {KIND}",
-            remedy="train one with: qsproj tag --train",
-        )
-    return Tagger.from_archive(header, arrays)
+    return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj tag --train")

@@ -14,7 +14,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.storage import load_model
+from qsproj.models.storage import load_model_of
 from qsproj.models.tree_inference import TreeInference
 
 TEMPLATE_SET = "words"
@@ -48,23 +48,25 @@ class Prior:
 
 
 def load_prior(path: str) -> ArcParser:
-    """Load a first-order parser from a model file.
+    """Load a parser of tags alone from a model file.
 
     Raises
     ------
     DataError
-        As :func:`qsproj.models.storage.load_model`, and when the model is of another kind.
+        As :func:`qsproj.models.storage.load_model`, and when the model is of another kind or reads more.
     """
-    model = load_model(path)
-    if not isinstance(model, ArcParser):
-        found = f"a model of another kind ({type(model).__name__})"
-        remedy = "train one: qsproj train --features delexicalised"
-        raise DataError(path, None, found=found, expected="a first-order parser", remedy=remedy)
-    return model
+    expected = "a first-order parser of tags alone"
+    remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
+    parser = load_model_of(path, ArcParser, expected=expected, remedy=remedy)
+    template_set = parser.scorer.template_set
+    if template_set != PRIOR_TEMPLATE_SET:
+        found = f"a parser that reads {template_set}, which another language does not share"
+        raise DataError(path, None, found=found, expected=expected, remedy=remedy)
+    return parser
 
 
 def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
-    """Put parsers together by the mean of their weights, tempered.
+    """Put parsers of tags alone together by the mean of their weights, tempered.
 
     A weight that lies in a bucket which a feature of a word hashes to as well acts on that, too; the
     weights learned above the prior make up for it.
@@ -72,16 +74,10 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     Raises
     ------
     UsageError
-        When there is no parser, one reads more than tags, or they do not have equally many buckets.
+        When there is no parser, or they do not have equally many buckets.
     """
     if not members:
         raise UsageError("soft projection needs a prior")
-    for member in members:
-        if member.scorer.template_set != PRIOR_TEMPLATE_SET:
-            raise UsageError(
-                f"a prior reads {member.scorer.template_set}, which another language does not share, "
-                f"expected tags alone; train it with --features {PRIOR_TEMPLATE_SET}"
-            )
     if len({len(member.scorer.weights) for member in members}) > 1:
         raise UsageError("the priors hash to different numbers of buckets; train them with the same qsproj")
     weights = np.zeros(len(members[0].scorer.weights), dtype=np.float32)

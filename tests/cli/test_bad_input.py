@@ -9,6 +9,7 @@ import pytest
 
 SAMPLE = Path("corpora/de.conllu")
 LINKS = "corpora/en-de.pharaoh"
+PAIR = ("--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
 GOOD = SAMPLE.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
 ROW = GOOD.splitlines()[3]
 
@@ -34,6 +35,15 @@ def model(tmp_path_factory):
 
     path = tmp_path_factory.mktemp("models") / "de.model"
     assert main(["train", str(SAMPLE), "-o", str(path), "--epochs", "1"]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    path = tmp_path_factory.mktemp("models") / "de.tagger"
+    assert main(["tag", "--train", str(SAMPLE), "--language", "de", "-o", str(path)]) == 0
     return path
 
 
@@ -82,7 +92,9 @@ def test_fewer_links_than_pairs(run_cli, tmp_path):
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE),
         *("--alignment", links, "-o", tmp_path / "m"),
     )
-    assert_one_line(outcome, f"{links}:2: found the end of the file after 1 line, expected the links of 90 pairs")
+    assert_one_line(
+        outcome, f"{links}:2: found the end of the file after 1 line, expected the links of 90 pairs"
+    )
 
 
 def test_more_links_than_pairs(run_cli, tmp_path):
@@ -120,9 +132,27 @@ def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
     assert_one_line(outcome, "unknown method 'magic'; known: hard")
 
 
-def test_a_tagger_is_no_parser(run_cli, tmp_path):
-    run_cli("tag", "--train", SAMPLE, "--language", "de", "-o", tmp_path / "tagger")
-    assert_one_line(run_cli("parse", "-m", tmp_path / "tagger", SAMPLE), "tagger", "expected a parser")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("parse", SAMPLE, "-m"),
+        ("suggest", SAMPLE, "-m"),
+        ("adapt", "--source", SAMPLE, "-m"),
+        ("adapt", "--source", SAMPLE, "--target", SAMPLE, "--parser"),
+        ("project", *PAIR, "--method", "soft", "--prior"),
+    ],
+)
+def test_a_tagger_is_called_what_model_files_call_it(run_cli, tagger, tmp_path, command):
+    outcome = run_cli(*command, tagger, "-o", tmp_path / "out")
+    assert_one_line(outcome, f"{tagger}: found a model of kind tagger", "expected a")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_parser_is_no_tagger_and_no_prior(run_cli, model, tmp_path):
+    outcome = run_cli("tag", "-m", model, SAMPLE)
+    assert_one_line(outcome, f"{model}: found a model of kind arc-parser, expected a tagger")
+    outcome = run_cli("project", *PAIR, "--method", "soft", "--prior", model, "-o", tmp_path / "out")
+    assert_one_line(outcome, f"{model}: found a parser that reads morphology, which another language")
 
 
 def test_a_sentence_of_2000_words_is_named(run_cli, model, tmp_path):
@@ -197,7 +227,7 @@ BIPARSE = (
     *("biparse", "train", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
     *("--source-model", "no.model"),
 )
-PROJECT = ("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
+PROJECT = ("project", *PAIR)
 
 
 @pytest.mark.parametrize(

@@ -106,5 +106,5 @@ def test_a_prior_that_reads_more_than_tags_is_refused(run_cli, folder, features)
     run_cli("train", SPANISH, "--features", features, "--epochs", "1", "-o", folder / "rich")
     outcome = project(run_cli, "--prior", folder / "rich", "-o", folder / "none")
     assert outcome.code == 2
-    assert "train it with --features delexicalised" in outcome.err
+    assert "train one: qsproj train --features delexicalised" in outcome.err
     assert not (folder / "none").exists()

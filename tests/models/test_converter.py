@@ -11,11 +11,11 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.source_nodes import encode_source
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.converter import Converter, probable_trees
-from qsproj.models.converter_parser import AdaptedParser, kind_of
+from qsproj.models.converter_parser import AdaptedParser
 from qsproj.models.converter_relations import RelationAdapter, relation_loss, right_outcomes
 from qsproj.models.converter_training import ConverterOptions, train_converter
 from qsproj.models.converter_turns import TurnModel, logistic_loss, turned_arcs
-from qsproj.models.storage import load_model
+from qsproj.models.storage import kind_of, load_model
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
 from tests.oracles import finite_differences

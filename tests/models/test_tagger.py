@@ -7,9 +7,11 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.errors import DataError, UsageError
 from qsproj.kernels.linear_chain import gradient, posterior, viterbi
-from qsproj.models.storage import save_model
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.tagger import load_tagger
 from qsproj.models.tagger_training import TaggerOptions, accuracy, train_tagger
+from qsproj.models.tree_inference import TreeInference
 from tests.oracles import linear_chain as oracle
 
 SIZES = [(1, 1), (1, 4), (4, 1), (2, 3), (5, 3), (4, 4)]
@@ -129,8 +131,9 @@ def test_same_seed_same_bytes_and_storage_round_trip(tmp_path):
 
 
 def test_another_kind_of_model_is_refused(tmp_path):
-    save_model(tmp_path / "m", "arc-parser", {}, {})
-    with pytest.raises(DataError, match="a model of kind arc-parser, expected a tagger"):
+    inference = TreeInference(projective=True, single_root=True)
+    ArcParser(ArcScorer.untrained("words"), None, inference).save(tmp_path / "m")
+    with pytest.raises(DataError, match="m: found a model of kind arc-parser, expected a tagger"):
         load_tagger(tmp_path / "m")
 
 

@@ -189,8 +189,9 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     rich, _ = train_arc_parser(
         [pair.source for pair in sample[:5]], rng=np.random.default_rng(1), options=options
     )
-    with pytest.raises(UsageError, match="reads morphology, which another language does not share"):
-        join_priors([rich], projective=True)
+    rich.save(tmp_path / "rich")
+    with pytest.raises(DataError, match="rich: found a parser that reads morphology, which another language"):
+        load_prior(str(tmp_path / "rich"))
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
