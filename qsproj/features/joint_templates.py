@@ -62,6 +62,14 @@ LINK_TEMPLATES: tuple[Template, ...] = (
     ("target form",),
 )
 
+# Further features of links where there is a dictionary.
+STRENGTH_TEMPLATES: tuple[Template, ...] = (
+    ("strength",),
+    ("strength", "best"),
+    ("strength", "posterior"),
+    ("strength", "place"),
+)
+
 FERTILITY_TEMPLATES: tuple[Template, ...] = ((), ("tag",))
 FERTILITY_BINS = 4
 
@@ -157,12 +165,17 @@ def link_buckets(
     target: Sentence,
     source_words: WordHashes,
     target_words: WordHashes,
+    strengths: NDArray[np.float64] | None = None,
 ) -> Buckets:
-    """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``."""
+    """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``.
+
+    ``strengths``, float64[k] or None, are those of a dictionary (:mod:`qsproj.features.dictionary`).
+    """
     rows, posteriors = alignment.links, link_posteriors(alignment)
     sources, targets = rows[:, 0], rows[:, 1]
     grid = np.zeros((alignment.n_source + 2, alignment.n_target + 2))
     grid[sources, targets] = posteriors
+    # 3 for links that are the best of both their words: the intersection of both directions.
     best = (posteriors >= grid.max(axis=1)[sources]) * 2 + (posteriors >= grid.max(axis=0)[targets])
     place = np.abs(sources / alignment.n_source - targets / alignment.n_target)
     beside = (grid[sources - 1, targets - 1] > 0.5) * 1 + (grid[sources + 1, targets + 1] > 0.5) * 1
@@ -179,8 +192,13 @@ def link_buckets(
     hashes = {name: column.astype(np.uint64) for name, column in columns.items()}
     hashes["source tag"], hashes["target tag"] = source_words.tags[sources], target_words.tags[targets]
     hashes["source form"], hashes["target form"] = source_words.forms[sources], target_words.forms[targets]
-    seeds = np.array([[_seed("ALIGN", template) for template in LINK_TEMPLATES]])
-    return _hashed(LINK_TEMPLATES, seeds, hashes)
+    templates = LINK_TEMPLATES
+    if strengths is not None:
+        templates += STRENGTH_TEMPLATES
+        binned = np.digitize(strengths, (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85))
+        hashes["strength"] = np.where(np.isnan(strengths), 9, binned).astype(np.uint64)
+    seeds = np.array([[_seed("ALIGN", template) for template in templates]])
+    return _hashed(templates, seeds, hashes)
 
 
 def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:

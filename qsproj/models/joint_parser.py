@@ -15,6 +15,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, unknown_name
+from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
@@ -23,6 +24,7 @@ from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.storage import nested, save_model, under
 
 KIND = "joint-parser"
+DICTIONARY = "dictionary_"
 SOURCE_TREES = ("joint", "best", "observed")
 LINK_THRESHOLD = 0.5
 
@@ -64,11 +66,13 @@ class JointParser:
         Learned on the target trees of the bitext.
     weights : JointWeights
     families : tuple of str
-        The quasi-synchronous factors in use, or SYNCH.
+        The quasi-synchronous factors in use, and which of ALIGN_HMMS; or SYNCH.
     source_tree : str
         What it was trained with: ``joint``, ``best`` or ``observed``.
     propagation : Propagation
         How long messages are passed in parsing.
+    dictionary : Dictionary or None
+        Whose strengths are features of links.
     """
 
     source: ArcParser
@@ -77,6 +81,7 @@ class JointParser:
     families: tuple[str, ...] = FAMILIES
     source_tree: str = "joint"
     propagation: Propagation = field(default_factory=Propagation)
+    dictionary: Dictionary | None = None
 
     def prepare(
         self,
@@ -97,7 +102,7 @@ class JointParser:
         target_scores : float64[n+1, n+1] or None
             Instead of those of the target parser.
         target_heads : int32[n+1] or None
-            A tree that pruning must keep, in training.
+            A tree that pruning must keep, in training; the dictionary then leaves the pair out.
 
         Raises
         ------
@@ -108,6 +113,9 @@ class JointParser:
         """
         kind = source_tree or self.source_tree
         source_scores = self.source.scores(pair.source)
+        strengths = None
+        if self.dictionary is not None:
+            strengths = self.dictionary.strengths(pair, counted=target_heads is not None)
         return prepare_pair(
             pair,
             source_scores,
@@ -117,6 +125,7 @@ class JointParser:
             source_heads=given_source_heads(kind, self.source, pair.source, source_scores),
             target_heads=target_heads,
             families=self.families,
+            strengths=strengths,
         )
 
     def infer(self, prepared: PreparedPair) -> JointBeliefs:
@@ -174,8 +183,9 @@ class JointParser:
     def to_archive(self) -> tuple[dict[str, Any], Arrays]:
         """Return header and arrays; those of the two parsers carry their side's name."""
         header: dict[str, Any] = {"families": list(self.families), "source_tree": self.source_tree}
-        used = np.flatnonzero(self.weights.weights).astype(np.uint32)
-        arrays: Arrays = {"joint_buckets": used, "joint_weights": self.weights.weights[used]}
+        arrays: Arrays = self.weights.to_arrays()
+        if self.dictionary is not None:
+            arrays |= nested(DICTIONARY, self.dictionary.to_arrays())
         header["target_scale"] = self.weights.target_scale
         header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
@@ -186,17 +196,22 @@ class JointParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = JointWeights.untrained().weights
-        weights[arrays["joint_buckets"]] = arrays["joint_weights"]
+        weights = JointWeights.from_arrays(
+            arrays,
+            target_scale=header["target_scale"],
+            aligner_scale=header.get("aligner_scale", 1.0),
+        )
+        dictionary = under(DICTIONARY, arrays)
         source, target = (
             ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
         )
         return JointParser(
             source,
             target,
-            JointWeights(weights, header["target_scale"], header.get("aligner_scale", 1.0)),
+            weights,
             tuple(header["families"]),
             header["source_tree"],
+            dictionary=Dictionary.from_arrays(dictionary) if dictionary else None,
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +71,7 @@ def prepare_pair(
     source_heads: Heads | None = None,
     target_heads: Heads | None = None,
     families: tuple[str, ...] = FAMILIES,
+    strengths: NDArray[np.float64] | None = None,
 ) -> PreparedPair:
     """Prune and lay out the graph of a pair, and hash its features.
 
@@ -85,6 +88,8 @@ def prepare_pair(
         A target tree that must not be pruned away, in training.
     families : tuple of str
         Which quasi-synchronous factors there are, and which of ALIGN_HMMS.
+    strengths : float64[k] or None
+        What a dictionary says of the candidate links; None: there is none.
     """
     first = 1
     if source_heads is None:
@@ -96,13 +101,17 @@ def prepare_pair(
     target = _pruned(target_scores, target_trees, first, *required)
     first = int(target.arcs.max()) + 1
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
-    return with_features(pair, structure, _local(source_scores), _local(target_scores))
+    return with_features(pair, structure, _local(source_scores), _local(target_scores), strengths)
 
 
 def with_features(
-    pair: SentencePair, structure: JointStructure, source_scores: Scores, target_scores: Scores
+    pair: SentencePair,
+    structure: JointStructure,
+    source_scores: Scores,
+    target_scores: Scores,
+    strengths: NDArray[np.float64] | None = None,
 ) -> PreparedPair:
-    """Hash the features of a pair's graph, and take over what its aligner says."""
+    """Hash the features of a pair's graph, and take over what its aligner and a dictionary say."""
     words = word_hashes(pair.source), word_hashes(pair.target)
     chances = link_posteriors(pair.alignment)
     odds = odds_of(chances)
@@ -115,7 +124,7 @@ def with_features(
         source_scores,
         target_scores,
         np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
-        link_buckets(pair.alignment, pair.source, pair.target, *words),
+        link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
         np.concatenate(fertilities),
         factor_buckets(structure.families, structure.words, *words),
         jump_buckets(structure.align_hmms),
@@ -159,6 +168,20 @@ class JointWeights:
     weights: NDArray[np.float64]
     target_scale: float
     aligner_scale: float = 1.0
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the weights that are not zero, and their places."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return {"joint_buckets": used, "joint_weights": self.weights[used]}
+
+    @staticmethod
+    def from_arrays(
+        arrays: Mapping[str, NDArray[Any]], *, target_scale: float = 1.0, aligner_scale: float = 1.0
+    ) -> JointWeights:
+        """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
+        weights = np.zeros(1 << HASH_BITS)
+        weights[arrays["joint_buckets"]] = arrays["joint_weights"]
+        return JointWeights(weights, target_scale, aligner_scale)
 
     @staticmethod
     def untrained() -> JointWeights:
