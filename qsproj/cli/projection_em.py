@@ -143,4 +143,6 @@ def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
         if options.resume:
             raise UsageError("--resume needs the folder of the run to go on from; add --checkpoint DIR")
         return None
+    if options.iterations == 0:
+        raise UsageError("--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out")
     return Checkpoint(folder=options.checkpoint, resume=options.resume)

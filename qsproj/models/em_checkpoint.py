@@ -111,19 +111,23 @@ def read_state(
     """
     kind, header, arrays = load_archive(path)
     if kind != KIND or header["fingerprint"] != fingerprint:
-        raise DataError(
-            str(path),
-            None,
-            found="a checkpoint of other data or options",
-            expected="one of these",
-            remedy="name another folder, or leave out --resume to start anew",
-        )
+        raise _not_of_this(path)
+    try:
+        parameters, best = (parameters_type(**under(f"{name}-", arrays)) for name in ("parameters", "best"))
+        records = tuple(EMRecord(**record) for record in header["records"])
+    except TypeError as error:
+        raise _not_of_this(path) from error
+    return EMState(parameters, best, records)
 
-    def parameters(name: str) -> Parameters:
-        return parameters_type(**under(f"{name}-", arrays))
 
-    records = tuple(EMRecord(**record) for record in header["records"])
-    return EMState(parameters("parameters"), parameters("best"), records)
+def _not_of_this(path: Path) -> DataError:
+    return DataError(
+        str(path),
+        None,
+        found="a checkpoint of other data or options, or of another version of qsproj",
+        expected="one of these",
+        remedy="name another folder, or leave out --resume to start anew",
+    )
 
 
 def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:

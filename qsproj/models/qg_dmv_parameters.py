@@ -44,6 +44,26 @@ class QgParameters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class QgStep(QgParameters):
+    """Parameters, with what the step of EM that gave them counted of the target alone.
+
+    Attributes
+    ----------
+    monolingual_stop, monolingual_child, monolingual_root : float64
+        Those of :meth:`QgCounts.without_source`, laid out as in :class:`DmvCounts`; 0 before the first step.
+    """
+
+    monolingual_stop: Floats
+    monolingual_child: Floats
+    monolingual_root: Floats
+
+    @property
+    def monolingual(self) -> DmvCounts:
+        """What the DMV that parses new text is estimated from."""
+        return DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class QgCounts:
     """Expected counts, laid out as the parameters; ``stop`` has a last axis {stop, go on}. They add up."""
 
@@ -70,6 +90,19 @@ class QgCounts:
             normalised(self.root, smoothing),
         )
 
+    def step(self, smoothing: float) -> QgStep:
+        """Return what :meth:`estimate` and :meth:`without_source` do, in one."""
+        estimated, alone = self.estimate(smoothing), self.without_source()
+        return QgStep(
+            estimated.stop,
+            estimated.configuration,
+            estimated.child,
+            estimated.root,
+            alone.stop,
+            alone.child,
+            alone.root,
+        )
+
     def without_source(self) -> DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
 
@@ -77,6 +110,20 @@ class QgCounts:
         belong, and EM puts them anywhere.
         """
         return DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
+
+
+def before_first_step(parameters: QgParameters) -> QgStep:
+    """Return parameters that nothing was counted for."""
+    tags = len(parameters.stop)
+    return QgStep(
+        parameters.stop,
+        parameters.configuration,
+        parameters.child,
+        parameters.root,
+        np.zeros((tags, 2, 2, 2)),
+        np.zeros((tags, 2, tags)),
+        np.zeros(tags),
+    )
 
 
 def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:

@@ -21,7 +21,13 @@ from qsproj.models.dmv_punctuation import PUNCTUATION_TAG
 from qsproj.models.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv_corpus import pack_pairs, pair_nodes
-from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters, biased_parameters, parameters_like
+from qsproj.models.qg_dmv_parameters import (
+    QgParameters,
+    QgStep,
+    before_first_step,
+    biased_parameters,
+    parameters_like,
+)
 from qsproj.models.qg_dmv_parts import PackedPairs, pack_into
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
@@ -116,8 +122,11 @@ def train_qg_dmv(
         if first is None:
             raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
-        result, counts = _run_em(packed, dev, start(), options, workers, checkpoint)
-    model = QgDmv(packed.source_inventory, result.parameters, _monolingual(counts, packed.inventory, options))
+        result = _run_em(packed, dev, start(), options, workers, checkpoint)
+    monolingual = result.parameters.monolingual.estimate(options.monolingual_smoothing)
+    model = QgDmv(
+        packed.source_inventory, result.parameters, Dmv(packed.inventory, monolingual, options.punctuation)
+    )
     report = QgReport(result.records, result.converged, packed.pairs, _by_name(result.parameters), skipped)
     return model, report
 
@@ -129,8 +138,8 @@ def _run_em(
     options: QgOptions,
     workers: Workers,
     checkpoint: Checkpoint | None,
-) -> tuple[EMResult[QgParameters], QgCounts]:
-    """Run EM; return also the counts of its last step, of which both models are estimated."""
+) -> EMResult[QgStep]:
+    """Run EM, at least a step of it: both models are estimated of what it counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
     initial = _initial(start, packed, options)
     held_out = [
@@ -145,27 +154,18 @@ def _run_em(
     def likelihood(parameters: QgParameters) -> float:
         return expected_counts(held_out, parameters)[1]
 
-    result = run_resumable_em(
-        lambda: initial,
-        QgParameters,
+    return run_resumable_em(
+        lambda: before_first_step(initial),
+        QgStep,
         checkpoint=checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
         e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
-        m_step=lambda counts: counts.estimate(options.smoothing),
+        m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=likelihood if dev else None,
-        iterations=max(options.iterations - 1, 0),
+        iterations=max(options.iterations, 1),
         tolerance=options.tolerance,
     )
-    counts, log_likelihood = expected_counts(packed, result.parameters, workers=workers)
-    record = EMRecord(
-        len(result.records) + 1,
-        log_likelihood,
-        log_likelihood + result.parameters.log_prior(options.smoothing),
-        likelihood(result.parameters) if dev else None,
-    )
-    last = EMResult(counts.estimate(options.smoothing), (*result.records, record), result.converged)
-    return last, counts
 
 
 def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:
@@ -192,11 +192,6 @@ def linked_share(pair: SentencePair) -> float:
         np.ones(len(pair.alignment.links)) if weights is None else weights,
     )
     return float(shares[words].mean()) if words.any() else 0.0
-
-
-def _monolingual(counts: QgCounts, inventory: tuple[str, ...], options: QgOptions) -> Dmv:
-    parameters = counts.without_source().estimate(options.monolingual_smoothing)
-    return Dmv(inventory, parameters, options.punctuation)
 
 
 def _by_name(parameters: QgParameters) -> dict[str, float]:

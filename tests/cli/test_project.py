@@ -73,6 +73,22 @@ def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
     assert (tmp_path / "half").read_bytes() != (tmp_path / "whole").read_bytes()
 
 
+def test_a_single_iteration_is_kept(run_cli, tmp_path):
+    """That of ``qg`` is all that it does unless told otherwise."""
+    state = ("--checkpoint", tmp_path / "state")
+    assert run_cli("project", *SAMPLE, "--method", "qg", "-o", tmp_path / "m", *state).code == 0
+    assert (tmp_path / "state" / "em.checkpoint").exists()
+
+
+def test_no_iteration_cannot_be_kept(run_cli, tmp_path):
+    state = ("--checkpoint", tmp_path / "state", "--iterations", "0")
+    outcome = run_cli("project", *SAMPLE, "--method", "hard-em", "-o", tmp_path / "m", *state)
+    assert outcome.code == 2
+    assert outcome.err == (
+        "qsproj project: --checkpoint keeps iterations of EM, found --iterations 0; leave one of them out\n"
+    )
+
+
 def test_checkpoints_of_other_data_are_refused(run_cli, tmp_path):
     state = (
         "--checkpoint",

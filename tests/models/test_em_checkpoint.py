@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
-from qsproj.models import dmv_training, qg_dmv_parts
+from qsproj.models import dmv_training, qg_dmv_parts, qg_dmv_training
 from qsproj.models.dmv_training import DmvOptions, train_dmv
 from qsproj.models.em_checkpoint import Checkpoint
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
@@ -58,6 +58,26 @@ def test_going_on_gives_the_same_bytes(method, tmp_path):
     resumed, again = train(method, 4, Checkpoint(folder=tmp_path / "state", resume=True))
     assert saved(resumed, tmp_path / "a") == saved(whole, tmp_path / "b")
     assert again == report
+
+
+@pytest.mark.parametrize("method", ["dmv", "qg"])
+def test_one_iteration_is_kept(method, tmp_path, monkeypatch):
+    """It is not done again, neither for the same model nor for one that goes on."""
+    whole, report = train(method, 2)
+    once, _ = train(method, 1, Checkpoint(folder=tmp_path / "state"))
+    e_steps = []
+    for module, name in ((dmv_training, "_summed"), (qg_dmv_training, "expected_counts")):
+        counted = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *given, counted=counted, **more: e_steps.append(1) or counted(*given, **more)
+        )
+    again, _ = train(method, 1, Checkpoint(folder=tmp_path / "state", resume=True))
+    assert not e_steps
+    assert saved(again, tmp_path / "a") == saved(once, tmp_path / "b")
+    resumed, twice = train(method, 2, Checkpoint(folder=tmp_path / "state", resume=True))
+    assert len(e_steps) == 1
+    assert saved(resumed, tmp_path / "c") == saved(whole, tmp_path / "d")
+    assert twice == report
 
 
 def test_without_resume_it_starts_anew(tmp_path):
