@@ -68,22 +68,18 @@ def train_noisy_channel(
 
     Parameters
     ----------
-    bilingual : JointParser
-        Trained on the same trees; not changed.
-    trees : sequence of Sentence
-        Target sentences with whole trees; others are left out and counted. May be empty.
+    bilingual, trees, rng
+        As :func:`qsproj.pipelines.cotrain.cotrain` takes them.
     pairs : sequence of SentencePair
         Heads of their target sides, where there are any, are not read. The source tree that is to be
         explained is the source parser's best, or where the bilingual parser was trained on observed source
         trees, that of the source sentence. Pairs without a candidate link are left out and counted. The
         graphs of all pairs are held in memory.
-    rng : numpy.random.Generator
-        Orders the sentences of each epoch; the same seed gives the same parser.
 
     Returns
     -------
     (ArcParser, CotrainingReport)
-        Relations are labelled as the bilingual parser's target side labels them.
+        As :func:`qsproj.pipelines.cotrain.cotrain` does.
 
     Raises
     ------
