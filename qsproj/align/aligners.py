@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qsproj.align.characters import carry_to_words, check_side, cut_pair
 from qsproj.align.eflomal import check_links_only, eflomal_links, find_eflomal
 from qsproj.align.encoding import alignable, encode_bitext
 from qsproj.align.symmetrize import (
@@ -19,6 +19,7 @@ from qsproj.align.symmetrize import (
     link_weights,
     symmetrize,
 )
+from qsproj.align.unspaced import carry_to_words, check_side, cut_pair
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import UsageError, unknown_name
 
@@ -30,8 +31,23 @@ METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
 
 Words = Sequence[str]
 Pairs = Iterable[tuple[Words, Words]]
-# Forward and backward, of each pair; [0, 0] where it cannot be aligned.
-Directions = Iterator[tuple[Posteriors, Posteriors]]
+
+
+class Directed(NamedTuple):
+    """What an aligner says of a sentence pair.
+
+    Attributes
+    ----------
+    size : (int, int)
+        Words of both sides.
+    forward, backward : float[m, n]
+        p(target word comes from source word), p(source word comes from target word); 0 and 1 of an aligner
+        that gives links only. [0, 0] where the pair cannot be aligned.
+    """
+
+    size: tuple[int, int]
+    forward: Posteriors
+    backward: Posteriors
 
 
 def align_words(
@@ -41,7 +57,7 @@ def align_words(
     symmetrization: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     settings: HmmSettings | None = None,
-    characters: str | None = None,
+    unspaced: str | None = None,
 ) -> Iterator[Alignment]:
     """Align a bitext, learning from nothing but itself.
 
@@ -58,9 +74,9 @@ def align_words(
         For the symmetrisation ``threshold``: least mean probability of a link.
     settings : HmmSettings or None
         How ``hmm`` is trained.
-    characters : str or None
+    unspaced : str or None
         The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
-        characters to learn from, see :mod:`qsproj.align.characters`. Links are between words all the same.
+        characters to learn from, see :mod:`qsproj.align.unspaced`. Links are between words all the same.
 
     Returns
     -------
@@ -77,36 +93,63 @@ def align_words(
         raise unknown_name("alignment method", method, list(METHODS))
     name = METHODS[method] if symmetrization is None else symmetrization
     check_symmetrization(name, threshold)
+    if unspaced is not None:
+        check_side(unspaced)
     if method == "eflomal":
         if settings is not None:
             raise UsageError("eflomal takes no settings of the built-in aligner")
         check_links_only(name)
         find_eflomal()
-        return _by_eflomal(list(pairs), name)
-    return _by_hmm(pairs, name, threshold, settings)
+        return _links_of_eflomal(_between_words(_by_eflomal, list(pairs), unspaced), name)
+    by_hmm = partial(_by_hmm, settings=settings)
+    return _links_of_hmm(_between_words(by_hmm, pairs, unspaced), name, threshold)
 
 
-def _by_hmm(
-    pairs: Iterable[tuple[Words, Words]], name: str, threshold: float, settings: HmmSettings | None
-) -> Iterator[Alignment]:
+def _between_words(
+    align: Callable[[Pairs], Iterator[Directed]], pairs: Pairs, side: str | None
+) -> Iterator[Directed]:
+    """Yield what an aligner yields of words: directly, or with one side cut into characters for it."""
+    if side is None:
+        yield from align(pairs)
+        return
+    words = list(pairs)
+    # Cut twice, as keeping all characters takes more memory than cutting takes time.
+    pieces = ((source.pieces, target.pieces) for source, target in (cut_pair(pair, side) for pair in words))
+    for pair, directed in zip(words, align(pieces)):
+        forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, side))
+        yield Directed((len(pair[0]), len(pair[1])), forward, backward)
+
+
+def _by_hmm(pairs: Pairs, settings: HmmSettings | None) -> Iterator[Directed]:
     from qsproj.align.hmm import train_hmm
 
     bitext = encode_bitext(pairs)
     for size, (forward, backward) in zip(bitext.lengths, train_hmm(bitext, settings)):
-        if not alignable(*size):
-            yield make_alignment(*size, [], weights=[])
+        yield Directed(size, forward, backward)
+
+
+def _links_of_hmm(directions: Iterable[Directed], name: str, threshold: float) -> Iterator[Alignment]:
+    for directed in directions:
+        if not directed.forward.size:
+            yield make_alignment(*directed.size, [], weights=[])
             continue
-        links = symmetrize(forward, backward, name=name, threshold=threshold)
-        weights = link_weights(forward, backward)[links]
-        yield make_alignment(*size, np.argwhere(links) + 1, weights=weights)
+        links = symmetrize(directed.forward, directed.backward, name=name, threshold=threshold)
+        weights = link_weights(directed.forward, directed.backward)[links]
+        yield make_alignment(*directed.size, np.argwhere(links) + 1, weights=weights)
 
 
-def _by_eflomal(pairs: list[tuple[Words, Words]], name: str) -> Iterator[Alignment]:
-    """Yield alignments; pairs that cannot be aligned are not shown to the program."""
-    sizes = [(len(source), len(target)) for source, target in pairs]
-    shown = eflomal_links(pair for pair, size in zip(pairs, sizes) if alignable(*size))
+def _by_eflomal(pairs: Pairs) -> Iterator[Directed]:
+    """Yield links; pairs that cannot be aligned are not shown to the program."""
+    known = list(pairs)
+    sizes = [(len(source), len(target)) for source, target in known]
+    shown = eflomal_links(pair for pair, size in zip(known, sizes) if alignable(*size))
+    none = np.zeros((0, 0), dtype=np.bool_)
     for size in sizes:
-        links: Links = np.zeros((0, 0), dtype=np.bool_)
-        if alignable(*size):
-            links = SYMMETRIZATIONS[name](*next(shown))
-        yield make_alignment(*size, np.argwhere(links) + 1)
+        forward, backward = next(shown) if alignable(*size) else (none, none)
+        yield Directed(size, forward.astype(np.float32), backward.astype(np.float32))
+
+
+def _links_of_eflomal(directions: Iterable[Directed], name: str) -> Iterator[Alignment]:
+    for directed in directions:
+        links = SYMMETRIZATIONS[name](directed.forward > 0, directed.backward > 0)
+        yield make_alignment(*directed.size, np.argwhere(links) + 1)

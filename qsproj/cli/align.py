@@ -5,6 +5,9 @@ CoNLL-U, paired by parallel_id, else by sent_id, else by order; or one file PAIR
 "source ||| target" lines. Written, for each pair in, is one line of links i-j (Pharaoh: word i of the source
 and j of the target, counted from 0); the line is empty where a side is.
 
+Where one side is written without spaces (Chinese, Japanese, Thai) and some of it, such as a treebank, is cut
+into words and some is not, --unspaced learns from its characters. Links are between words as given.
+
 The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
 """
 
@@ -18,6 +21,7 @@ from qsproj.align.aligners import METHODS, align_words
 from qsproj.align.encoding import MAX_CELLS
 from qsproj.align.reading import read_word_pairs
 from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
+from qsproj.align.unspaced import SIDES
 from qsproj.cli.options import add_output, check_one_standard_input
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
@@ -26,6 +30,7 @@ EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
   qsproj align pairs.tsv.xz --symmetrize grow-diag-final-and | head
+  qsproj align en.txt zh.txt --unspaced target -o en-zh.pharaoh  # words parted by spaces in some lines only
   qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
 """
 
@@ -62,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="tokenise text first, given the codes of both languages; links then count tokens as "
         "qsproj tag cuts them",
     )
+    parser.add_argument(
+        "--unspaced",
+        metavar="SIDE",
+        help=f"{', '.join(SIDES)}: written without spaces between words; learn from its characters",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -71,7 +81,11 @@ def run(options: argparse.Namespace) -> None:
         options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
     )
     alignments = align_words(
-        pairs, method=options.method, symmetrization=options.symmetrize, threshold=options.threshold
+        pairs,
+        method=options.method,
+        symmetrization=options.symmetrize,
+        threshold=options.threshold,
+        unspaced=options.unspaced,
     )
     write_alignments(_reported(alignments), options.output, with_weights=options.weights)
 

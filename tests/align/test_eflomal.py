@@ -48,6 +48,14 @@ def test_links_of_the_program(stand_in):
     assert np.shape(alignments[1].links) == (0, 2)
 
 
+def test_links_of_characters_become_those_of_words(stand_in):
+    stand_in()
+    pairs = [(("a", "b"), ("日本", "語"))]
+    alignments = list(align_words(pairs, method="eflomal", symmetrization="union", unspaced="target"))
+    assert [alignment.links.tolist() for alignment in alignments] == [[[1, 1], [1, 2], [2, 1]]]
+    assert alignments[0].n_target == 2
+
+
 def test_failure_is_told(stand_in):
     stand_in(ending="sys.exit('out of memory')")
     with pytest.raises(QsprojError, match="out of memory"):

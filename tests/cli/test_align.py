@@ -1,6 +1,7 @@
 """``qsproj align``: what it reads, what it writes, and what it says of bad input."""
 
 import re
+from itertools import permutations
 
 import pytest
 
@@ -40,6 +41,17 @@ def test_symmetrize_and_threshold(run_cli, pairs):
     assert run_cli("align", pairs, "--symmetrize", "intersection").out.startswith("0-0 1-1")
 
 
+def test_unspaced(run_cli, tmp_path):
+    """The word of the last line occurs in running text only, and its link counts words."""
+    words = {"cat": "猫儿", "dog": "狗子", "tree": "树木", "house": "房屋"}
+    orders = [*permutations(words, 2), *permutations(words, 3)]
+    lines = [" ".join(order) + "\t" + "".join(words[word] for word in order) + "\n" for order in orders]
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(lines) + "cat dog tree\t树木\n", encoding="utf-8")
+    outcome = run_cli("align", path, "--unspaced", "target")
+    assert outcome.out.splitlines()[-1] == "2-0"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -49,6 +61,7 @@ def test_symmetrize_and_threshold(run_cli, pairs):
             "unknown symmetrization 'x'; known: threshold, intersection, union, grow-diag",
         ),
         (("--threshold", "2"), "expected a probability"),
+        (("--unspaced", "x"), "unknown side 'x'; known: source, target, both"),
     ],
 )
 def test_bad_options(run_cli, pairs, arguments, message):
