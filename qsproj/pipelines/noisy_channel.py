@@ -20,7 +20,7 @@ from qsproj.models.arc_scorer import ArcScorer, supported_buckets
 from qsproj.models.arc_training import Example, TrainingOptions, train_scorer
 from qsproj.models.joint_inference import Propagation
 from qsproj.models.joint_parser import JointParser, given_source_heads
-from qsproj.models.noisy_channel import SourceTreeLikelihood, channel_structure
+from qsproj.models.noisy_channel import SourceTreeLikelihood, channel_structure, explaining_pair
 from qsproj.pipelines.biparse import usable_pairs
 from qsproj.pipelines.cotrain import CotrainingReport, tree_examples
 from qsproj.progress import track
@@ -119,15 +119,15 @@ def source_tree_likelihood(
 ) -> SourceTreeLikelihood:
     """Return what a pair without a target tree asks of the target parser.
 
-    The graph is pruned by the bilingual parser's target side, once: factors and their scores do not change
-    while the target parser learns.
+    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs:
+    factors and their scores do not change while the target parser learns.
     """
     families = tuple(name for name in bilingual.families if name in options.families)
-    prepared = replace(bilingual, families=families).prepare(pair, source_tree="joint")
     kind = "observed" if bilingual.source_tree == "observed" else "best"
     heads = given_source_heads(kind, bilingual.source, pair.source, bilingual.source.scores(pair.source))
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
+    prepared = explaining_pair(bilingual, pair, heads, families=families)
     scores = bilingual.weights.scores(prepared)
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)

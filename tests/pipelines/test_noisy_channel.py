@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -14,9 +15,10 @@ from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint_parser import JointParser
+from qsproj.models.joint_sides import NONE
 from qsproj.models.joint_weights import JointWeights
 from qsproj.pipelines.biparse import train_joint_parser
-from qsproj.pipelines.noisy_channel import NoisyChannelOptions, train_noisy_channel
+from qsproj.pipelines.noisy_channel import NoisyChannelOptions, source_tree_likelihood, train_noisy_channel
 
 OPTIONS = TrainingOptions(epochs=3)
 ANNOTATED = 15
@@ -87,6 +89,32 @@ def test_source_words_that_explain_their_tree_leave_nothing_to_learn(pairs, bili
     few = pairs[ANNOTATED:20]
     parser, _ = train_noisy_channel(bilingual, (), few, rng=np.random.default_rng(1), options=options)
     np.testing.assert_allclose(parser.scorer.weights, bilingual.target.scorer.weights, atol=1e-6)
+
+
+def test_arcs_of_an_observed_source_tree_are_not_pruned(pairs, bilingual):
+    """Each word is headed by the next, which the source parser finds next to impossible."""
+    observed = replace(bilingual, source_tree="observed")
+    pair = pairs[20]
+    m = len(pair.source)
+    chain = np.array([-1, *range(2, m + 1), 0], dtype=np.int32)
+    likely, unlikely = (
+        source_tree_likelihood(
+            observed,
+            replace(pair, source=with_heads(pair.source, heads)),
+            options=NoisyChannelOptions(),
+            statuses=Counter(),
+        )
+        for heads in (pair.source.heads, chain)
+    )
+    words = np.arange(1, m + 1)
+    assert np.any(likely.structure.source.arcs[chain[1:], words] == NONE)
+    assert np.all(unlikely.structure.source.arcs[chain[1:], words] != NONE)
+    messages = np.count_nonzero(unlikely.structure.target.arcs != NONE)
+    assert len(unlikely.scores.factors) + messages == len(unlikely.structure.rows)
+    loss, gradient = unlikely.value_and_gradient(bilingual.target.scores(pair.target))
+    assert np.isfinite(loss)
+    assert np.abs(gradient).max() > 1e-3
+    assert unlikely.statuses == {Status.CONVERGED: 2}
 
 
 def test_observed_source_trees_are_asked_for(pairs, bilingual):
