@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -52,7 +52,12 @@ class Corpus:
     aligned : tuple of Part
         What the aligner learns from; it holds ``train`` and ``test``.
     bitext : (str, str) or None
-        File and language codes of more text for the aligner, where there is any that is tokenised alike.
+        File and language codes of more text for the aligner, where there is any.
+    unspaced : bool
+        Whether the target language is written without spaces: the bitext is not cut into words as trees are.
+    conversion : str or None
+        The conversion of OpenCC (https://github.com/BYVoid/OpenCC) that spells the target's forms as the bitext
+        does, where they are in another script.
     sizes : tuple of int
         Numbers of training pairs: those on which everything is measured.
     larger : tuple of int
@@ -65,6 +70,8 @@ class Corpus:
     test: Part
     aligned: tuple[Part, ...]
     bitext: tuple[str, tuple[str, str]] | None = None
+    unspaced: bool = False
+    conversion: str | None = None
     sizes: tuple[int, ...]
     larger: tuple[int, ...] = ()
 
@@ -121,7 +128,9 @@ CORPORA = {
         larger=(1600,),
     ),
     "pud-de": _pud("de", "German", ("bitext/en-de.tsv.xz", ("en", "de"))),
-    "pud-zh": _pud("zh", "Chinese"),
+    "pud-zh": replace(
+        _pud("zh", "Chinese", ("bitext/en-zh.tsv.xz", ("en", "zh"))), unspaced=True, conversion="t2s"
+    ),
 }
 
 
@@ -143,12 +152,28 @@ def links_of(corpus: Corpus, path: Path) -> None:
     """Align the forms of a corpus, together with other bitext, unless that was done before."""
     if path.exists():
         return
-    words = [(first.forms, second.forms) for part in corpus.aligned for first, second in part.pairs()]
+    respelt = respelling(corpus.conversion)
+    words = [
+        (first.forms, tuple(map(respelt, second.forms)))
+        for part in corpus.aligned
+        for first, second in part.pairs()
+    ]
     if corpus.bitext is not None:
         name, languages = corpus.bitext
         more = read_word_pairs(str(data_folder() / name), None, languages=languages)
         words += islice(more, BITEXT_PAIRS)
-    write_alignments(align_words(words, threshold=THRESHOLD), path, with_weights=True)
+    unspaced = "target" if corpus.unspaced else None
+    write_alignments(align_words(words, threshold=THRESHOLD, unspaced=unspaced), path, with_weights=True)
+
+
+def respelling(conversion: str | None) -> Callable[[str], str]:
+    """Return what converts a word to another script; it needs ``pip install opencc``. None: nothing does."""
+    if conversion is None:
+        return str
+    from opencc import OpenCC
+
+    converted: Callable[[str], str] = OpenCC(conversion).convert
+    return converted
 
 
 def pairs_of(corpus: Corpus, work: Path) -> tuple[list[SentencePair], list[SentencePair]]:
@@ -156,7 +181,8 @@ def pairs_of(corpus: Corpus, work: Path) -> tuple[list[SentencePair], list[Sente
 
     Every sample of training pairs is the beginning of this order, so that each is contained in the next.
     """
-    path = work / f"links-{corpus.aligned[0].target.replace('/', '-')}.pharaoh"
+    kind = "-unspaced" if corpus.unspaced else ""
+    path = work / f"links-{corpus.aligned[0].target.replace('/', '-')}{kind}.pharaoh"
     links_of(corpus, path)
     linked = {}
     links = read_alignments(path)
