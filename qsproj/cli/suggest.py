@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, check_one_standard_input, located, read_all
+from qsproj.cli.options import add_output, check_one_standard_input, located, number, read_all
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sentence-cost",
-        type=float,
+        type=number(least=0.0),
         default=2.0,
         metavar="WORDS",
         help="what a sentence costs apart from its words; large: long sentences first (default: 2)",

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
 
 from qsproj.cli.options import add_output, add_seed, add_workers, workers_of
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         metavar="CODE",
-        help="language of plain text, two letters (default: that of the model)",
+        help="language of plain text, two or three letters; one that sacremoses has no rules for is cut as "
+        "English is (default: that of the model)",
     )
     parser.add_argument("--raw", nargs="+", metavar="FILE", help="train also on this plain text")
     parser.add_argument("--dev", metavar="FILE", help="keep the epoch that is best on this treebank")
@@ -58,6 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, or tag the input a sentence at a time."""
+    from qsproj.corpus.text import check_language
+
+    if options.language is not None:
+        check_language(options.language)
     if options.train:
         _train(options)
     else:
@@ -128,6 +133,14 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
 
     with open_text(options.input or "-") as handle:
         head = _opening(handle)
+        if not head:
+            raise DataError(
+                name_of(options.input or "-"),
+                1,
+                found="no sentence",
+                expected="CoNLL-U or plain text",
+                remedy="check that it is the right file",
+            )
         lines = chain(head, handle)
         if head and head[-1].count("\t") == _CONLLU_TABS:
             if options.split_contractions:

@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep features that occur N times in the trees; 1 or more makes small models (default: 0, all)",
     )
     parser.add_argument(
-        "--l2", type=number(least=0.0), default=None, metavar="X", help="strength of the L2 penalty"
+        "--l2", type=number(least=0.0, most=1e6), default=None, metavar="X", help="strength of the L2 penalty"
     )
     add_seed(parser)
 

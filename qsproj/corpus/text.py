@@ -17,6 +17,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import Layout, Sentence
+from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -35,6 +36,7 @@ _MOSES_ESCAPES = (
 )
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
+_LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -42,7 +44,27 @@ _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 def _moses(language: str) -> MosesTokenizer:
     from sacremoses import MosesTokenizer
 
+    check_language(language)
     return MosesTokenizer(language)
+
+
+def check_language(language: str) -> None:
+    """Check that a language is given by its code.
+
+    Raises
+    ------
+    UsageError
+        When it is not two or three small letters; the codes that sacremoses has rules for are listed.
+    """
+    if _LANGUAGE_CODE.fullmatch(language):
+        return
+    from sacremoses.corpus import NonbreakingPrefixes
+
+    known = {"ja", "ko", *NonbreakingPrefixes().available_langs.values()}
+    raise UsageError(
+        f"found language {language!r}, expected a code of two or three small letters; "
+        f"with rules of their own: {', '.join(sorted(known))}; others are cut as English is"
+    )
 
 
 def tokenize(line: str, language: str) -> list[str]:
@@ -53,13 +75,19 @@ def tokenize(line: str, language: str) -> list[str]:
     line : str
         Raw or already tokenised text; a line end is ignored.
     language : str
-        Two-letter code; it decides which abbreviations keep their full stop and how apostrophes are cut.
+        Code of two or three letters; it decides which abbreviations keep their full stop and how apostrophes
+        are cut. A language that sacremoses does not know has the abbreviations of English.
 
     Returns
     -------
     list of str
         Empty for a blank line. Without white space inside words, except that no-break spaces never occur
         either. English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``.
+
+    Raises
+    ------
+    UsageError
+        See :func:`check_language`.
     """
     words: list[str] = _moses(language).tokenize(normalise(line, language), escape=False)
     return _negations_as_in_treebanks(words) if language == "en" else words

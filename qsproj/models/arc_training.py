@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -108,7 +109,8 @@ def train_arc_parser(
     Raises
     ------
     UsageError
-        When no sentence has a head, or an option names something unknown.
+        When no sentence has a head, an option names something unknown, or features that read tags alone find
+        none.
     """
     options = options or TrainingOptions()
     if options.objective not in OBJECTIVES:
@@ -117,6 +119,11 @@ def train_arc_parser(
     template_set = options.template_set or richest_template_set(usable)
     if template_set not in TEMPLATE_SETS:
         raise unknown_name("features", template_set, list(TEMPLATE_SETS))
+    if template_set == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in usable):
+        raise UsageError(
+            "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
+            "tag it first (qsproj tag)"
+        )
     inference = choose_inference(
         [sentence.heads for sentence in usable],
         projective=options.projective,

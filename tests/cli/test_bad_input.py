@@ -191,6 +191,32 @@ def test_a_word_without_tag_is_named_by_file_and_line(run_cli, tmp_path, command
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize("task", [("--train", SAMPLE, "-o", "m"), ("-m", "m", SAMPLE)])
+def test_a_language_that_is_no_code(run_cli, tmp_path, monkeypatch, task):
+    """Whether or not any text is to be cut."""
+    task = [Path.cwd() / word if word == SAMPLE else word for word in task]
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(run_cli("tag", *task, "--language", "klingon"), "found language 'klingon'", ": as, bn, ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_to_tag(run_cli, tagger, tmp_path):
+    """As for the other commands; blank lines are text, and stay aligned with those of a translation."""
+    empty = conllu(tmp_path / "empty", "")
+    outcome = run_cli("tag", "-m", tagger, empty, "-o", tmp_path / "out")
+    assert_one_line(outcome, f"{empty}:1: found no sentence, expected CoNLL-U or plain text")
+    assert not (tmp_path / "out").exists()
+    assert run_cli("tag", "-m", tagger, stdin="\n\n").out.count("# sent_id") == 2
+
+
+def test_features_of_tags_alone_need_tags(run_cli, tmp_path):
+    rows = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    text = "\n".join("\t".join([*row[:3], "_", *row[4:]] if len(row) == 10 else row) for row in rows)
+    bare = conllu(tmp_path / "bare", text + "\n")
+    outcome = run_cli("train", bare, "--features", "delexicalised", "-o", tmp_path / "m")
+    assert_one_line(outcome, "no word of the training data has a UPOS tag", "qsproj tag")
+
+
 @pytest.mark.parametrize("tag", ["_", "NN"])
 def test_tags_that_are_not_universal_are_learned_and_parsed(run_cli, tmp_path, tag):
     rows = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -236,7 +262,9 @@ PROJECT = ("project", *PAIR)
         (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
         (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
         (BIPARSE, "--epochs", "0", "a whole number, 1 or more"),
-        (("train", SAMPLE), "--l2", "nan", "a number, 0 or more"),
+        (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
+        (("train", SAMPLE), "--l2", "1e300", "a number, from 0 to 1e+06"),
+        (("suggest", SAMPLE, "-m", "m"), "--sentence-cost", "nan", "a number, 0 or more"),
         (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
         (PROJECT, "--strength", "inf", "a number, 0 or more"),
         (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),

@@ -3,6 +3,7 @@
 import pytest
 
 from qsproj.corpus.text import read_text, sentence_from_text, tokenize
+from qsproj.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,18 @@ from qsproj.corpus.text import read_text, sentence_from_text, tokenize
 )
 def test_tokenize(line, language, words):
     assert tokenize(line, language) == words.split()
+
+
+@pytest.mark.parametrize("code", ["da", "tlh"])
+def test_languages_without_rules_are_cut_as_english(code):
+    assert tokenize("Mr. Hansen går.", code) == ["Mr.", "Hansen", "går", "."]
+
+
+@pytest.mark.parametrize("name", ["klingon", "DE", "", "de_DE"])
+def test_a_language_is_given_by_its_code(name):
+    message = f"found language '{name}', expected a code of two or three .*: as, bn, ca, cs, de,"
+    with pytest.raises(UsageError, match=message):
+        tokenize("a", name)
 
 
 def test_one_sentence_out_for_each_line():
