@@ -13,12 +13,14 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
 from qsproj.cli.options import add_seed, check_one_standard_input, check_outputs_differ, whole_number
 from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Alignment, SentencePair
     from qsproj.models.joint_parser import JointParser
 
 EXAMPLES = """examples:
@@ -65,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="passes over the pairs (default: 10)",
     )
+    add_link_learning(train)
     add_seed(train)
     parse = _add_action(actions, "parse", _PARSE)
     parse.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
@@ -138,8 +141,10 @@ def _train(options: argparse.Namespace) -> None:
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
         raise unknown_name("factors", options.factors, list(families))
-    if options.factors == "synch" and (options.epochs is not None or options.target_weights != "fixed"):
-        raise UsageError("--factors synch learns no joint weights; leave out --epochs and --target-weights")
+    check_hand_alignment_format(options)
+    on_links = alignment_families(options)
+    if options.factors == "synch":
+        _check_nothing_to_learn(options)
     source_tree = options.source_tree or "joint"
     if source_tree not in SOURCE_TREES:
         raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
@@ -147,19 +152,48 @@ def _train(options: argparse.Namespace) -> None:
         options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
     )
     defaults = JointTrainingOptions()
+    pairs = list(pair_files_of(options))
     joint_parser, report = train_joint_parser(
-        pair_files_of(options),
+        pairs,
         source_parser,
         rng=np.random.default_rng(options.seed),
         source_tree=source_tree,
-        families=families[options.factors],
+        families=(*families[options.factors], *on_links),
         target_weights=options.target_weights,
         joint_training=JointTrainingOptions(
             epochs=defaults.epochs if options.epochs is None else options.epochs
         ),
+        hand=_hand_alignments(options, pairs),
+        with_dictionary=options.dictionary,
     )
     joint_parser.save(options.output)
     print(report.summary(), file=sys.stderr)
+
+
+def _check_nothing_to_learn(options: argparse.Namespace) -> None:
+    """Raise UsageError when SYNCH, which has no weights, is given an option on how to learn them."""
+    for given, name in (
+        (options.epochs, "--epochs"),
+        (options.target_weights != "fixed", "--target-weights"),
+        (options.hand_alignment, "--hand-alignment"),
+        (options.alignment_factors, "--alignment-factors"),
+        (options.dictionary, "--dictionary"),
+    ):
+        if given:
+            raise UsageError(f"--factors synch learns no joint weights; leave out {name}")
+
+
+def _hand_alignments(options: argparse.Namespace, pairs: list[SentencePair]) -> list[Alignment]:
+    """Read the hand alignments of the first pairs, if there are any."""
+    from qsproj.corpus.hand_alignments import read_hand_alignments
+
+    if options.hand_alignment is None:
+        return []
+    return read_hand_alignments(
+        options.hand_alignment,
+        options.hand_alignment_format or "pharaoh",
+        sizes=[(len(pair.source), len(pair.target)) for pair in pairs],
+    )
 
 
 def _parse(options: argparse.Namespace) -> None:

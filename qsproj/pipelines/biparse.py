@@ -11,11 +11,13 @@ import numpy as np
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import UsageError, listed_reasons, unknown_name
+from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.joint_evidence import HandLinkCounts, count_hand_links, observed_links
 from qsproj.models.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint_structure import SYNCH
 from qsproj.models.joint_target import train_target_jointly
@@ -46,18 +48,22 @@ class JointTrainingReport:
         Of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
     statuses : Counter of Status
         How the runs of belief propagation ended, free and clamped.
+    hand : HandLinkCounts or None
+        Of the pairs that were learned from.
     """
 
     pairs: int
     skipped: dict[str, int]
     epochs: tuple[EpochRecord, ...]
     statuses: Counter[Status]
+    hand: HandLinkCounts | None = None
 
     def summary(self) -> str:
         """Say in a line what was trained."""
         return (
             f"trained on {self.pairs} pairs; {convergence(self.statuses)}; "
             f"left out: {listed_reasons(self.skipped)}"
+            + (f"; {self.hand.summary()}" if self.hand is not None else "")
         )
 
 
@@ -155,6 +161,8 @@ def train_joint_parser(
     joint_training: JointTrainingOptions | None = None,
     target_weights: str = "fixed",
     target: TrainedTarget | None = None,
+    hand: Sequence[Alignment] = (),
+    with_dictionary: bool = False,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
@@ -174,13 +182,18 @@ def train_joint_parser(
     source_tree : str
         ``joint``, ``best`` or ``observed``, as :meth:`JointParser.prepare` explains.
     families : tuple of str
-        Quasi-synchronous factors to use.
+        Quasi-synchronous factors to use, and which of ALIGN_HMMS.
     training, joint_training
         How target parser and joint weights are learned.
     target_weights : str
         ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights.
     target : TrainedTarget or None
         What :func:`train_target` made of these pairs already; None: make it.
+    hand : sequence of Alignment
+        Hand alignments of the first pairs: observed, like the target trees, where the other links are hidden
+        (:func:`~qsproj.models.joint_evidence.observed_links`). In parsing all links are hidden.
+    with_dictionary : bool
+        Whether to count a dictionary from the candidate links of the pairs that are learned from.
 
     Raises
     ------
@@ -189,14 +202,26 @@ def train_joint_parser(
     """
     if target_weights not in TARGET_WEIGHTS:
         raise unknown_name("target weights", target_weights, list(TARGET_WEIGHTS))
+    pairs = list(pairs)
     usable, skipped = usable_pairs(pairs)
+    hand = [links for pair, links in zip(pairs, hand) if reason_against(pair) is None]
     if target is None:
         target = train_target(usable, rng=rng, training=training)
     if families == (SYNCH,):
         joined = replace(synchronous_parser(source_parser, target.parser), source_tree=source_tree)
         return joined, JointTrainingReport(len(usable), skipped, (), Counter())
-    parser = JointParser(source_parser, target.parser, JointWeights.untrained(), families, source_tree)
-    examples = [_joint_example(parser, pair, own) for pair, own in zip(usable, target.scores, strict=True)]
+    parser = JointParser(
+        source_parser,
+        target.parser,
+        JointWeights.untrained(),
+        families,
+        source_tree,
+        dictionary=count_dictionary(usable) if with_dictionary else None,
+    )
+    by_hand = [*hand, *[None] * (len(usable) - len(hand))]
+    examples = [
+        _joint_example(parser, *example) for example in zip(usable, target.scores, by_hand, strict=True)
+    ]
     options = joint_training or JointTrainingOptions()
     own_parser = target.parser
     if target_weights == "joint":
@@ -217,13 +242,18 @@ def train_joint_parser(
             options=options,
         )
     trained = replace(parser, target=own_parser, weights=weights)
-    return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses)
+    counts = count_hand_links((pair.alignment for pair in usable[: len(hand)]), hand) if hand else None
+    return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses, counts)
 
 
-def _joint_example(parser: JointParser, pair: SentencePair, scores: Scores) -> JointExample:
+def _joint_example(
+    parser: JointParser, pair: SentencePair, scores: Scores, hand: Alignment | None
+) -> JointExample:
     """Prune a pair by target scores of a parser that has not seen it, and keep its tree possible."""
     heads = reachable(pair.target.heads, parser.target.inference)
-    return JointExample(parser.prepare(pair, target_scores=scores, target_heads=heads), heads)
+    prepared = parser.prepare(pair, target_scores=scores, target_heads=heads)
+    states = None if hand is None else observed_links(pair.alignment, hand, parser.families)
+    return JointExample(prepared, heads, states)
 
 
 def usable_pairs(
@@ -244,18 +274,24 @@ def usable_pairs(
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
     for pair in pairs:
-        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
-            skipped[f"a side of more than {MAX_WORDS} words"] += 1
-        elif with_trees and (pair.target.heads[1:] == NO_HEAD).any():
-            skipped["no whole target tree"] += 1
-        elif not len(pair.alignment.links):
-            skipped[NO_LINK] += 1
-        else:
+        reason = reason_against(pair, with_trees=with_trees)
+        if reason is None:
             usable.append(pair)
+        else:
+            skipped[reason] += 1
     for side in ("source", "target"):
         if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
             raise UsageError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
     return usable, dict(skipped)
+
+
+def reason_against(pair: SentencePair, *, with_trees: bool = True) -> str | None:
+    """Say why a pair cannot be learned from; None where it can. ``with_trees`` as of :func:`usable_pairs`."""
+    if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+        return f"a side of more than {MAX_WORDS} words"
+    if with_trees and (pair.target.heads[1:] == NO_HEAD).any():
+        return "no whole target tree"
+    return None if len(pair.alignment.links) else NO_LINK
 
 
 def parse_pairs(

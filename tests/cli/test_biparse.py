@@ -9,6 +9,7 @@ import pytest
 
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.joint_structure import SYNCH
 from qsproj.models.storage import load_model
@@ -72,6 +73,55 @@ def test_other_ways_to_train_give_models_that_parse(
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
 
 
+def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
+    """Candidates of even probability, of which those by hand are true: links are then told from the rest."""
+    by_hand = Path(LINKS[1]).read_text(encoding="utf-8").splitlines(keepends=True)
+    candidates, hand = tmp_path / "candidates", tmp_path / "hand"
+    sizes = [
+        (len(source), len(target)) for source, target in zip(read_conllu(PAIRS[1]), read_conllu(PAIRS[3]))
+    ]
+    near = [[(i, j) for i in range(m) for j in range(n) if abs(i - j) < 3] for m, n in sizes]
+    lines = (" ".join(f"{i}-{j}:0.5" for i, j in links) + "\n" for links in near)
+    candidates.write_text("".join(lines), encoding="utf-8")
+    hand.write_text("".join(by_hand[:60]), encoding="utf-8")
+    train = ("biparse", "train", *PAIRS, "--alignment", candidates, "--source-model", models[0])
+    options = ("--factors", "mono", "--epochs", "3", "--source-tree", "best")
+    taught = ("--hand-alignment", hand, "--dictionary", "--alignment-factors", "target-hmm")
+    errors = []
+    for name, more in (("alone", ()), ("taught", taught)):
+        model, links = tmp_path / name, tmp_path / f"{name}.links"
+        outcome = run_cli(*train, *options, *more, "-o", model)
+        assert outcome.code == 0
+        assert ("hand alignments of 60 pairs" in outcome.err) == bool(more)
+        parse = ("biparse", "parse", "-m", model, *PAIRS, "--alignment", candidates, "-o", tmp_path / "out")
+        assert run_cli(*parse, "--alignment-output", links).code == 0
+        found, right = list(read_alignments(links))[60:], list(read_alignments(LINKS[1]))[60:]
+        errors.append(alignment_scores(right, found).error_rate)
+    assert errors[1] < 0.7 * errors[0]
+    trained = load_model(tmp_path / "taught")
+    assert trained.families == ("MONO", "TARGETHMM")
+    assert trained.dictionary is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("0-0\n0-99\n", (), "hand:2: found a link of word 1 with word 100"),
+        ("0-0\n0,9\n", (), "hand:2: found '0,9', expected links like 0-2"),
+        ("", (), "hand:1: found no alignment"),
+        ("0-0\n" * 91, (), "hand:91: found the links of pair 91"),
+        ("0-0\n", ("--factors", "synch"), "learns no joint weights; leave out --hand-alignment"),
+        ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
+    ],
+)
+def test_bad_hand_alignments_are_one_line(run_cli, models, tmp_path, text, options, message):
+    hand = tmp_path / "hand"
+    hand.write_text(text, encoding="utf-8")
+    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", tmp_path / "out")
+    assert_one_line(run_cli(*train, "--hand-alignment", hand, *options), message)
+    assert not (tmp_path / "out").exists()
+
+
 def assert_one_line(outcome, *parts):
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1, outcome.err
@@ -96,9 +146,9 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     parse = ("biparse", "parse", "-m", joint, *LINKS, "-o", output)
     assert_one_line(run_cli(*parse, *unmatched), "sample/003")
     wrong_kind = run_cli("biparse", "parse", "-m", source, *PAIRS, *LINKS, "-o", output)
-    assert_one_line(wrong_kind, "ArcParser", "expected a joint parser")
+    assert_one_line(wrong_kind, "kind arc-parser", "expected a joint parser")
     swapped = ("biparse", "train", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
-    assert_one_line(run_cli(*swapped), "JointParser", "expected a first-order parser")
+    assert_one_line(run_cli(*swapped), "kind joint-parser", "expected a first-order parser")
     assert not output.exists()
 
 
@@ -113,7 +163,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     before = parser.read_bytes()
     assert run_cli(*cotrain, "-m", models[1], "--method", "co-training", "--rounds", "1").code == 0
     assert parser.read_bytes() == before
-    assert_one_line(run_cli(*cotrain, "-m", models[0]), "ArcParser", "expected a joint parser")
+    assert_one_line(run_cli(*cotrain, "-m", models[0]), "kind arc-parser", "expected a joint parser")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "expected a whole number, 1 or more")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--method", "x"), "known: co-training, noisy-channel")
     rounds = ("--method", "noisy-channel", "--rounds", "2")

@@ -12,7 +12,7 @@ from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.features.joint_templates import ALIGN_HMMS, JUMP_SCORES, WIDEST_JUMP, jump_buckets
 from qsproj.models.joint_alignment import NO_TREES, links_only
-from qsproj.models.joint_evidence import missed_links, observed_links
+from qsproj.models.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint_inference import Propagation, infer_jointly
 from qsproj.models.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint_weights import JointWeights
@@ -129,7 +129,8 @@ def test_hand_links_are_observed_as_far_as_an_hmm_allows():
     )
     true, false, hidden = TRUE_STATE, FALSE_STATE, UNKNOWN
     assert observed_links(PAIR.alignment, hand).tolist() == [true, hidden, true, false, false, true, false]
-    assert missed_links(PAIR.alignment, hand) == 1
+    counts = count_hand_links([PAIR.alignment], [hand])
+    assert counts.summary() == "hand alignments of 1 pair; 1 of 4 sure links not among the candidates"
     twice = make_alignment(3, 4, [(1, 1), (1, 2), (2, 2), (3, 1)])
     states = observed_links(PAIR.alignment, twice)
     assert states.tolist() == [true, true, true, false, true, false, false]

@@ -1,0 +1,57 @@
+"""Options of commands that learn from hand alignments, and what their values stand for."""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.errors import UsageError, unknown_name
+
+# The values of --alignment-factors, and what they add to ALIGN, SOURCEFERT and TARGETFERT.
+FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",)}
+
+
+def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
+    group = parser.add_argument_group("hand alignments", "and what is learned of links")
+    group.add_argument(
+        "--hand-alignment",
+        metavar="FILE",
+        help="links by hand of the first pairs, as many as the file has: sure ones are true, those that are "
+        "not there false, possible ones hidden",
+    )
+    group.add_argument(
+        "--hand-alignment-format", metavar="NAME", help="pharaoh (default), talp, naacl, naacl-zero, tsv"
+    )
+    group.add_argument(
+        "--alignment-factors",
+        metavar="NAME",
+        help="fertility (default): how many links each word has; target-hmm: also how far one target word's "
+        "link jumps from the last one's, each target word then having one link at most; source-hmm: the same "
+        "of source words",
+    )
+    group.add_argument(
+        "--dictionary",
+        action="store_true",
+        help="count from the candidate links how firmly words belong together, and learn from that, too",
+    )
+    return group
+
+
+def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return which of ALIGN_HMMS were asked for.
+
+    Raises
+    ------
+    UsageError
+        When the name is unknown.
+    """
+    name = options.alignment_factors or "fertility"
+    if name not in FACTORS:
+        raise unknown_name("alignment factors", name, list(FACTORS))
+    return FACTORS[name]
+
+
+def check_hand_alignment_format(options: argparse.Namespace) -> None:
+    """Raise UsageError when a format is named of no file."""
+    if options.hand_alignment_format is not None and options.hand_alignment is None:
+        raise UsageError("--hand-alignment-format is for --hand-alignment; leave it out")

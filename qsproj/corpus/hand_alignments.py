@@ -1,0 +1,41 @@
+"""Alignments by hand, which a bitext often has for its first pairs only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.sentence import Alignment
+from qsproj.errors import DataError, UsageError
+
+
+def read_hand_alignments(
+    path: str, format: str = "pharaoh", *, sizes: Iterable[tuple[int, int]]
+) -> list[Alignment]:
+    """Return the alignments of the first pairs of a bitext, as many as a file has.
+
+    Parameters
+    ----------
+    path : str
+        Read twice, so not the standard input. An empty line says that nothing is linked.
+    format : str
+        One that :func:`~qsproj.corpus.alignments.read_alignments` reads.
+    sizes : iterable of (int, int)
+        Numbers of source and target words of each pair of the bitext.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be opened or is the standard input, or the format is unknown.
+    DataError
+        As :func:`~qsproj.corpus.alignments.read_alignments`, with file and line; when there is no pair.
+    """
+    if path == "-":
+        raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
+    count = sum(1 for _ in read_alignments(path, format))
+    if not count:
+        raise DataError(
+            path, 1, found="no alignment", expected="those of the first pairs", remedy="check the file"
+        )
+    return list(read_alignments(path, format, islice(sizes, count)))
