@@ -1,4 +1,4 @@
-"""Align the words of a bitext, learning from nothing but the bitext itself.
+"""Align the words of a bitext, learning from nothing but the bitext itself, or from links by hand, too.
 
 SOURCE and TARGET are text, one sentence a line, words parted by white space (raw text: --tokenize), or
 CoNLL-U, paired by parallel_id, else by sent_id, else by order; or one file PAIRS of "source TAB target" or
@@ -7,6 +7,9 @@ and j of the target, counted from 0); the line is empty where a side is.
 
 Where one side is written without spaces (Chinese, Japanese, Thai) and some of it, such as a treebank, is cut
 into words and some is not, --unspaced learns from its characters. Links are between words as given.
+
+Where some pairs have links by hand, put these pairs first: with --hand-alignment, links are chosen among the
+aligner's by what those by hand have taught. --save-model keeps that for other text of these languages, -m.
 
 The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
 """
@@ -22,6 +25,7 @@ from qsproj.align.encoding import MAX_CELLS
 from qsproj.align.reading import read_word_pairs
 from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
 from qsproj.align.unspaced import SIDES
+from qsproj.cli.chosen_links import add_choosing, chooses, chosen_links
 from qsproj.cli.options import add_output, check_one_standard_input
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
@@ -31,6 +35,8 @@ EXAMPLES = """examples:
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
   qsproj align pairs.tsv.xz --symmetrize grow-diag-final-and | head
   qsproj align en.txt zh.txt --unspaced target -o en-zh.pharaoh  # words parted by spaces in some lines only
+  qsproj align en.txt de.txt --hand-alignment first.pharaoh --save-model en-de.links -o en-de.pharaoh
+  qsproj align more.en.txt more.de.txt -m en-de.links -o more.pharaoh
   qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
 """
 
@@ -54,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=DEFAULT_THRESHOLD,
         metavar="P",
-        help="for --symmetrize threshold: least mean probability of a link; lower finds more links, of "
-        f"which more are wrong (default: {DEFAULT_THRESHOLD})",
+        help="for --symmetrize threshold, and with hand alignments: least probability of a link; lower finds "
+        f"more links, of which more are wrong (default: {DEFAULT_THRESHOLD})",
     )
     parser.add_argument(
         "--weights", action="store_true", help="write i-j:p with the probability of each link"
@@ -72,22 +78,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIDE",
         help=f"{', '.join(SIDES)}: written without spaces between words; learn from its characters",
     )
+    add_choosing(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
     check_one_standard_input(options.source, options.target)
+    alignments = chosen_links(options) if chooses(options) else _aligned(options)
+    write_alignments(_reported(alignments), options.output, with_weights=options.weights)
+
+
+def _aligned(options: argparse.Namespace) -> Iterator[Alignment]:
+    """Align by the bitext alone."""
     pairs = read_word_pairs(
         options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
     )
-    alignments = align_words(
+    return align_words(
         pairs,
         method=options.method,
         symmetrization=options.symmetrize,
         threshold=options.threshold,
         unspaced=options.unspaced,
     )
-    write_alignments(_reported(alignments), options.output, with_weights=options.weights)
 
 
 def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:

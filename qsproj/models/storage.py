@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "converter": ("qsproj.models.converter", "Converter"),
     "adapted-parser": ("qsproj.models.converter_parser", "AdaptedParser"),
     "joint-parser": ("qsproj.models.joint_parser", "JointParser"),
+    "link-chooser": ("qsproj.models.joint_alignment", "LinkChooser"),
 }
 
 

@@ -1,0 +1,121 @@
+"""``qsproj align`` with hand alignments: its options, and how it learns from them and chooses by them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from qsproj.align.aligners import METHODS
+from qsproj.align.reading import is_conllu, read_word_pairs
+from qsproj.align.symmetrize import THRESHOLD, check_symmetrization
+from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
+from qsproj.cli.options import add_seed, check_outputs_differ
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.models.joint_alignment import LinkChooser
+
+
+def add_choosing(parser: argparse.ArgumentParser) -> None:
+    """Add the options of an aligner that learns from hand alignments."""
+    group = add_link_learning(parser)
+    group.add_argument(
+        "--save-model", metavar="MODEL", help="with --hand-alignment, also write what was learned, for -m"
+    )
+    group.add_argument(
+        "-m", "--model", metavar="MODEL", help="choose links by what hand alignments have taught before"
+    )
+    add_seed(parser)
+
+
+def chooses(options: argparse.Namespace) -> bool:
+    """Tell whether hand alignments have a say, now or by a model.
+
+    Raises
+    ------
+    UsageError
+        When options do not go together.
+    """
+    check_hand_alignment_format(options)
+    if options.hand_alignment is None:
+        for given, name in (
+            (options.save_model, "--save-model"),
+            (options.alignment_factors, "--alignment-factors"),
+            (options.dictionary, "--dictionary"),
+        ):
+            if given:
+                raise UsageError(f"{name} is for --hand-alignment; leave it out")
+        if options.model is None:
+            return False
+    elif options.model is not None:
+        raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
+    if options.method != next(iter(METHODS)) or options.symmetrize not in (None, THRESHOLD):
+        raise UsageError(
+            "with hand alignments, links are chosen among those that hmm proposes; leave out --method and "
+            "--symmetrize"
+        )
+    return True
+
+
+def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
+    """Yield the links that are chosen for each pair."""
+    from qsproj.pipelines.choose_links import choose_links, propose_links
+
+    check_symmetrization(THRESHOLD, options.threshold)
+    check_outputs_differ(options.output, options.save_model)
+    chooser = _loaded(options.model) if options.model else None
+    pairs = propose_links(list(_sentence_pairs(options)), unspaced=options.unspaced)
+    if chooser is not None:
+        return choose_links(chooser, pairs, threshold=options.threshold)
+    bitext = list(pairs)
+    return choose_links(_learned(options, bitext), bitext, threshold=options.threshold, counted=True)
+
+
+def _sentence_pairs(options: argparse.Namespace) -> Iterator[tuple[Sentence, Sentence]]:
+    """Read the sentences of both sides: with their tags where they have any."""
+    languages = tuple(options.tokenize) if options.tokenize else None
+    two_files = languages is None and options.target is not None
+    if two_files and is_conllu(options.source) and is_conllu(options.target):
+        yield from pair_files(options.source, options.target)
+        return
+    for source, target in read_word_pairs(options.source, options.target, languages=languages):
+        yield sentence_from_words(source), sentence_from_words(target)
+
+
+def _learned(options: argparse.Namespace, pairs: list[SentencePair]) -> LinkChooser:
+    """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
+    import numpy as np
+
+    from qsproj.corpus.hand_alignments import read_hand_alignments
+    from qsproj.pipelines.choose_links import learn_to_choose
+
+    hand = read_hand_alignments(
+        options.hand_alignment,
+        options.hand_alignment_format or "pharaoh",
+        sizes=[(len(pair.source), len(pair.target)) for pair in pairs],
+    )
+    chooser, counts = learn_to_choose(
+        pairs,
+        hand,
+        rng=np.random.default_rng(options.seed),
+        families=alignment_families(options),
+        with_dictionary=options.dictionary,
+    )
+    print(counts.summary(), file=sys.stderr)
+    if options.save_model is not None:
+        chooser.save(options.save_model)
+    return chooser
+
+
+def _loaded(path: str) -> LinkChooser:
+    from qsproj.models.joint_alignment import LinkChooser
+    from qsproj.models.storage import load_model_of
+
+    return load_model_of(
+        path, LinkChooser, expected="a link chooser", remedy="train one: qsproj align --hand-alignment"
+    )

@@ -1,0 +1,102 @@
+"""``qsproj align`` with hand alignments: what they teach, the model, and what bad input says."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.evaluation.alignment import alignment_scores
+
+SIDES = ("corpora/en.conllu", "corpora/de.conllu")
+LINKS = "corpora/en-de.pharaoh"
+FIRST = 40
+
+
+def error_rate(path):
+    """Return the AER of the pairs that were not aligned by hand."""
+    right, found = (islice(read_alignments(file), FIRST, None) for file in (LINKS, path))
+    return alignment_scores(right, found).error_rate
+
+
+@pytest.fixture(scope="module")
+def hand(tmp_path_factory):
+    path = tmp_path_factory.mktemp("links") / "hand"
+    lines = Path(LINKS).read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:FIRST]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("factors", ["fertility", "target-hmm"])
+def test_links_by_hand_better_the_others_now_and_by_a_model(run_cli, hand, tmp_path, factors):
+    alone, learned, again, model = (tmp_path / name for name in ("alone", "learned", "again", "model"))
+    assert run_cli("align", *SIDES, "-o", alone).code == 0
+    teaching = ("--hand-alignment", hand, "--alignment-factors", factors, "--save-model", model)
+    outcome = run_cli("align", *SIDES, *teaching, "-o", learned)
+    assert outcome.code == 0
+    assert f"hand alignments of {FIRST} pairs" in outcome.err
+    assert error_rate(learned) < error_rate(alone) - 1.0
+    assert run_cli("align", *SIDES, "-m", model, "-o", again).code == 0
+    assert again.read_bytes() == learned.read_bytes()
+    if factors == "target-hmm":
+        for links in read_alignments(learned):
+            assert len(set(links.links[:, 1].tolist())) == len(links.links)
+
+
+def test_a_dictionary_is_stored_and_a_threshold_is_that_of_what_is_written(run_cli, hand, tmp_path):
+    model, many, few = (tmp_path / name for name in ("model", "many", "few"))
+    teaching = ("--hand-alignment", hand, "--dictionary", "--save-model", model)
+    assert run_cli("align", *SIDES, *teaching, "-o", tmp_path / "links").code == 0
+    for threshold, path in (("0.1", many), ("0.9", few)):
+        arguments = ("--threshold", threshold, "--weights", "-o", path)
+        assert run_cli("align", *SIDES, "-m", model, *arguments).code == 0
+        assert all((links.weights >= float(threshold)).all() for links in read_alignments(path))
+    assert few.stat().st_size < many.stat().st_size
+
+
+def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
+    """One that was learned from text takes either."""
+    texts = tmp_path / "en", tmp_path / "de"
+    for path in texts:
+        path.write_text("x y\nz\n", encoding="utf-8")
+    (tmp_path / "own").write_text("0-0 1-1\n", encoding="utf-8")
+    tagged, plain = tmp_path / "tagged", tmp_path / "plain"
+    outputs = ("-o", tmp_path / "out")
+    assert run_cli("align", *SIDES, "--hand-alignment", hand, "--save-model", tagged, *outputs).code == 0
+    own = ("--hand-alignment", tmp_path / "own", "--save-model", plain)
+    assert run_cli("align", *texts, *own, *outputs).code == 0
+    outcome = run_cli("align", *texts, "-m", tagged, *outputs)
+    assert outcome.code == 2
+    assert "learned from words with UPOS tags" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert run_cli("align", *SIDES, "-m", plain, *outputs).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--save-model", "m"), "--save-model is for --hand-alignment"),
+        (("--dictionary",), "--dictionary is for --hand-alignment"),
+        (("--alignment-factors", "target-hmm"), "--alignment-factors is for --hand-alignment"),
+        (("--hand-alignment-format", "talp"), "--hand-alignment-format is for --hand-alignment"),
+        (("--hand-alignment", LINKS, "-m", "m"), "leave out --hand-alignment, or -m"),
+        (("--hand-alignment", LINKS, "--symmetrize", "union"), "leave out --method and --symmetrize"),
+        (("--hand-alignment", LINKS, "--alignment-factors", "x"), "known: fertility, target-hmm"),
+        (("--hand-alignment", "-"), "cannot be - (standard input)"),
+        (("--hand-alignment", "no-such-file"), "no-such-file"),
+        (
+            ("--hand-alignment", LINKS, "--hand-alignment-format", "talp"),
+            f"{LINKS}:1: found a link of word 0",
+        ),
+        (("--hand-alignment", LINKS, "--threshold", "2"), "expected a probability"),
+        (("-m", "corpora/en.conllu"), "found a damaged or foreign file"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(run_cli, tmp_path, options, message):
+    outcome = run_cli("align", *SIDES, *options, "-o", tmp_path / "out")
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1, outcome.err
+    assert not (tmp_path / "out").exists()
