@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,19 @@ def infer_jointly(
             -1, JUMP_SCORES
         ),
     )
+
+
+def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
+    """Return the mean of two beliefs of the same graph, in which the second has a weight of ``share``.
+
+    It contradicts itself where the second does; else status and iterations are the first's.
+    """
+    of_arrays = {
+        name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)
+        for name in ("source", "target", "links", "fertility", "factors", "jumps")
+    }
+    status = second.status if second.status is Status.CONTRADICTION else first.status
+    return replace(first, **of_arrays, status=status)
 
 
 def _fertilities(structure: JointStructure, scores: NDArray[np.float64]) -> FactorGroup:

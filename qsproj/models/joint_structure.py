@@ -198,22 +198,24 @@ def known_states(
     structure: JointStructure,
     target_heads: Heads | None = None,
     link_states: NDArray[np.int8] | None = None,
+    *,
+    source_heads: Heads | None = None,
 ) -> NDArray[np.int8]:
     """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    With ``target_heads``, the arcs of the target tree are observed, and with them what follows from it;
-    ``link_states``, int8[k], says the same of the candidate links.
+    With ``target_heads`` or ``source_heads`` the arcs of a tree are observed, and with them what follows
+    from it; ``link_states``, int8[k], says the same of the candidate links.
     """
     known = np.full(structure.n_variables, UNKNOWN, dtype=np.int8)
     known[TRUE] = TRUE_STATE
     if link_states is not None:
         known[structure.link_variables] = link_states
-    if target_heads is None or structure.target.observed:
-        return known
-    arcs = structure.target.arcs
-    known[arcs[arcs != NONE]] = FALSE_STATE
-    chosen = arcs[target_heads[1:], np.arange(1, len(target_heads))]
-    known[chosen[chosen != NONE]] = TRUE_STATE
+    for side, heads in ((structure.source, source_heads), (structure.target, target_heads)):
+        if heads is None or side.observed:
+            continue
+        known[side.arcs[side.arcs != NONE]] = FALSE_STATE
+        chosen = side.arcs[heads[1:], np.arange(1, len(heads))]
+        known[chosen[chosen != NONE]] = TRUE_STATE
     decided = known[structure.pairs[:, 0]] != UNKNOWN
     known[structure.results[decided]] = FALSE_STATE
     both = (known[structure.pairs] == TRUE_STATE).all(axis=1)

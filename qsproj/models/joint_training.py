@@ -23,7 +23,7 @@ from qsproj.models.arc_training import (
     train_scorer,
     tree_objective,
 )
-from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly, mixed
 from qsproj.models.joint_structure import known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
@@ -49,6 +49,9 @@ class JointTrainingOptions:
         Step size of AdaGrad.
     l2 : float
         Strength of the L2 penalty per epoch, applied as a proximal step.
+    source_evidence : float
+        How much the source parser's own tree counts where the source tree is inferred, 0 to 1: the power of
+        its probability given the target tree in what is maximised.
     propagation : Propagation
         How long messages are passed in training.
     """
@@ -56,27 +59,39 @@ class JointTrainingOptions:
     epochs: int = 10
     rate: float = 0.05
     l2: float = 100.0
+    source_evidence: float = 0.25
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointExample:
-    """A pair to learn from, with its target tree (one that the model can build).
+    """A pair to learn from.
 
-    ``link_states``, int8[k] or None, is what hand alignments say of its candidate links
-    (:mod:`qsproj.models.joint_evidence`).
+    Attributes
+    ----------
+    pair : PreparedPair
+    target_heads : int32[n+1]
+        Its target tree (one that the model can build).
+    link_states : int8[k] or None
+        What hand alignments say of its candidate links (:mod:`qsproj.models.joint_evidence`).
+    source_heads : int32[m+1] or None
+        The source parser's own tree, where the source tree is inferred.
     """
 
     pair: PreparedPair
     target_heads: Heads
     link_states: NDArray[np.int8] | None = None
+    source_heads: Heads | None = None
 
 
 class JointTrainer:
     """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
-    without (thesis 4.7.3, 2.7.1).
+    without (thesis 4.7.3, 2.7.1). That alone leaves the source tree to the factors' own ends: it becomes
+    whatever makes target trees likely. Beyond the thesis, what is maximised is therefore::
+
+        log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
     """
 
     def __init__(
@@ -120,20 +135,8 @@ class JointTrainer:
         scores = self._live.scores(pair)
         if added is not None:
             scores = replace(scores, target=scores.target + added)
-        observed = known_states(pair.structure, example.target_heads, example.link_states)
-        known = known_states(pair.structure), observed
-        free, clamped = (
-            infer_jointly(
-                pair.structure,
-                scores,
-                states,
-                source_trees=self._source_trees,
-                target_trees=self._target_trees,
-                propagation=self._options.propagation,
-            )
-            for states in known
-        )
-        self.statuses.update((free.status, clamped.status))
+        free = self._infer(pair, scores, known_states(pair.structure))
+        clamped = self._clamped(example, scores)
         gradient = np.zeros_like(free.target)
         if Status.CONTRADICTION not in (free.status, clamped.status):
             gradient = free.target - clamped.target
@@ -141,6 +144,28 @@ class JointTrainer:
         words = np.arange(1, len(example.target_heads))
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
+
+    def _clamped(self, example: JointExample, scores: JointScores) -> JointBeliefs:
+        """Return what is believed with the target tree observed; in part, the source parser's tree too."""
+        pair, target_heads, links = example.pair, example.target_heads, example.link_states
+        share = 0.0 if example.source_heads is None else self._options.source_evidence
+        hidden = self._infer(pair, scores, known_states(pair.structure, target_heads, links))
+        if not share or hidden.status is Status.CONTRADICTION:
+            return hidden
+        known = known_states(pair.structure, target_heads, links, source_heads=example.source_heads)
+        return mixed(hidden, self._infer(pair, scores, known), share)
+
+    def _infer(self, pair: PreparedPair, scores: JointScores, known: NDArray[np.int8]) -> JointBeliefs:
+        beliefs = infer_jointly(
+            pair.structure,
+            scores,
+            known,
+            source_trees=self._source_trees,
+            target_trees=self._target_trees,
+            propagation=self._options.propagation,
+        )
+        self.statuses[beliefs.status] += 1
+        return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient of minus the log-likelihood."""

@@ -100,7 +100,7 @@ class SourceTreeLikelihood:
         return infer_jointly(
             self.structure,
             replace(self.scores, factors=factors),
-            _known_source(self.structure, source_heads),
+            known_states(self.structure, source_heads=source_heads),
             source_trees=self.source_trees,
             target_trees=self.target_trees,
             propagation=self.propagation,
@@ -168,11 +168,6 @@ def channel_structure(structure: JointStructure) -> JointStructure:
         rows=np.concatenate([structure.rows, own]),
         words=np.concatenate([structure.words, np.zeros_like(own)]),
     )
-
-
-def _known_source(structure: JointStructure, source_heads: Heads | None) -> NDArray[np.int8]:
-    """Return what is known of each variable when the source tree, instead of the target's, is observed."""
-    return known_states(replace(structure, target=structure.source), source_heads)
 
 
 def _messages(chances: NDArray[np.float64]) -> NDArray[np.float64]:

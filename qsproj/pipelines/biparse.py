@@ -253,7 +253,8 @@ def _joint_example(
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, target_heads=heads)
     states = None if hand is None else observed_links(pair.alignment, hand, parser.families)
-    return JointExample(prepared, heads, states)
+    inferred = not prepared.structure.source.observed
+    return JointExample(prepared, heads, states, parser.source.heads(prepared.source) if inferred else None)
 
 
 def usable_pairs(

@@ -185,6 +185,23 @@ def test_clamped_beliefs_are_those_given_the_target_tree():
         np.testing.assert_array_equal(beliefs.factors[np.array(exact) == 0.0], 0.0)
 
 
+def test_source_trees_can_be_observed_after_the_graph_is_laid_out():
+    rng = np.random.default_rng(6)
+    structure = structure_of(2, 2, [(1, 1), (2, 2)])
+    scores = draw_scores(structure, rng, 0.5)
+    for source_heads, target_heads in itertools.product(all_trees(2), all_trees(2)):
+        truth = enumeration(structure, scores, [source_heads], [target_heads])
+        known = known_states(structure, target_heads, source_heads=source_heads)
+        beliefs = infer(structure, scores, known)
+        np.testing.assert_array_equal(beliefs.source[source_heads[1:], [1, 2]], 1.0)
+        assert beliefs.source.sum() == 2.0
+        exact = [
+            truth.probability(lambda s, t, links, fired, f=f: fired[f]) for f in range(len(structure.rows))
+        ]
+        assert np.abs(beliefs.factors - exact).mean() < 0.02
+        np.testing.assert_array_equal(beliefs.factors[np.array(exact) == 0.0], 0.0)
+
+
 def test_pruning_keeps_likely_heads_and_what_must_stay():
     marginals = np.zeros((4, 4))
     marginals[:, 1] = [0.9, 0, 0.1, 0]
