@@ -27,17 +27,16 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Part:
-    """Some pairs of two treebanks: ``start``, ``stop`` and ``step`` as of a slice."""
+    """Some pairs of two treebanks: ``start`` and ``stop`` as of a slice."""
 
     source: str
     target: str
     start: int = 0
     stop: int | None = None
-    step: int = 1
 
     def pairs(self) -> Iterator[tuple[Sentence, Sentence]]:
         paths = (data_folder() / f"{name}.conllu.gz" for name in (self.source, self.target))
-        return islice(pair_sentences(*map(read_conllu, paths)), self.start, self.stop, self.step)
+        return islice(pair_sentences(*map(read_conllu, paths)), self.start, self.stop)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +58,7 @@ class Corpus:
         The conversion of OpenCC (https://github.com/BYVoid/OpenCC) that spells the target's forms as the bitext
         does, where they are in another script.
     sizes : tuple of int
-        Numbers of training pairs: those on which everything is measured.
-    larger : tuple of int
-        Numbers on which only what takes least time is.
+        Numbers of training pairs.
     """
 
     title: str
@@ -73,7 +70,6 @@ class Corpus:
     unspaced: bool = False
     conversion: str | None = None
     sizes: tuple[int, ...]
-    larger: tuple[int, ...] = ()
 
 
 def _splits(folder: str, language: str) -> tuple[Part, ...]:
@@ -89,8 +85,7 @@ def _pud(language: str, title: str, bitext: tuple[str, tuple[str, str]] | None =
         test=replace(whole, start=600),
         aligned=(whole,),
         bitext=bitext,
-        sizes=(50, 100, 200, 400),
-        larger=(600,),
+        sizes=(50, 100, 200, 400, 600),
     )
 
 
@@ -99,24 +94,22 @@ _PARTUT = _splits("partut", "it")
 _SWEDISH_BITEXT = ("bitext/en-sv.tsv.xz", ("en", "sv"))
 
 _LINES_CORPUS = Corpus(
-    title="LinES, English-Swedish: every second pair of the test file",
+    title="LinES, English-Swedish",
     language="Swedish",
     train=_LINES[0],
-    test=replace(_LINES[2], step=2),
+    test=_LINES[2],
     aligned=_LINES,
     bitext=_SWEDISH_BITEXT,
-    sizes=(10, 50, 100, 200, 400, 800),
-    larger=(1000, 1600, 2738),
+    sizes=(10, 50, 100, 200, 400, 800, 1000, 1600, 2738),
 )
 
 CORPORA = {
     "lines": _LINES_CORPUS,
     "lines-dev": replace(
         _LINES_CORPUS,
-        title="LinES, English-Swedish: every second pair of the dev file",
-        test=replace(_LINES[1], step=2),
+        title="LinES, English-Swedish: dev file",
+        test=_LINES[1],
         sizes=(400,),
-        larger=(),
     ),
     "partut": Corpus(
         title="ParTUT, English-Italian",
@@ -124,8 +117,7 @@ CORPORA = {
         train=_PARTUT[0],
         test=_PARTUT[2],
         aligned=_PARTUT,
-        sizes=(50, 200, 800),
-        larger=(1600,),
+        sizes=(50, 100, 200, 400, 800, 1600),
     ),
     "pud-de": _pud("de", "German", ("bitext/en-de.tsv.xz", ("en", "de"))),
     "pud-zh": replace(
