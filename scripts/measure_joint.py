@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from joint_corpora import CORPORA, Corpus, pairs_of, source_parser
+from joint_corpora import CORPORA, pairs_of, source_parser
 
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
