@@ -3,7 +3,7 @@
     QSPROJ_DATA=../shared/data python scripts/measure_joint_monolingual.py --work FOLDER CORPUS SIZE
 
 FOLDER is that of measure_joint.py; the figures are CORPUS-SIZE-monolingual.json. Beside SIZE pairs with target
-trees there are 1,000 more, the last ones in the random order, whose target trees are not looked at.
+trees there are up to 1,000 more, the last ones in the random order, whose target trees are not looked at.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def main() -> None:
     if all(condition in record.figures for condition in CONDITIONS):
         return
     train, test = pairs_of(CORPORA[options.corpus], options.work)
-    first, last = train[: options.size], train[-UNANNOTATED_PAIRS:]
+    first, last = train[: options.size], train[options.size :][-UNANNOTATED_PAIRS:]
     joint, _ = train_joint_parser(first, source_parser(options.work), rng=np.random.default_rng(1))
     record.add(BILINGUAL, accuracy(joint, test))
     for condition, alone in parsers(joint, first, last):
