@@ -20,7 +20,7 @@ from qsproj.models.arc_parser import DECODERS, MAX_WORDS
 from qsproj.models.dmv_corpus import tag_numbers
 from qsproj.models.dmv_parameters import DmvParameters
 from qsproj.models.dmv_punctuation import attach_stripped, kept_words, strip_heads
-from qsproj.models.storage import save_model
+from qsproj.models.storage import save_model, shaped
 from qsproj.models.tree_inference import TreeInference
 from qsproj.trees.crossings import nearest_projective
 
@@ -127,8 +127,14 @@ class Dmv:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dmv:
         """Rebuild what :meth:`to_archive` gave."""
-        parameters = DmvParameters(arrays["stop"], arrays["child"], arrays["root"])
-        return Dmv(tuple(header["inventory"]), parameters, header["punctuation"])
+        inventory = tuple(header["inventory"])
+        tags = len(inventory)
+        parameters = DmvParameters(
+            shaped(arrays, "stop", (tags, 2, 2)),
+            shaped(arrays, "child", (tags, 2, tags)),
+            shaped(arrays, "root", (tags,)),
+        )
+        return Dmv(inventory, parameters, header["punctuation"])
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
         if not 0 < len(sentence) <= MAX_WORDS:

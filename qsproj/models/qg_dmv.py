@@ -20,7 +20,7 @@ from qsproj.models.dmv import TREES, Dmv
 from qsproj.models.dmv_punctuation import attach_stripped, kept_words
 from qsproj.models.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv_parameters import QgCounts, QgParameters
-from qsproj.models.storage import save_model
+from qsproj.models.storage import save_model, shaped
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KIND = "qg-dmv"
@@ -113,11 +113,16 @@ class QgDmv:
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> QgDmv:
         """Rebuild what :meth:`to_archive` gave; a configuration that the file does not name gets 0."""
         configuration = np.array([header["configurations"].get(name, 0.0) for name in CONFIGURATION_NAMES])
-        return QgDmv(
-            tuple(header["source_inventory"]),
-            QgParameters(arrays["qg-stop"], configuration, arrays["qg-child"], arrays["qg-root"]),
-            Dmv.from_archive(header["monolingual"], arrays),
+        monolingual = Dmv.from_archive(header["monolingual"], arrays)
+        source_inventory = tuple(header["source_inventory"])
+        tags, senses = len(monolingual.inventory), len(source_inventory) + 1
+        parameters = QgParameters(
+            shaped(arrays, "qg-stop", (tags, 2, 2)),
+            configuration,
+            shaped(arrays, "qg-child", (tags, 2, senses, tags)),
+            shaped(arrays, "qg-root", (senses, tags)),
         )
+        return QgDmv(source_inventory, parameters, monolingual)
 
 
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[NDArray[np.float64], ...]:

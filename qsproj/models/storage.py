@@ -99,6 +99,7 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
         with zipfile.ZipFile(path) as archive:
             header = json.loads(archive.read(HEADER_NAME))
             _check_header(str(path), header)
+            kind, own = header["kind"], header["model"]
             arrays = {
                 name.removesuffix(".npy"): _read_array(archive.open(name))
                 for name in archive.namelist()
@@ -110,7 +111,7 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
         ) from error
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, zlib.error) as error:
         raise _damaged(path, error) from error
-    return header["kind"], header["model"], arrays
+    return kind, own, arrays
 
 
 def _damaged(path: str | Path, error: Exception) -> DataError:
@@ -168,7 +169,7 @@ def load_model(path: str | Path) -> Model:
     module, name = KINDS[kind]
     try:
         model: Model = getattr(import_module(module), name).from_archive(header, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(path, error) from error
     return model
 
@@ -186,6 +187,20 @@ def kind_of(model: object) -> str:
         if place == home:
             return kind
     raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
+
+
+def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of a model file, which kernels will trust to have this shape.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or has another shape: :func:`load_model` tells that the file is damaged.
+    """
+    array = arrays[name]
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    return array
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:

@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tag_features import feature_keys, fill_table, find_rows
-from qsproj.models.storage import load_model_of, save_model
+from qsproj.models.storage import load_model_of, save_model, shaped
 
 KIND = "tagger"
 
@@ -148,12 +148,13 @@ class Tagger:
             )
             for name in header["class_sets"]
         }
+        tags, index = tuple(header["tags"]), FeatureIndex(arrays["keys"])
         return cls(
-            tags=tuple(header["tags"]),
+            tags=tags,
             extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
-            index=FeatureIndex(arrays["keys"]),
-            weights=arrays["weights"],
-            transitions=arrays["transitions"],
+            index=index,
+            weights=shaped(arrays, "weights", (len(index.keys), len(tags))),
+            transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
         )
