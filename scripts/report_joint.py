@@ -23,7 +23,7 @@ from measure_joint import (
     TRUE_SOURCE,
     Figures,
 )
-from measure_joint_links import CHOSEN, LINKS, SOURCE_TREES
+from measure_joint_links import CHOOSERS, DEV_SIZE, LINKS, ON_DEV, SOURCE_TREES, TAUGHT
 from measure_joint_monolingual import CONDITIONS as MONOLINGUAL
 
 from qsproj.corpus.sentence import SentencePair
@@ -190,18 +190,30 @@ def ablations(work: Path) -> Lines:
 
 
 def hand_alignments(work: Path) -> Lines:
-    conditions = [f"{kind}, {name}" for name in SOURCE_TREES.values() for kind in LINKS]
+    conditions = [f"{kind}, {name}" for name in SOURCE_TREES.values() for kind in (*LINKS, TAUGHT)]
     yield from table(results_of(work, "xlwa"), "target", (TARGET_ONLY, *conditions))
 
 
 def alignment_errors(work: Path) -> Lines:
     path = work / "xlwa-links.json"
     figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    yield "| links | AER |"
-    yield "|---|---:|"
-    for name in (LINKS[1], CHOSEN):
+    yield "| links | dev, five folds | test |"
+    yield "|---|---:|---:|"
+    for name in (LINKS[1], *CHOOSERS):
         if name in figures:
-            yield f"| {name} | {figures[name]['AER']:.1f} |"
+            yield f"| {name} | {figures[name]['dev']:.2f} | {figures[name]['test']:.2f} |"
+
+
+def link_features(work: Path) -> Lines:
+    """Show what parsing gains by what is learned of links."""
+    path = work / f"{DEV}-links-{DEV_SIZE}.json"
+    figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    yield "| LinES dev | Swedish UAS | English UAS | ms a pair |"
+    yield "|---|---:|---:|---:|"
+    for name in ON_DEV:
+        if name in figures:
+            row = figures[name]
+            yield f"| {name} | {row['target']:.2f} | {row['source']:.2f} | {row['milliseconds']:.1f} |"
 
 
 def monolingual(work: Path) -> Lines:
@@ -234,6 +246,7 @@ def tables(work: Path) -> dict[str, Lines]:
         "ablations": ablations(work),
         "hand alignments": hand_alignments(work),
         "alignment errors": alignment_errors(work),
+        "link features": link_features(work),
         "monolingual": monolingual(work),
     }
 
