@@ -3,6 +3,7 @@
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
 train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
+Where the first pairs have links by hand, `train --hand-alignment` observes them; others stay hidden.
 `cotrain` makes a parser of target text that has no translation, out of pairs without target trees.
 """
 

@@ -17,7 +17,7 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
         "--hand-alignment",
         metavar="FILE",
         help="links by hand of the first pairs, as many as the file has: sure ones are true, those that are "
-        "not there false, possible ones hidden",
+        "not there false, possible ones hidden; those that are no candidates are counted and teach nothing",
     )
     group.add_argument(
         "--hand-alignment-format", metavar="NAME", help="pharaoh (default), talp, naacl, naacl-zero, tsv"
