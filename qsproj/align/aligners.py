@@ -19,7 +19,7 @@ from qsproj.align.symmetrize import (
     link_weights,
     symmetrize,
 )
-from qsproj.align.unspaced import carry_to_words, check_side, cut_pair
+from qsproj.align.unspaced import carry_to_words, check_side, cut_pair, known_words
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import UsageError, unknown_name
 
@@ -76,7 +76,7 @@ def align_words(
         How ``hmm`` is trained.
     unspaced : str or None
         The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
-        characters to learn from, see :mod:`qsproj.align.unspaced`. Links are between words all the same.
+        pieces to learn from, see :mod:`qsproj.align.unspaced`. Links are between words all the same.
 
     Returns
     -------
@@ -108,15 +108,16 @@ def align_words(
 def _between_words(
     align: Callable[[Pairs], Iterator[Directed]], pairs: Pairs, side: str | None
 ) -> Iterator[Directed]:
-    """Yield what an aligner yields of words: directly, or with one side cut into characters for it."""
+    """Yield what an aligner yields of words: directly, or with its sides cut into pieces for it."""
     if side is None:
         yield from align(pairs)
         return
     words = list(pairs)
-    # Cut twice, as keeping all characters takes more memory than cutting takes time.
-    pieces = ((source.pieces, target.pieces) for source, target in (cut_pair(pair, side) for pair in words))
+    known = known_words(words, side)
+    # Cut twice, as keeping all pieces takes more memory than cutting takes time.
+    pieces = ((source.pieces, target.pieces) for source, target in (cut_pair(pair, known) for pair in words))
     for pair, directed in zip(words, align(pieces)):
-        forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, side))
+        forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, known))
         yield Directed((len(pair[0]), len(pair[1])), forward, backward)
 
 

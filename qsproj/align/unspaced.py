@@ -1,15 +1,20 @@
-"""Languages written without spaces: align characters, and carry what is learned to words.
+"""Languages written without spaces: align parts of words, and carry what is learned to words.
 
-A bitext of running Chinese and a Chinese treebank, which is cut into words, share few words and nearly all
-characters. So words of such scripts are cut, in both, before the aligner sees them; the probabilities that it
-gives to characters are summed up for the words that they came from. What this brings: ``docs/alignment.md``.
+Running text and a treebank, which is cut into words, share few words. So the words of both are cut before
+the aligner sees them: Chinese characters one by one, runs of letters (kana, Thai, ...) where the corpus
+itself has the words that they are made of. The links of the pieces become those of the words.
+
+Chosen on pairs of PUD, English-Chinese: cutting Chinese, too, into the words that the corpus has is a little
+worse. German of which 1,000 sentences show where words end and 9,500 do not, in letters that are taken for
+kana, is aligned with an error rate of 29; with all words shown 32, with the text as it runs 79.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,36 +26,24 @@ from qsproj.errors import unknown_name
 # Which side is cut: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}
 
-# Blocks of the Unicode standard whose scripts put no space between words: Thai and Lao, Tibetan, Myanmar,
-# Khmer, Chinese characters and kana with all their extensions.
-_BLOCKS = (
-    (0x0E00, 0x0FFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x2E80, 0x2FDF),
-    (0x3005, 0x3007),
-    (0x3041, 0x30FF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),
-    (0x20000, 0x3FFFF),
+# Blocks of the Unicode standard: Chinese characters; hiragana; katakana but for the middle dot; Thai to
+# Tibetan, Myanmar, Khmer.
+_IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_LETTERS = (
+    "\u3041-\u309f",
+    "\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff",
 )
-# Scripts that put signs above, below or around a letter, which stay with it, end before the ideographs begin.
-_LAST_WITH_MARKS = 0x30FF
-_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in _BLOCKS)
-_MARKS = "".join(
-    chr(point)
-    for first, last in _BLOCKS
-    if last <= _LAST_WITH_MARKS
-    for point in range(first, last + 1)
-    if unicodedata.category(chr(point)).startswith("M")
-)
-_SPACED = rf"(?:[^\W{_UNSPACED}]|[\u0300-\u036f])+"
-_PIECE = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|{_SPACED}(?:[-.,'’]{_SPACED})*|\S")
+_RUN = "|".join(f"[{letters}]+" for letters in _LETTERS)
+_SPACED = rf"(?:[^\W{_IDEOGRAPHS}{''.join(_LETTERS)}]|[\u0300-\u036f])+"
+_PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’]{_SPACED})*|\S")
+# A word is known that is seen as often, alone or within longer runs, and is no longer than this.
+_LEAST_SEEN = 5
+_LONGEST = 24
 
 Words = Sequence[str]
+# For each side the words known in runs of letters; None: it is not cut.
+KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,27 +62,79 @@ class CutSentence:
     starts: NDArray[np.int64]
 
 
-def cut_word(word: str) -> list[str]:
-    """Return the characters of a word, each with the marks that belong to it.
+def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
+    """Return the words that runs of letters are cut into, for each side that is cut: a name in ``SIDES``."""
+    source, target = SIDES[side]
+    return (
+        _known_words(pair[0] for pair in pairs) if source else None,
+        _known_words(pair[1] for pair in pairs) if target else None,
+    )
+
+
+def _known_words(sentences: Iterable[Words]) -> frozenset[str]:
+    """Return the runs of letters that are seen often: as they are, or within other runs.
+
+    A phrase of running text is a run, too, but is hardly ever seen again; the words of a treebank are.
+    """
+    runs = Counter(
+        found["run"]
+        for words in sentences
+        for word in words
+        for found in _PIECE.finditer(word)
+        if found["run"] is not None
+    )
+    seen = runs.copy()
+    for run, times in runs.items():
+        for piece in _cut_run(run, runs, longest=len(run) - 1):
+            if piece in runs and piece != run:
+                seen[piece] += times
+    return frozenset(run for run, times in seen.items() if times >= _LEAST_SEEN and len(run) <= _LONGEST)
+
+
+def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> list[str]:
+    """Cut letters into the longest known words from the left; what is between them stays in one piece."""
+    pieces = []
+    begin = unknown = 0
+    while begin < len(run):
+        end = min(begin + min(longest, _LONGEST), len(run))
+        while end > begin and (run[begin:end] not in known or _is_mark(run[end : end + 1])):
+            end -= 1
+        if end == begin:
+            begin += 1
+            continue
+        pieces += [run[unknown:begin], run[begin:end]]
+        begin = unknown = end
+    return [piece for piece in (*pieces, run[unknown:]) if piece]
+
+
+def _is_mark(character: str) -> bool:
+    """Return whether a character, or none, belongs to the letter before it."""
+    return bool(character) and unicodedata.category(character).startswith("M")
+
+
+def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:
+    """Return the pieces of a word: single Chinese characters, and ``known`` words in runs of letters.
 
     What is written in letters of a script with spaces, or in digits, stays in one piece: ``BBC的`` is
     ``BBC`` + ``的``. So does a word without anything visible.
     """
-    return _PIECE.findall(word) or [word]
+    pieces: list[str] = []
+    for found in _PIECE.finditer(word):
+        pieces += [found[0]] if found["run"] is None else _cut_run(found["run"], known)
+    return pieces or [word]
 
 
-def cut_sentence(words: Words, *, cut: bool = True) -> CutSentence:
-    """Cut every word of a sentence; with ``cut`` false, leave each in one piece."""
-    of_words = [cut_word(word) if cut else [word] for word in words]
+def cut_sentence(words: Words, known: Collection[str] | None) -> CutSentence:
+    """Cut every word of a sentence; without ``known`` words, leave each in one piece."""
+    of_words = [[word] if known is None else cut_word(word, known) for word in words]
     ends = np.cumsum([len(pieces) for pieces in of_words], dtype=np.int64)
     starts = np.concatenate((np.zeros(1, dtype=np.int64), ends))[: len(of_words)]
     return CutSentence(tuple(piece for pieces in of_words for piece in pieces), starts)
 
 
-def cut_pair(pair: tuple[Words, Words], side: str) -> tuple[CutSentence, CutSentence]:
-    """Cut one side of a sentence pair, or both: a name in ``SIDES``."""
-    cut_source, cut_target = SIDES[side]
-    return cut_sentence(pair[0], cut=cut_source), cut_sentence(pair[1], cut=cut_target)
+def cut_pair(pair: tuple[Words, Words], known: KnownWords) -> tuple[CutSentence, CutSentence]:
+    """Cut both sides of a sentence pair, where there are known words of a side."""
+    return cut_sentence(pair[0], known[0]), cut_sentence(pair[1], known[1])
 
 
 def check_side(name: str) -> None:
@@ -105,7 +150,7 @@ def carry_to_words(
 
     A piece comes from one piece of the other side at most, so its probability of coming from a word is the
     sum over the word's pieces. A word comes from another as surely as the surest of its pieces does; their
-    mean, and the probability that any does, were measured to be a little worse.
+    mean was measured to be worse, and the probability that any does to be as good.
 
     Parameters
     ----------

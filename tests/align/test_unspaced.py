@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qsproj.align.aligners import align_words
-from qsproj.align.unspaced import SIDES, carry_to_words, cut_pair, cut_sentence, cut_word
+from qsproj.align.unspaced import carry_to_words, cut_pair, cut_sentence, cut_word, known_words
 from qsproj.errors import UsageError
 from tests.oracles.word_pieces import word_links
 
@@ -20,7 +20,11 @@ from tests.oracles.word_pieces import word_links
         ("中-日", "中 - 日"),
         ("唐纳德·特朗普", "唐 纳 德 · 特 朗 普"),
         ("𠮷野", "𠮷 野"),
-        ("か\u3099く", "か\u3099 く"),
+        ("食べました", "食 べました"),
+        ("ニュースでは", "ニュース では"),
+        ("クリス・マス", "クリス ・ マス"),
+        ("これか\u3099", "これか\u3099"),
+        ("日本の", "日 本 の"),
         ("don't", "don't"),
         ("e\u0301te\u0301", "e\u0301te\u0301"),
         ("한국어", "한국어"),
@@ -35,23 +39,50 @@ def test_where_words_are_cut(word, pieces):
 @given(st.text(alphabet="中文かがé3a.,' -\u3099ที่", min_size=1, max_size=12))
 def test_nothing_but_white_space_is_lost(word):
     if word.strip():
-        assert "".join(cut_word(word)) == word.replace(" ", "")
+        assert "".join(cut_word(word, {"か", "\u3099é", "がé", "が", "ที", "é"})) == word.replace(" ", "")
+
+
+def test_the_longest_known_word_is_cut_off_and_the_rest_stays_whole():
+    known = {"です", "ま", "ました", "すし"}
+    assert cut_word("すしです", known) == ["すし", "です"]
+    assert cut_word("おべんとうでした", known) == ["おべんとうでした"]
+    assert cut_word("食べました", known) == ["食", "べ", "ました"]
+    assert cut_word("まま", known) == ["ま", "ま"]
+
+
+def test_no_word_ends_before_a_mark_of_its_last_letter():
+    assert cut_word("かか\u3099", {"か"}) == ["か", "か\u3099"]
+    assert cut_word("ไทยที่", {"ไทย", "ท"}) == ["ไทย", "ที่"]
+
+
+def test_known_are_words_seen_five_times_alone_or_within_running_text():
+    running = [(("x",), (text,)) for text in ("ねこがいる", "ねこをみる", "いぬがねこを", "ねこもいぬ")]
+    treebank = [(("x",), ("ねこ", "を", "を", "を"))]
+    assert known_words([*running, *treebank], "target") == (None, {"ねこ", "を"})
+    assert known_words([*running[:3], *treebank], "target")[1] == {"を"}
+    assert known_words(treebank * 5, "source") == (frozenset(), None)
+
+
+def test_what_is_too_long_for_a_word_is_none():
+    phrase = "ねこがいる" * 6
+    assert known_words([(("x",), (phrase,))] * 9, "both") == (frozenset(), frozenset())
 
 
 def test_a_word_begins_with_its_first_piece():
-    source, target = cut_pair((("ab", "日本"), ("日本", "x", "語")), "target")
+    source, target = cut_pair((("ab", "日本"), ("日本", "x", "語")), (None, frozenset()))
     assert (source.pieces, source.starts.tolist()) == (("ab", "日本"), [0, 1])
     assert (target.pieces, target.starts.tolist()) == (("日", "本", "x", "語"), [0, 2, 3])
-    assert (cut_sentence(()).pieces, cut_sentence(()).starts.tolist()) == ((), [])
+    empty = cut_sentence((), frozenset())
+    assert (empty.pieces, empty.starts.tolist()) == ((), [])
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_probabilities_of_words_against_the_definition(side):
+@pytest.mark.parametrize("known", [(None, {"で"}), ({"で"}, None), ({"で"}, {"で"})])
+def test_probabilities_of_words_against_the_definition(known):
     rng = np.random.default_rng(1)
-    words = ("日本語", "で", "BBC", "放送")
+    words = ("日本語", "まで", "BBC", "放送")
     for _ in range(20):
         pair = tuple(tuple(rng.choice(words, size=rng.integers(1, 6))) for _ in range(2))
-        cut = cut_pair(pair, side)
+        cut = cut_pair(pair, known)
         m, n = (len(sentence.pieces) for sentence in cut)
         forward, backward = rng.random((2, m, n), dtype=np.float32)
         owners = [
