@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.align.aligners import METHODS
 from qsproj.align.reading import is_conllu, read_word_pairs
 from qsproj.align.symmetrize import THRESHOLD, check_symmetrization
 from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
@@ -19,6 +18,9 @@ from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.joint_alignment import LinkChooser
+
+# The method whose links are chosen among: others say nothing of how likely a link is.
+PROPOSING = "hmm"
 
 
 def add_choosing(parser: argparse.ArgumentParser) -> None:
@@ -54,26 +56,36 @@ def chooses(options: argparse.Namespace) -> bool:
             return False
     elif options.model is not None:
         raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
-    if options.method != next(iter(METHODS)) or options.symmetrize not in (None, THRESHOLD):
+    if options.method != PROPOSING or options.symmetrize not in (None, THRESHOLD):
         raise UsageError(
-            "with hand alignments, links are chosen among those that hmm proposes; leave out --method and "
-            "--symmetrize"
+            f"with hand alignments, links are chosen among those that {PROPOSING} proposes; leave out "
+            "--method and --symmetrize"
         )
     return True
 
 
 def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
-    """Yield the links that are chosen for each pair."""
+    """Yield the links that are chosen for each pair; all files but the output are read before any is aligned.
+
+    Raises
+    ------
+    UsageError, DataError
+        For the options, and for what is wrong with a file.
+    """
     from qsproj.pipelines.choose_links import choose_links, propose_links
 
     check_symmetrization(THRESHOLD, options.threshold)
     check_outputs_differ(options.output, options.save_model)
+    families = alignment_families(options)
     chooser = _loaded(options.model) if options.model else None
-    pairs = propose_links(list(_sentence_pairs(options)), unspaced=options.unspaced)
+    sentences = list(_sentence_pairs(options))
+    hand = _hand_alignments(options, sentences) if chooser is None else []
+    pairs = propose_links(sentences, unspaced=options.unspaced)
     if chooser is not None:
         return choose_links(chooser, pairs, threshold=options.threshold)
     bitext = list(pairs)
-    return choose_links(_learned(options, bitext), bitext, threshold=options.threshold, counted=True)
+    chooser = _learned(options, bitext, hand, families)
+    return choose_links(chooser, bitext, threshold=options.threshold, counted=True)
 
 
 def _sentence_pairs(options: argparse.Namespace) -> Iterator[tuple[Sentence, Sentence]]:
@@ -87,23 +99,34 @@ def _sentence_pairs(options: argparse.Namespace) -> Iterator[tuple[Sentence, Sen
         yield sentence_from_words(source), sentence_from_words(target)
 
 
-def _learned(options: argparse.Namespace, pairs: list[SentencePair]) -> LinkChooser:
+def _hand_alignments(
+    options: argparse.Namespace, sentences: list[tuple[Sentence, Sentence]]
+) -> list[Alignment]:
+    from qsproj.corpus.hand_alignments import read_hand_alignments
+
+    return read_hand_alignments(
+        options.hand_alignment,
+        options.hand_alignment_format or "pharaoh",
+        sizes=[(len(source), len(target)) for source, target in sentences],
+    )
+
+
+def _learned(
+    options: argparse.Namespace,
+    pairs: list[SentencePair],
+    hand: list[Alignment],
+    families: tuple[str, ...],
+) -> LinkChooser:
     """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
     import numpy as np
 
-    from qsproj.corpus.hand_alignments import read_hand_alignments
     from qsproj.pipelines.choose_links import learn_to_choose
 
-    hand = read_hand_alignments(
-        options.hand_alignment,
-        options.hand_alignment_format or "pharaoh",
-        sizes=[(len(pair.source), len(pair.target)) for pair in pairs],
-    )
     chooser, counts = learn_to_choose(
         pairs,
         hand,
         rng=np.random.default_rng(options.seed),
-        families=alignment_families(options),
+        families=families,
         with_dictionary=options.dictionary,
     )
     print(counts.summary(), file=sys.stderr)
