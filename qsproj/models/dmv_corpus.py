@@ -63,8 +63,8 @@ class TagNumbering:
         numbers = self._numbers
         return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
 
-    def inventory(self) -> tuple[str, ...]:
-        """Return the tags met so far, in the order of their numbers.
+    def inventory(self, of: str = "the training data") -> tuple[str, ...]:
+        """Return the tags met so far, in the order of their numbers; ``of`` says of what, for the error.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class TagNumbering:
             When no word had a tag: there is nothing to learn from.
         """
         if len(self._numbers) == 1:
-            raise UsageError("no word of the training data has a UPOS tag; tag it first: qsproj tag --help")
+            raise UsageError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
         return tuple(self._numbers)
 
 

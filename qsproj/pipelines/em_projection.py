@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -15,7 +16,7 @@ from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.hard_projection import MIN_WEIGHT
 from qsproj.pipelines.project import ProjectedTrees
 from qsproj.pipelines.projected import BLOCK_SENTENCES, Projected, em_summary
-from qsproj.pipelines.tree_selection import attached_share
+from qsproj.pipelines.tree_selection import attached_share, none_dense_enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,18 @@ def project_hard_em(
     Raises
     ------
     UsageError
-        When no source sentence has a head, or no sentence can be learned from.
+        When no source sentence has a head, no projected tree is dense enough, or no sentence can be learned
+        from.
     DataError
         When the checkpoint is of other data or options.
     """
     project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
     projected = project(pairs)
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
-    model, report = train_dmv(dense, options=training, workers=workers, checkpoint=checkpoint)
+    first = next(dense, None)
+    if first is None:
+        raise none_dense_enough(projection.min_attached)
+    model, report = train_dmv(chain([first], dense), options=training, workers=workers, checkpoint=checkpoint)
     if trees:
         again = _with_words(project(pairs))
         completed = map_in_order(model.complete, again, workers=workers, block=BLOCK_SENTENCES)

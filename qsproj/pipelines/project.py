@@ -10,12 +10,12 @@ import numpy as np
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted
+from qsproj.errors import counted
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.pipelines.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
 from qsproj.pipelines.projected import Projected, with_trees_and_tags
-from qsproj.pipelines.tree_selection import densest_of_each_length
+from qsproj.pipelines.tree_selection import densest_of_each_length, none_dense_enough
 from qsproj.progress import track
 
 
@@ -85,10 +85,7 @@ def train_on_projection(
         trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
     )
     if not chosen:
-        raise UsageError(
-            f"no projected tree has heads for {100 * selection.min_attached:g}% of its words; "
-            "lower --min-attached, or align with --symmetrize grow-diag for more links"
-        )
+        raise none_dense_enough(selection.min_attached)
     parser, report = train_arc_parser(chosen, rng=rng, options=training)
     return parser, report, len(chosen)
 
@@ -122,10 +119,10 @@ def project_hard(
         When no source word has a head, no target word a tag, or no projected tree is dense enough.
     """
     project = partial(ProjectedTrees, pairs, completion=completion, min_weight=min_weight)
-    if trees:
-        write_conllu(project(), trees)
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=selection, training=training)
+    if trees:
+        write_conllu(project(), trees)
     return Projected(
         parser,
         (

@@ -19,7 +19,7 @@ from qsproj.models.qg_dmv import QgDmv
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.hard_projection import project_tree
-from qsproj.pipelines.projected import BLOCK_SENTENCES, Projected, em_summary
+from qsproj.pipelines.projected import BLOCK_SENTENCES, Projected, em_summary, with_trees_and_tags
 
 # The counts of a DMV over tags are full by then.
 MOST_WHOLE_TREES = 10_000
@@ -46,7 +46,7 @@ def project_qg(
     Raises
     ------
     UsageError
-        When no pair can be learned from.
+        When the source has no tree or the target no tag, or no pair can be learned from.
     DataError
         When the checkpoint is of other data or options.
     """
@@ -77,7 +77,7 @@ class _WholeTrees:
         self._trees: list[Sentence] = []
 
     def __iter__(self) -> Iterator[SentencePair]:
-        for pair in self._pairs:
+        for pair in with_trees_and_tags(self._pairs):
             if len(self._trees) < MOST_WHOLE_TREES and len(pair.target):
                 tree, _ = project_tree(pair)
                 kept = kept_words(tree.upos, punctuation=self._punctuation)

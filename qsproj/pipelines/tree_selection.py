@@ -10,6 +10,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
 
 # The most words of each band but the last.
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
@@ -18,6 +19,14 @@ BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
 def attached_share(tree: Sentence) -> float:
     """Return the share of the words that have a head; 0 where there are no words."""
     return float(np.mean(tree.heads[1:] != NO_HEAD)) if len(tree) else 0.0
+
+
+def none_dense_enough(min_attached: float) -> UsageError:
+    """Build the error for when there is no tree to train on."""
+    return UsageError(
+        f"no projected tree has heads for {100 * min_attached:g}% of its words; "
+        "lower --min-attached, or align with --symmetrize grow-diag for more links"
+    )
 
 
 def densest_of_each_length(
