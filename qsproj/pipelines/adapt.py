@@ -12,7 +12,8 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, MissingTreeError, UsageError
+from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
+from qsproj.models.arc_parser import MAX_WORDS
 from qsproj.models.converter import Conversion, Converter, converted_sentence
 from qsproj.models.converter_parser import AdaptedParser, StoredParser
 from qsproj.models.converter_training import ConverterOptions, ConverterReport, train_converter
@@ -48,19 +49,25 @@ def pair_styles(
     Raises
     ------
     DataError
-        At the first sentence without a partner, and at the first pair that has not the same words.
+        At the first sentence without a partner, and at the first pair that has not the same words, or more of
+        them than a model takes.
     """
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names))
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):
+        place = _place(names, number, line)
         if source.forms != target.forms:
-            raise (
-                _not_the_same_words(f"pair {number}", None, source, target)
-                if names is None
-                else _not_the_same_words(names[0], line, source, target)
-            )
+            raise _not_the_same_words(*place, source, target)
+        if not 0 < len(source) <= MAX_WORDS:
+            error = SentenceLengthError(len(source), MAX_WORDS)
+            raise DataError(*place, found=error.found, expected=error.expected, remedy=error.remedy)
         line += lines_in(source)
     return pairs
+
+
+def _place(names: tuple[str, str] | None, number: int, line: int) -> tuple[str, int | None]:
+    """Return where a pair stands: its line in the source file, where there is one."""
+    return (f"pair {number}", None) if names is None else (names[0], line)
 
 
 def _not_the_same_words(name: str, line: int | None, source: Sentence, target: Sentence) -> DataError:
@@ -132,9 +139,15 @@ def train_adapted_parser(
     DataError, UsageError
         See :func:`train_adaptation`.
     """
-    trees = list(targets)
+    trees = list[Sentence]()
     if sources is None:
-        sources = [parser.parse(tree) for tree in track(trees, "parsing", unit="sentence")]
+        sources = []
+        # As they are read, so that who reads them can tell which one cannot be parsed.
+        for tree in track(targets, "parsing", unit="sentence"):
+            trees.append(tree)
+            sources.append(parser.parse(tree))
+    else:
+        trees.extend(targets)
     converter, report = train_adaptation(sources, trees, rng=rng, options=options, names=names)
     return AdaptedParser(parser, converter), report
 
