@@ -12,7 +12,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, check_outputs_differ, located, whole_number
+from qsproj.cli.options import (
+    add_seed,
+    check_model_output,
+    check_one_standard_input,
+    check_outputs_differ,
+    located,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from qsproj.models.converter_parser import StoredParser
@@ -84,8 +91,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.models.converter_training import ConverterOptions
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
 
-    if options.output == "-":
-        raise UsageError("a model cannot go to standard output; give -o MODEL")
+    check_model_output(options.output, options.source, options.target, options.parser)
     if options.confidence or options.least_sure:
         raise UsageError("--confidence and --least-sure belong to converting, with -m MODEL")
     settings = ConverterOptions(
@@ -93,16 +99,18 @@ def _train(options: argparse.Namespace) -> None:
         projective=True if options.projective else False if options.nonprojective else None,
     )
     rng = np.random.default_rng(options.seed)
-    targets = read_conllu(options.target)
     sources = read_conllu(options.source) if options.source else None
     names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
-        model, report = train_adapted_parser(
-            _source_parser(options.parser), targets, sources=sources, rng=rng, options=settings, names=names
-        )
+        parser = _source_parser(options.parser)
+        with located(options.target) as targets:
+            model, report = train_adapted_parser(
+                parser, targets, sources=sources, rng=rng, options=settings, names=names
+            )
         inference = model.converter.inference
         model.save(options.output)
     elif sources is not None:
+        targets = read_conllu(options.target)
         converter, report = train_adaptation(sources, targets, rng=rng, options=settings, names=names)
         inference = converter.inference
         converter.save(options.output)

@@ -7,12 +7,13 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import lines_in, read_conllu
 from qsproj.corpus.editing import lines_before
-from qsproj.corpus.files import name_of
+from qsproj.corpus.files import check_can_be_written, name_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError, UsageError
 
@@ -59,6 +60,22 @@ def check_outputs_differ(*paths: str | None) -> None:
     for path in given:
         if given.count(path) > 1:
             raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
+
+
+def check_model_output(path: str, *inputs: str | None) -> None:
+    """Check where a model is to be written, before it is trained.
+
+    Raises
+    ------
+    UsageError
+        When it is the standard output or one of the files to read, or cannot be written.
+    """
+    if path == "-":
+        raise UsageError("a model is not written to standard output; give -o MODEL")
+    for other in inputs:
+        if other not in (None, "-") and Path(other).resolve() == Path(path).resolve():
+            raise UsageError(f"found {path} as a file to read and as the model to write; name another -o")
+    check_can_be_written(path)
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +142,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
     group = parser.add_argument_group("workers", "who computes; the result is the same, byte for byte")
     group.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="processes; -1: one for each core (default: 1)"
+        "--jobs",
+        type=whole_number(least=-1),
+        default=1,
+        metavar="N",
+        help="processes; -1: one for each core (default: 1)",
     )
     group.add_argument(
         "--backend",

@@ -14,8 +14,15 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, add_workers, check_one_standard_input, check_outputs_differ
+from qsproj.cli.options import (
+    add_seed,
+    add_workers,
+    check_model_output,
+    check_one_standard_input,
+    check_outputs_differ,
+)
 from qsproj.cli.projection_methods import METHODS, refuse_unread_options
+from qsproj.corpus.files import check_can_be_written
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -88,6 +95,8 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     sources, targets, alignments = options.source, options.target, options.alignment
     check_outputs_differ(options.output, options.trees)
     check_one_standard_input(*sources, *targets, *alignments)
+    check_model_output(options.output, *sources, *targets, *alignments, *options.prior)
+    check_can_be_written(options.trees)
     if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
         raise UsageError("--method soft and --trees read everything several times; name files in place of -")
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):

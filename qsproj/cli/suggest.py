@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, check_one_standard_input, located, number, read_all
+from qsproj.cli.options import add_output, check_one_standard_input, located, number, read_all, whole_number
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
@@ -51,8 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_output(parser, "CoNLL-U")
     parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
-    parser.add_argument("--count", type=int, metavar="N", help="suggest at most N sentences")
-    parser.add_argument("--words", type=int, metavar="N", help="suggest sentences of at most N words in all")
+    parser.add_argument(
+        "--count", type=whole_number(least=1), metavar="N", help="suggest at most N sentences"
+    )
+    parser.add_argument(
+        "--words", type=whole_number(least=1), metavar="N", help="suggest sentences of at most N words in all"
+    )
     parser.add_argument(
         "--annotated",
         action="append",

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options import read_tagged
+    from qsproj.cli.options import check_model_output, read_tagged
     from qsproj.models.tagger_training import accuracy, train_tagger
 
     for given, name in (
@@ -84,8 +84,7 @@ def _train(options: argparse.Namespace) -> None:
     ):
         if given:
             raise UsageError(f"{name} is for tagging, not for --train")
-    if options.output == "-":
-        raise UsageError("--train needs -o MODEL: a model is not written to standard output")
+    check_model_output(options.output, *options.train, *(options.raw or ()), options.dev)
     dev = list(read_tagged([options.dev])) if options.dev else []
     tagger = train_tagger(
         list(read_tagged(options.train)),

@@ -12,7 +12,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed, check_one_standard_input, number, read_all, read_tagged, whole_number
+from qsproj.cli.options import (
+    add_seed,
+    check_model_output,
+    check_one_standard_input,
+    number,
+    read_all,
+    read_tagged,
+    whole_number,
+)
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError
 
@@ -39,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
     parser.add_argument(
         "--order",
-        type=int,
+        type=whole_number(least=1),
         choices=(1, 2),
         default=1,
         help="1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation",
@@ -127,6 +135,7 @@ def run(options: argparse.Namespace) -> None:
     )
     _check_kind(options)
     check_one_standard_input(*options.treebanks, options.dev)
+    check_model_output(options.output, *options.treebanks, options.dev)
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)

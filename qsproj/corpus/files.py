@@ -136,14 +136,12 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         When the file cannot be written: no such directory, no permission, disk full.
     """
     with _write_errors_reported(os.fspath(path)):
-        final = Path(path).resolve()
-        if final.is_dir():
-            raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
+        final = _checked_final(path)
         if final.exists() and not final.is_file():
             with final.open("wb") as device:
                 yield device
             return
-        partial = final.with_name(f".{final.name[:40]}.{os.getpid()}.partial")
+        partial = _partial_of(final)
         try:
             with partial.open("wb") as handle:
                 yield handle
@@ -154,6 +152,38 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             partial.replace(final)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
+    """Raise now what :func:`open_output` would raise after the work; what is there stays as it is.
+
+    Nothing is checked of the standard output.
+
+    Raises
+    ------
+    UsageError
+        When there is no such directory, or no permission.
+    """
+    if path is None or path == "-":
+        return
+    with _write_errors_reported(os.fspath(path)):
+        final = _checked_final(path)
+        if not final.exists() or final.is_file():
+            partial = _partial_of(final)
+            partial.touch()
+            partial.unlink()
+
+
+def _checked_final(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is in the end, links followed."""
+    final = Path(path).resolve()
+    if final.is_dir():
+        raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
+    return final
+
+
+def _partial_of(final: Path) -> Path:
+    return final.with_name(f".{final.name[:40]}.{os.getpid()}.partial")
 
 
 class _LineCounter(io.BufferedIOBase):

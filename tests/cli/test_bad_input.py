@@ -260,6 +260,9 @@ PROJECT = ("project", *PAIR)
     ("command", "option", "value", "bounds"),
     [
         (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
+        (("train", SAMPLE), "--order", "x", "a whole number, 1 or more"),
+        (("parse", SAMPLE, "-m", "m"), "--jobs", "x", "a whole number, -1 or more"),
+        (("suggest", SAMPLE, "-m", "m"), "--count", "0", "a whole number, 1 or more"),
         (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
         (BIPARSE, "--epochs", "0", "a whole number, 1 or more"),
         (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
@@ -370,3 +373,72 @@ def test_joint_training_needs_tags(run_cli, model, tmp_path, side):
     pair[place] = untagged(pair[place], tmp_path / "x")
     outcome = run_cli("biparse", "train", *pair, "--source-model", model, "-o", tmp_path / "m")
     assert_one_line(outcome, f"no {side} word has a UPOS tag")
+
+
+TRAININGS = [
+    ("train", SAMPLE),
+    ("tag", "--train", SAMPLE),
+    ("adapt", "--source", SAMPLE, "--target", SAMPLE),
+    PROJECT,
+]
+
+
+@pytest.mark.parametrize("command", TRAININGS, ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("none/model", "none/model: cannot be written: No such file or directory"),
+        (".", ".: found a directory, expected a file to write"),
+        ("-", "a model is not written to standard output; give -o MODEL"),
+        (SAMPLE, f"found {SAMPLE} as a file to read and as the model to write"),
+    ],
+)
+def test_where_a_model_goes_is_checked_before_it_is_trained(run_cli, monkeypatch, command, output, message):
+    """Nothing is read by then."""
+    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
+    assert_one_line(run_cli(*command, "-o", output), message)
+
+
+def test_trees_that_cannot_be_written_are_told_at_once(run_cli, monkeypatch, tmp_path):
+    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
+    outcome = run_cli(*PROJECT, "-o", tmp_path / "m", "--trees", tmp_path / "none" / "trees")
+    assert_one_line(outcome, "none/trees: cannot be written: No such file or directory")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("method", ["hard", "hard-em"])
+def test_links_that_carry_nothing_are_told_and_no_trees_written(run_cli, tmp_path, method):
+    links = conllu(tmp_path / "links", "\n" * 90)
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", links),
+        *("--method", method, "-o", tmp_path / "m", "--trees", tmp_path / "trees"),
+    )
+    assert_one_line(outcome, "no projected tree has heads for 80% of its words; lower --min-attached")
+    assert [path.name for path in tmp_path.iterdir()] == ["links"]
+
+
+@pytest.mark.parametrize(
+    ("column", "side", "message"),
+    [
+        (3, "--source", "no word of the source has a UPOS tag"),
+        (3, "--target", "no target word has a UPOS tag"),
+        (6, "--source", "no source sentence has a head; parse the source first"),
+    ],
+)
+def test_the_grammar_says_which_side_lacks_something(run_cli, tmp_path, column, side, message):
+    path = "corpora/en.conllu" if side == "--source" else SAMPLE
+    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    text = "\n".join("\t".join([*r[:column], "_", *r[column + 1 :]]) if len(r) == 10 else r[0] for r in rows)
+    bare = conllu(tmp_path / "bare", text + "\n")
+    pair = [bare if word == path else word for word in PAIR]
+    outcome = run_cli("project", *pair, "--method", "qg", "-o", tmp_path / "m")
+    assert_one_line(outcome, message)
+
+
+def test_a_long_sentence_is_named_in_adaptation(run_cli, model, tmp_path):
+    row = "{}\tx\t_\tNOUN\t_\t_\t{}\tdep\t_\t_\n"
+    content = row.format(1, 0) + "\n" + "".join(row.format(word, word - 1) for word in range(1, 1002)) + "\n"
+    long = conllu(tmp_path / "long", content + row.format(1, 0) + "\n")
+    for options in (("--source", long), ("--parser", model), ("--source", long, "--parser", model)):
+        outcome = run_cli("adapt", *options, "--target", long, "-o", tmp_path / "m")
+        assert_one_line(outcome, f"{long}:3: found a sentence of 1,001 words")

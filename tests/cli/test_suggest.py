@@ -97,7 +97,6 @@ def test_bad_requests_are_one_line_and_write_nothing(run_cli, models, tmp_path):
     for arguments, message in (
         (("--by", "guess"), "unknown criterion 'guess'; known: errors, entropy, margin, committee"),
         (("--by", "committee"), "a committee has at least two members; give -m again with another model"),
-        (("--count", "0"), "count is 0, expected at least 1"),
         (("--annotated", "no-such-file"), "no-such-file: cannot be read: No such file or directory"),
     ):
         outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, *arguments)

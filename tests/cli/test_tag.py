@@ -79,7 +79,7 @@ def test_raw_text_in_training(files, run_cli):
     [
         (["-m", "MODEL", "--split-contractions", "TREEBANK"], "--split-contractions is for plain text"),
         (["-m", "MODEL", "--dev", "x"], "--dev is for --train"),
-        (["--train", "TREEBANK"], "needs -o MODEL"),
+        (["--train", "TREEBANK"], "give -o MODEL"),
         (["--train", "TREEBANK", "-o", "x", "--jobs", "2"], "--jobs is for tagging, not for --train"),
         (["-m", "missing.model", "TREEBANK"], "missing.model"),
         ([], "one of the arguments"),
