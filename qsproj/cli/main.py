@@ -76,14 +76,24 @@ def main(arguments: list[str] | None = None) -> int:
         options.run(options)
     except QsprojError as error:
         print(f"qsproj {command}: {error}", file=sys.stderr)
+        _drop_unwritten()
         return EXIT_BAD_INPUT
     except BrokenPipeError:
-        # The reader of our output went away (head, less): not an error. Keep the exit flush quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output went away (head, less): not an error.
+        _drop_unwritten()
     except KeyboardInterrupt:
         print(f"qsproj {command}: interrupted", file=sys.stderr)
         return 130
     return EXIT_DONE
+
+
+def _drop_unwritten() -> None:
+    """Let go of what the standard output does not take, which Python would try to write again at the exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run() -> None:

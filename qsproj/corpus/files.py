@@ -59,7 +59,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     """
     stream: Any = path_or_file
     if path_or_file == "-":
-        stream = getattr(sys.stdin, "buffer", sys.stdin)
+        stream = getattr(_opened(sys.stdin, "input"), "buffer", sys.stdin)
     elif isinstance(path_or_file, str | os.PathLike):
         stream = _open_for_reading(path_or_file)
     counter = None if _is_text(stream) else _LineCounter(stream)
@@ -104,6 +104,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
         was there before is then as it was.
     """
     if path_or_file is None or path_or_file == "-":
+        _opened(sys.stdout, "output")
         with _write_errors_reported("standard output"):
             if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(encoding="utf-8", newline="\n")
@@ -211,6 +212,13 @@ class _LineCounter(io.BufferedIOBase):
         """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
         if self._borrowed is not None:
             self._borrowed.detach()
+
+
+def _opened(stream: TextIO | None, name: str) -> TextIO:
+    """Return a standard stream; Python has None for one that was closed when it started."""
+    if stream is None:
+        raise UsageError(f"standard {name} is closed; name a file")
+    return stream
 
 
 def _is_text(stream: object) -> bool:

@@ -1,5 +1,10 @@
 """The command itself: exit codes and one-line errors."""
 
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from qsproj import __version__
@@ -78,3 +83,30 @@ def test_an_interrupt_is_one_line_and_exit_130(run_cli, monkeypatch):
         command_line, "import_module", lambda name: command_that(raising(KeyboardInterrupt()))
     )
     assert run_cli("eval").code == 130
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full, a full disk: Linux has one")
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        (">/dev/full", "standard output: cannot be written: No space left on device"),
+        (">&-", "standard output is closed; name a file"),
+        ("<&-", "standard input is closed; name a file"),
+    ],
+)
+def test_standard_streams_that_do_not_work_are_one_line(monkeypatch, redirection, message):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    command = f"{shlex.quote(sys.executable)} -m qsproj eval corpora/de.conllu corpora/de.conllu"
+    if redirection.startswith("<"):
+        command = command.replace("corpora/de.conllu", "-", 1)
+    outcome = subprocess.run(
+        f"{command} {redirection}", shell=True, check=False, stderr=subprocess.PIPE, text=True
+    )
+    assert (outcome.returncode, outcome.stderr) == (2, f"qsproj eval: {message}\n")
+
+
+def test_a_reader_that_goes_away_is_no_error(monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    command = f"{shlex.quote(sys.executable)} -m qsproj styles list | head -c 1 >/dev/null; echo $?"
+    outcome = subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
+    assert (outcome.stdout, outcome.stderr) == ("0\n", "")
