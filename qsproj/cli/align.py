@@ -6,7 +6,8 @@ CoNLL-U, paired by parallel_id, else by sent_id, else by order; or one file PAIR
 and j of the target, counted from 0); the line is empty where a side is.
 
 Where one side is written without spaces (Chinese, Japanese, Thai) and some of it, such as a treebank, is cut
-into words and some is not, --unspaced learns from its characters. Links are between words as given.
+into words and some is not, --unspaced learns from Chinese characters, and from what recurs in letters.
+Links are between words as given.
 
 Where some pairs have links by hand, put these pairs first: with --hand-alignment, links are chosen among the
 aligner's by what those by hand have taught. --save-model keeps that for other text of these languages, -m.
@@ -76,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unspaced",
         metavar="SIDE",
-        help=f"{', '.join(SIDES)}: written without spaces between words; learn from its characters",
+        help=f"{', '.join(SIDES)}: written without spaces between words; learn from parts of its words",
     )
     add_choosing(parser)
 
