@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 
-SAMPLE = Path("corpora/de.conllu")
-LINKS = "corpora/en-de.pharaoh"
-PAIR = ("--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
+from tests.cli.refusals import LINKS, PAIR, SAMPLE, assert_one_line, conllu
+
 GOOD = SAMPLE.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
 ROW = GOOD.splitlines()[3]
-
-
-def conllu(path, content):
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 BAD_FILES = {
@@ -27,31 +21,6 @@ BAD_FILES = {
     "Latin-1": ("x.conllu", "1\tschön\t_\tX\t_\t_\t0\t_\t_\t_\n\n".encode("latin-1"), "UTF-8"),
     "spaces for tabs": ("x.conllu", ROW.replace("\t", "    ") + "\n\n", "spaces"),
 }
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    from qsproj.cli.main import main
-
-    path = tmp_path_factory.mktemp("models") / "de.model"
-    assert main(["train", str(SAMPLE), "-o", str(path), "--epochs", "1"]) == 0
-    return path
-
-
-@pytest.fixture(scope="module")
-def tagger(tmp_path_factory):
-    from qsproj.cli.main import main
-
-    path = tmp_path_factory.mktemp("models") / "de.tagger"
-    assert main(["tag", "--train", str(SAMPLE), "--language", "de", "-o", str(path)]) == 0
-    return path
-
-
-def assert_one_line(outcome, *parts):
-    assert outcome.code == 2
-    assert outcome.err.count("\n") == 1, outcome.err
-    for part in parts:
-        assert part in outcome.err
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
@@ -124,14 +93,6 @@ def test_pairs_that_do_not_match(run_cli, tmp_path):
     assert_one_line(outcome, "sample/003")
 
 
-def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
-    outcome = run_cli(
-        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--method", "magic"),
-        *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
-    )
-    assert_one_line(outcome, "unknown method 'magic'; known: hard")
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -191,15 +152,6 @@ def test_a_word_without_tag_is_named_by_file_and_line(run_cli, tmp_path, command
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("task", [("--train", SAMPLE, "-o", "m"), ("-m", "m", SAMPLE)])
-def test_a_language_that_is_no_code(run_cli, tmp_path, monkeypatch, task):
-    """Whether or not any text is to be cut."""
-    task = [Path.cwd() / word if word == SAMPLE else word for word in task]
-    monkeypatch.chdir(tmp_path)
-    assert_one_line(run_cli("tag", *task, "--language", "klingon"), "found language 'klingon'", ": as, bn, ")
-    assert not list(tmp_path.iterdir())
-
-
 def test_nothing_to_tag(run_cli, tagger, tmp_path):
     """As for the other commands; blank lines are text, and stay aligned with those of a translation."""
     empty = conllu(tmp_path / "empty", "")
@@ -249,98 +201,11 @@ def test_reasons_are_listed_in_words(run_cli, tmp_path):
     assert_one_line(outcome, "(left out: 90 for ")
 
 
-BIPARSE = (
-    *("biparse", "train", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
-    *("--source-model", "no.model"),
-)
-PROJECT = ("project", *PAIR)
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "value", "bounds"),
-    [
-        (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
-        (("train", SAMPLE), "--order", "x", "a whole number, 1 or more"),
-        (("parse", SAMPLE, "-m", "m"), "--jobs", "x", "a whole number, -1 or more"),
-        (("suggest", SAMPLE, "-m", "m"), "--count", "0", "a whole number, 1 or more"),
-        (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
-        (BIPARSE, "--epochs", "0", "a whole number, 1 or more"),
-        (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
-        (("train", SAMPLE), "--l2", "1e300", "a number, from 0 to 1e+06"),
-        (("suggest", SAMPLE, "-m", "m"), "--sentence-cost", "nan", "a number, 0 or more"),
-        (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
-        (PROJECT, "--strength", "inf", "a number, 0 or more"),
-        (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),
-        (PROJECT, "--min-linked", "2", "a number, from 0 to 1"),
-    ],
-)
-def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds):
-    outcome = run_cli(*command, "-o", tmp_path / "m", f"{option}={value}")
-    assert_one_line(outcome, f"argument {option}: found '{value}', expected {bounds}")
-
-
-def test_standard_input_is_read_once(run_cli, tmp_path):
-    for command in (
-        ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),
-        ("draw", "-", "--target", "-", "--alignment", LINKS),
-        ("project", "--source", "-", "--target", "-", "--alignment", LINKS, "-o", tmp_path / "m"),
-        ("biparse", "parse", "--source", "-", "--target", "-", "--alignment", LINKS, "-m", "no.model"),
-    ):
-        assert_one_line(run_cli(*command), "only one file can be - (standard input)")
-
-
-def test_factors_belong_to_the_second_order(run_cli, tmp_path):
-    outcome = run_cli("train", SAMPLE, "--factors", "grand", "-o", tmp_path / "m")
-    assert_one_line(outcome, "--factors belongs to --order 2")
-
-
 def test_early_stopping_needs_trees(run_cli, tmp_path):
     bare = tmp_path / "bare.conllu"
     bare.write_text("1\tHund\tHund\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     outcome = run_cli("train", SAMPLE, "--dev", bare, "-o", tmp_path / "m")
     assert_one_line(outcome, f"{bare}: found no word with a head, expected trees to stop early by")
-
-
-PAIR = ("--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("project", *PAIR, "-o", "{there}", "--trees", "{there}"),
-        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
-        ("biparse", "parse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
-        ("adapt", "-m", "x", "--source", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
-    ],
-)
-def test_two_outputs_of_one_name(run_cli, tmp_path, command):
-    there = tmp_path / "there"
-    there.write_text("what was there")
-    arguments = [str(there) if part == "{there}" else part for part in command]
-    assert_one_line(run_cli(*arguments), "for two outputs, expected a name of its own for each")
-    assert there.read_text() == "what was there"
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (("train", SAMPLE, "--iterations", "3"), "--iterations belongs to --order 2 and --joint-tags"),
-        (
-            ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
-            "--cutoff makes small models of first order only",
-        ),
-        (("train", "-", "--dev", "-"), "only one file can be -"),
-        (("tag", "--train", SAMPLE, "--backend", "dask"), "--backend is for tagging, not for --train"),
-        (
-            ("biparse", "train", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
-            "--epochs",
-        ),
-        (("draw", SAMPLE), "found no format in the name"),
-    ],
-)
-def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
-    assert_one_line(run_cli(*command, "-o", tmp_path / "x.png"), message)
-    assert not (tmp_path / "x.png").exists()
 
 
 def test_probabilities_of_other_heads_do_not_survive(run_cli, model, tmp_path):
@@ -373,37 +238,6 @@ def test_joint_training_needs_tags(run_cli, model, tmp_path, side):
     pair[place] = untagged(pair[place], tmp_path / "x")
     outcome = run_cli("biparse", "train", *pair, "--source-model", model, "-o", tmp_path / "m")
     assert_one_line(outcome, f"no {side} word has a UPOS tag")
-
-
-TRAININGS = [
-    ("train", SAMPLE),
-    ("tag", "--train", SAMPLE),
-    ("adapt", "--source", SAMPLE, "--target", SAMPLE),
-    PROJECT,
-]
-
-
-@pytest.mark.parametrize("command", TRAININGS, ids=lambda command: command[0])
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("none/model", "none/model: cannot be written: No such file or directory"),
-        (".", ".: found a directory, expected a file to write"),
-        ("-", "a model is not written to standard output; give -o MODEL"),
-        (SAMPLE, f"found {SAMPLE} as a file to read and as the model to write"),
-    ],
-)
-def test_where_a_model_goes_is_checked_before_it_is_trained(run_cli, monkeypatch, command, output, message):
-    """Nothing is read by then."""
-    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
-    assert_one_line(run_cli(*command, "-o", output), message)
-
-
-def test_trees_that_cannot_be_written_are_told_at_once(run_cli, monkeypatch, tmp_path):
-    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
-    outcome = run_cli(*PROJECT, "-o", tmp_path / "m", "--trees", tmp_path / "none" / "trees")
-    assert_one_line(outcome, "none/trees: cannot be written: No such file or directory")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("method", ["hard", "hard-em"])

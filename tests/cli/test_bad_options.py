@@ -1,0 +1,138 @@
+"""Options that cannot be meant: one line that says what is wrong, exit code 2, nothing written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.refusals import LINKS, PAIR, PROJECT, SAMPLE, assert_one_line
+
+
+def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
+    outcome = run_cli(
+        *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--method", "magic"),
+        *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
+    )
+    assert_one_line(outcome, "unknown method 'magic'; known: hard")
+
+
+@pytest.mark.parametrize("task", [("--train", SAMPLE, "-o", "m"), ("-m", "m", SAMPLE)])
+def test_a_language_that_is_no_code(run_cli, tmp_path, monkeypatch, task):
+    """Whether or not any text is to be cut."""
+    task = [Path.cwd() / word if word == SAMPLE else word for word in task]
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(run_cli("tag", *task, "--language", "klingon"), "found language 'klingon'", ": as, bn, ")
+    assert not list(tmp_path.iterdir())
+
+
+BIPARSE = (
+    *("biparse", "train", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", LINKS),
+    *("--source-model", "no.model"),
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "bounds"),
+    [
+        (("train", SAMPLE), "--epochs", "0", "a whole number, 1 or more"),
+        (("train", SAMPLE), "--order", "x", "a whole number, 1 or more"),
+        (("parse", SAMPLE, "-m", "m"), "--jobs", "x", "a whole number, -1 or more"),
+        (("suggest", SAMPLE, "-m", "m"), "--count", "0", "a whole number, 1 or more"),
+        (("train", SAMPLE), "--seed", "-1", "a whole number, 0 or more"),
+        (BIPARSE, "--epochs", "0", "a whole number, 1 or more"),
+        (("train", SAMPLE), "--l2", "nan", "a number, from 0 to 1e+06"),
+        (("train", SAMPLE), "--l2", "1e300", "a number, from 0 to 1e+06"),
+        (("suggest", SAMPLE, "-m", "m"), "--sentence-cost", "nan", "a number, 0 or more"),
+        (PROJECT, "--rounds", "0", "a whole number, 1 or more"),
+        (PROJECT, "--strength", "inf", "a number, 0 or more"),
+        (PROJECT, "--iterations", "-1", "a whole number, 0 or more"),
+        (PROJECT, "--min-linked", "2", "a number, from 0 to 1"),
+    ],
+)
+def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds):
+    outcome = run_cli(*command, "-o", tmp_path / "m", f"{option}={value}")
+    assert_one_line(outcome, f"argument {option}: found '{value}', expected {bounds}")
+
+
+def test_standard_input_is_read_once(run_cli, tmp_path):
+    for command in (
+        ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),
+        ("draw", "-", "--target", "-", "--alignment", LINKS),
+        ("project", "--source", "-", "--target", "-", "--alignment", LINKS, "-o", tmp_path / "m"),
+        ("biparse", "parse", "--source", "-", "--target", "-", "--alignment", LINKS, "-m", "no.model"),
+    ):
+        assert_one_line(run_cli(*command), "only one file can be - (standard input)")
+
+
+def test_factors_belong_to_the_second_order(run_cli, tmp_path):
+    outcome = run_cli("train", SAMPLE, "--factors", "grand", "-o", tmp_path / "m")
+    assert_one_line(outcome, "--factors belongs to --order 2")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("project", *PAIR, "-o", "{there}", "--trees", "{there}"),
+        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
+        ("biparse", "parse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
+        ("adapt", "-m", "x", "--source", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
+    ],
+)
+def test_two_outputs_of_one_name(run_cli, tmp_path, command):
+    there = tmp_path / "there"
+    there.write_text("what was there")
+    arguments = [str(there) if part == "{there}" else part for part in command]
+    assert_one_line(run_cli(*arguments), "for two outputs, expected a name of its own for each")
+    assert there.read_text() == "what was there"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("train", SAMPLE, "--iterations", "3"), "--iterations belongs to --order 2 and --joint-tags"),
+        (
+            ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
+            "--cutoff makes small models of first order only",
+        ),
+        (("train", "-", "--dev", "-"), "only one file can be -"),
+        (("tag", "--train", SAMPLE, "--backend", "dask"), "--backend is for tagging, not for --train"),
+        (
+            ("biparse", "train", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
+            "--epochs",
+        ),
+        (("draw", SAMPLE), "found no format in the name"),
+    ],
+)
+def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
+    assert_one_line(run_cli(*command, "-o", tmp_path / "x.png"), message)
+    assert not (tmp_path / "x.png").exists()
+
+
+TRAININGS = [
+    ("train", SAMPLE),
+    ("tag", "--train", SAMPLE),
+    ("adapt", "--source", SAMPLE, "--target", SAMPLE),
+    PROJECT,
+]
+
+
+@pytest.mark.parametrize("command", TRAININGS, ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("none/model", "none/model: cannot be written: No such file or directory"),
+        (".", ".: found a directory, expected a file to write"),
+        ("-", "a model is not written to standard output; give -o MODEL"),
+        (SAMPLE, f"found {SAMPLE} as a file to read and as the model to write"),
+    ],
+)
+def test_where_a_model_goes_is_checked_before_it_is_trained(run_cli, monkeypatch, command, output, message):
+    """Nothing is read by then."""
+    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
+    assert_one_line(run_cli(*command, "-o", output), message)
+
+
+def test_trees_that_cannot_be_written_are_told_at_once(run_cli, monkeypatch, tmp_path):
+    monkeypatch.setattr("qsproj.corpus.conllu.open_text", None)
+    outcome = run_cli(*PROJECT, "-o", tmp_path / "m", "--trees", tmp_path / "none" / "trees")
+    assert_one_line(outcome, "none/trees: cannot be written: No such file or directory")
+    assert not list(tmp_path.iterdir())
