@@ -59,7 +59,11 @@ class QgDmv:
             punctuation=self.monolingual.punctuation,
         )
 
-    def arc_probabilities(self, pair: SentencePair) -> Scores:
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior of every arc without a translation; see :meth:`Dmv.arc_probabilities`."""
+        return self.monolingual.arc_probabilities(sentence)
+
+    def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
         """Return the posterior probability of every target arc given the source tree and the links.
 
         Returns

@@ -105,5 +105,5 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     """
     if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
         return model.parse(pair.target)
-    heads = TREES.best(model.arc_probabilities(pair))
+    heads = TREES.best(model.arc_probabilities_given_source(pair))
     return with_heads(pair.target, heads, ["root" if head == ROOT else "dep" for head in heads[1:]])

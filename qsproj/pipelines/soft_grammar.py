@@ -50,5 +50,5 @@ def weighed(evidence: Scores, grammar: QgDmv, pair: SentencePair) -> Scores:
     """
     if not evidence.any():
         return evidence
-    mean: Scores = np.sqrt(evidence * grammar.arc_probabilities(pair))
+    mean: Scores = np.sqrt(evidence * grammar.arc_probabilities_given_source(pair))
     return mean

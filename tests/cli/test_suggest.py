@@ -92,6 +92,18 @@ def test_the_same_input_gives_the_same_bytes(run_cli, models):
     assert first.out == second.out != ""
 
 
+@pytest.mark.parametrize("method", ["hard", "qg", "em"])
+def test_parsers_of_every_method_of_projection_suggest(run_cli, tmp_path, method):
+    """That through source trees, too, which parses without them."""
+    pair = ("--source", CORPORA, "--target", CORPORA, "--alignment", tmp_path / "links")
+    sizes = [len(sentence) for sentence in read_conllu(CORPORA)]
+    links = (" ".join(f"{word}-{word}" for word in range(size)) for size in sizes)
+    (tmp_path / "links").write_text("\n".join(links) + "\n", encoding="utf-8")
+    assert run_cli("project", *pair, "--method", method, "-o", tmp_path / "m").code == 0
+    outcome = run_cli("suggest", "-m", tmp_path / "m", CORPORA, "--count", 3)
+    assert (outcome.code, outcome.out.count("# uncertainty")) == (0, 3)
+
+
 def test_bad_requests_are_one_line_and_write_nothing(run_cli, models, tmp_path):
     out = tmp_path / "next.conllu"
     for arguments, message in (

@@ -143,7 +143,7 @@ def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
     grammar = train_grammar(sample)
     for example in sample[:20]:
         evidence = arc_evidence(example)
-        wanted = np.sqrt(evidence * grammar.arc_probabilities(example))
+        wanted = np.sqrt(evidence * grammar.arc_probabilities_given_source(example))
         np.testing.assert_allclose(pooled_evidence((example,), (grammar,)), wanted)
         assert not (wanted > 0)[evidence == 0].any()
     assert not pooled_evidence((pair(2, []),), (grammar,)).any()
