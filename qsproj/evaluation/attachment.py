@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, unknown_name
 from qsproj.evaluation.grouping import GROUPINGS, Grouping
@@ -261,16 +262,19 @@ def _side_by_side(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
     """Yield each gold sentence with the systems' sentences of the same words."""
+    lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
         if row[0] is None:
             first = next(index for index, sentence in enumerate(row) if sentence is not None)
             raise _lengths_differ(names[0], names[first], number)
-        for name, sentence in zip(names[1:], row[1:]):
+        for name, line, sentence in zip(names[1:], lines[1:], row[1:]):
             if sentence is None:
                 raise _lengths_differ(name, names[0], number)
             if sentence.forms != row[0].forms:
-                raise _words_differ(row[0], sentence, number, names[0], name)
+                place = (name, line if sentence.layout else None)
+                raise _words_differ(place, sentence, row[0], names[0], number)
         yield row[0], list(row[1:])
+        lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
 
 
 def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
@@ -283,13 +287,14 @@ def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
     )
 
 
-def _words_differ(gold: Sentence, system: Sentence, number: int, gold_name: str, name: str) -> DataError:
+def _words_differ(
+    place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
+) -> DataError:
     pairs = enumerate(zip_longest(gold.forms, system.forms), start=1)
     word, (expected, found) = next((word, pair) for word, pair in pairs if pair[0] != pair[1])
     sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
     return DataError(
-        name,
-        None,
+        *place,
         found=f"{_quoted(found)} as word {word} of {sentence}",
         expected=f"{_quoted(expected)} as in {gold_name}",
         remedy="score files of the same words",

@@ -139,6 +139,11 @@ def test_standard_input_is_read_once(run_cli, files):
             GOLD.replace("fell", "fall"),
             "found 'fall' as word 2 of sentence 1 (one), expected 'fell' as in",
         ),
+        (
+            GOLD * 2,
+            GOLD + GOLD.replace("fell", "fall"),
+            f"system.conllu:{1 + GOLD.count(chr(10))}: found 'fall' as word 2 of sentence 3 (one)",
+        ),
         (GOLD, GOLD.split("\n\n")[0] + "\n\n", "system.conllu: found no sentence 2, expected one as in"),
         ("", GOLD, "gold.conllu:1: found no sentence"),
         (GOLD, GOLD.replace("\t0\t", "\tzero\t"), "system.conllu:3: found"),
