@@ -5,8 +5,7 @@ the aligner sees them: Chinese characters one by one, runs of letters (kana, Tha
 itself has the words that they are made of. The links of the pieces become those of the words.
 
 Chosen on pairs of PUD, English-Chinese: cutting Chinese, too, into the words that the corpus has is a little
-worse. German of which 1,000 sentences show where words end and 9,500 do not, in letters that are taken for
-kana, is aligned with an error rate of 29; with all words shown 32, with the text as it runs 79.
+worse. What it brings: ``docs/unspaced.md``.
 """
 
 from __future__ import annotations
