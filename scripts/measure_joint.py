@@ -202,7 +202,9 @@ class Record:
         return Record(path, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
 
     def add(self, condition: str, figures: Figures) -> None:
-        """Keep the figures of a condition."""
+        """Keep the figures of a condition, beside those that another run has written meanwhile."""
+        if self.path.exists():
+            self.figures.update(json.loads(self.path.read_text(encoding="utf-8")))
         self.figures[condition] = figures
         self.path.write_text(json.dumps(self.figures, indent=1), encoding="utf-8")
         shown = ", ".join(f"{key} {value:.2f}" for key, value in figures.items())
