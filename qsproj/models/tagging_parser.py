@@ -224,9 +224,11 @@ class TaggingParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingParser:
         """Rebuild what :meth:`to_archive` gave."""
+        tagger = Tagger.from_archive(header["tagger"], under("tagger_", arrays))
+        own = under("weights_", arrays)
         return TaggingParser(
-            Tagger.from_archive(header["tagger"], under("tagger_", arrays)),
+            tagger,
             ArcParser.from_archive(header["base"], under("base_", arrays)),
-            TaggingWeights.from_archive(header["weights"], under("weights_", arrays)),
+            TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
             TaggingOptions(**header["options"]),
         )

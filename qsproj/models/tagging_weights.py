@@ -15,6 +15,7 @@ from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.row_features import score_rows
 from qsproj.kernels.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.storage import shaped
 from qsproj.models.tagging_graph import FactorValues, TaggingGraph
 
 TAG_LINK_BUCKETS = 1 << 20
@@ -84,6 +85,11 @@ def trigram_rows(n_tags: int) -> NDArray[np.int32]:
     return rows.astype(np.int32)
 
 
+def _trigram_weights(n_tags: int) -> int:
+    """Return how many weights trigrams, bigrams and tags have."""
+    return sum((n_tags + 1) ** length for length in (1, 2, 3))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingWeights:
     """What the factors over tags and arcs have learned.
@@ -108,7 +114,7 @@ class TaggingWeights:
         return TaggingWeights(
             ArcScorer.untrained(template_set),
             np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
-            np.zeros(int(trigram_rows(n_tags).max()) + 1),
+            np.zeros(_trigram_weights(n_tags)),
         )
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
@@ -134,10 +140,14 @@ class TaggingWeights:
         return {"arcs": header}, {**arrays, **own}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingWeights:
+    def from_archive(
+        header: dict[str, Any], arrays: dict[str, NDArray[Any]], *, n_tags: int
+    ) -> TaggingWeights:
         """Rebuild what :meth:`to_archive` gave."""
         tag_links = np.zeros(TAG_LINK_BUCKETS, dtype=np.float32)
         tag_links[arrays["tag_link_buckets"]] = arrays["tag_link_weights"]
         return TaggingWeights(
-            ArcScorer.from_archive(header["arcs"], arrays), tag_links, arrays["trigram_weights"]
+            ArcScorer.from_archive(header["arcs"], arrays),
+            tag_links,
+            shaped(arrays, "trigram_weights", (_trigram_weights(n_tags),)),
         )

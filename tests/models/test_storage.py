@@ -11,14 +11,20 @@ import pytest
 
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.errors import DataError
+from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc_scorer import ArcScorer
 from qsproj.models.dmv_training import DmvOptions, train_dmv
 from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.models.storage import HEADER_NAME, load_model
 from qsproj.models.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging_parser import TaggingOptions, TaggingParser
+from qsproj.models.tagging_weights import TaggingWeights
+from qsproj.models.tree_inference import TreeInference
 
 # All arrays whose sizes hang together, by kind of model.
 ARRAYS = [
     *(("tagger", name) for name in ("weights", "transitions", "keys")),
+    ("tagging-parser", "weights_trigram_weights"),
     *(("dmv", name) for name in ("stop", "child", "root")),
     *(("qg-dmv", name) for name in ("qg-stop", "qg-child", "qg-root")),
 ]
@@ -31,7 +37,11 @@ def models(tmp_path_factory):
     pairs = list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))[:10]
     targets = [pair.target for pair in pairs]
     rng = np.random.default_rng(1)
-    train_tagger(targets, rng=rng, options=TaggerOptions(epochs=1)).save(folder / "tagger")
+    tagger = train_tagger(targets, rng=rng, options=TaggerOptions(epochs=1))
+    tagger.save(folder / "tagger")
+    base = ArcParser(ArcScorer.untrained("words"), None, TreeInference(projective=True, single_root=True))
+    weights = TaggingWeights.untrained("words", n_tags=len(tagger.tags))
+    TaggingParser(tagger, base, weights, TaggingOptions()).save(folder / "tagging-parser")
     train_dmv(targets, options=DmvOptions(iterations=1))[0].save(folder / "dmv")
     train_qg_dmv(pairs, options=QgOptions())[0].save(folder / "qg-dmv")
     return folder
