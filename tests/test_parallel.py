@@ -142,7 +142,7 @@ def test_a_cluster_without_workers(monkeypatch):
         "dask.distributed", reason="Dask: pip install 'qsproj[dask]' to run this"
     )
     monkeypatch.setattr(parallel, "WORKER_SECONDS", 0.1)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty:
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as empty:
         workers = Workers(backend="dask", scheduler=empty.scheduler_address)
         with pytest.raises(UsageError, match="has no worker; start one: dask worker tcp"):
             list(map_in_order(abs, [1], workers=workers))
