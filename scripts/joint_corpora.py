@@ -159,7 +159,7 @@ def links_of(corpus: Corpus, path: Path) -> None:
 
 
 def respelling(conversion: str | None) -> Callable[[str], str]:
-    """Return what converts a word to another script; it needs ``pip install opencc``. None: nothing does."""
+    """Return what converts a word to another script; it needs the extra ``measure``. None: nothing does."""
     if conversion is None:
         return str
     from opencc import OpenCC

@@ -2,7 +2,7 @@
 
     QSPROJ_DATA=../shared/data python scripts/measure_unspaced.py --work FOLDER
 
-FOLDER keeps the Chinese links. They need `pip install opencc`.
+FOLDER keeps the Chinese links. They need the extra `measure`.
 """
 
 from __future__ import annotations
