@@ -201,7 +201,8 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.pipelines.biparse import ParsingCounts, parse_pairs
+    from qsproj.pipelines.biparse import parse_pairs
+    from qsproj.pipelines.biparse_reports import ParsingCounts
     from qsproj.progress import track
 
     check_outputs_differ(options.output, options.source_output, options.alignment_output)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, SentencePair
-from qsproj.errors import UsageError, listed_reasons, unknown_name
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
-from qsproj.models.joint_evidence import HandLinkCounts, count_hand_links, observed_links
+from qsproj.models.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint_structure import SYNCH
 from qsproj.models.joint_target import train_target_jointly
@@ -28,83 +28,10 @@ from qsproj.models.joint_training import (
     train_joint_weights,
 )
 from qsproj.models.joint_weights import JointWeights
+from qsproj.pipelines.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
 from qsproj.training.loop import EpochRecord
 
-NO_LINK = "no candidate link"
 TARGET_WEIGHTS = ("fixed", "joint")
-
-
-@dataclass(frozen=True, slots=True)
-class JointTrainingReport:
-    """What happened in training.
-
-    Attributes
-    ----------
-    pairs : int
-        Pairs that were learned from.
-    skipped : dict of str to int
-        How many pairs were left out, by reason.
-    epochs : tuple of EpochRecord
-        Of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
-    statuses : Counter of Status
-        How the runs of belief propagation ended, free and clamped.
-    hand : HandLinkCounts or None
-        Of the pairs that were learned from.
-    """
-
-    pairs: int
-    skipped: dict[str, int]
-    epochs: tuple[EpochRecord, ...]
-    statuses: Counter[Status]
-    hand: HandLinkCounts | None = None
-
-    def summary(self) -> str:
-        """Say in a line what was trained."""
-        return (
-            f"trained on {self.pairs} pairs; {convergence(self.statuses)}; "
-            f"left out: {listed_reasons(self.skipped)}"
-            + (f"; {self.hand.summary()}" if self.hand is not None else "")
-        )
-
-
-@dataclass(slots=True)
-class ParsingCounts:
-    """How the pairs of a parsed bitext fared; mutable.
-
-    Attributes
-    ----------
-    statuses : Counter of Status
-        How the runs of belief propagation ended.
-    without_links : int
-        Pairs without a candidate link, parsed side by side alone.
-    contradictions : int
-        Pairs whose messages contradicted each other, parsed alone too.
-    """
-
-    statuses: Counter[Status] = field(default_factory=Counter)
-    without_links: int = 0
-    contradictions: int = 0
-
-    def add(self, parsed: ParsedPair) -> None:
-        """Count one pair."""
-        if parsed.status is None:
-            self.without_links += 1
-        else:
-            self.statuses[parsed.status] += 1
-            self.contradictions += parsed.alone
-
-    def summary(self) -> str:
-        """Say in a line how it went."""
-        reasons = {NO_LINK: self.without_links, "contradicting factors": self.contradictions}
-        alone = {reason: count for reason, count in reasons.items() if count}
-        pairs = self.statuses.total() + self.without_links
-        return f"{pairs} pairs; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
-
-
-def convergence(statuses: Counter[Status]) -> str:
-    """Say how many runs of belief propagation there were, and which share of them settled."""
-    runs = statuses.total()
-    return f"{100 * statuses[Status.CONVERGED] / max(runs, 1):.1f}% of {runs} runs converged"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,27 +150,50 @@ def train_joint_parser(
         _joint_example(parser, *example) for example in zip(usable, target.scores, by_hand, strict=True)
     ]
     options = joint_training or JointTrainingOptions()
-    own_parser = target.parser
-    if target_weights == "joint":
-        own_parser, weights, records, statuses = train_target_jointly(
-            examples,
-            [pair.target for pair in usable],
-            own_parser,
-            rng=rng,
-            source_trees=source_parser.inference,
-            options=options,
-        )
-    else:
-        weights, records, statuses = train_joint_weights(
-            examples,
-            rng=rng,
-            source_trees=source_parser.inference,
-            target_trees=own_parser.inference,
-            options=options,
-        )
-    trained = replace(parser, target=own_parser, weights=weights)
+    learn = _with_target_weights if target_weights == "joint" else _without_target_weights
+    trained, records, statuses = learn(parser, examples, [pair.target for pair in usable], rng, options)
     counts = count_hand_links((pair.alignment for pair in usable[: len(hand)]), hand) if hand else None
     return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses, counts)
+
+
+Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]
+
+
+def _without_target_weights(
+    parser: JointParser,
+    examples: Sequence[JointExample],
+    sentences: Sequence[Sentence],
+    rng: np.random.Generator,
+    options: JointTrainingOptions,
+) -> Learned:
+    """Learn joint weights beside a target parser that stays as it is."""
+    weights, records, statuses = train_joint_weights(
+        examples,
+        rng=rng,
+        source_trees=parser.source.inference,
+        target_trees=parser.target.inference,
+        options=options,
+    )
+    return replace(parser, weights=weights), records, statuses
+
+
+def _with_target_weights(
+    parser: JointParser,
+    examples: Sequence[JointExample],
+    sentences: Sequence[Sentence],
+    rng: np.random.Generator,
+    options: JointTrainingOptions,
+) -> Learned:
+    """Learn joint weights, and move those of the target parser."""
+    target, weights, records, statuses = train_target_jointly(
+        examples,
+        sentences,
+        parser.target,
+        rng=rng,
+        source_trees=parser.source.inference,
+        options=options,
+    )
+    return replace(parser, target=target, weights=weights), records, statuses
 
 
 def _joint_example(

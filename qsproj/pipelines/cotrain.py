@@ -30,7 +30,8 @@ from qsproj.models.arc_training import (
     tree_objective,
 )
 from qsproj.models.joint_parser import JointParser
-from qsproj.pipelines.biparse import convergence, usable_pairs
+from qsproj.pipelines.biparse import usable_pairs
+from qsproj.pipelines.biparse_reports import convergence
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 

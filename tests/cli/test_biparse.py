@@ -179,7 +179,7 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
     assert "90 trees and 90 pairs" in outcome.err
     assert "left out: none" in outcome.err
     # For each pair and epoch, messages are passed with the source tree observed and without.
-    assert f"of {2 * 90 * NoisyChannelOptions().training.epochs} runs" in outcome.err
+    assert f"of {2 * 90 * NoisyChannelOptions().training.epochs:,} runs" in outcome.err
     other = tmp_path / "other.model"
     assert run_cli(*cotrain, "--method", "co-training", "-o", other).code == 0
     assert parser.read_bytes() != other.read_bytes()

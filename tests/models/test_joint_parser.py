@@ -122,7 +122,7 @@ def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
     assert parsed.target.heads.tolist() == parser.parse(pair.target).heads.tolist()
     assert not len(parsed.alignment.links)
     assert (counts.without_links, counts.contradictions) == (1, 0)
-    assert counts.summary() == ("2 pairs; 100.0% of 1 runs converged; parsed alone: 1 for no candidate link")
+    assert counts.summary() == ("2 pairs; 100.0% of 1 run converged; parsed alone: 1 for no candidate link")
 
 
 def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser):
