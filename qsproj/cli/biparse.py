@@ -15,7 +15,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
-from qsproj.cli.options import add_seed, check_one_standard_input, check_outputs_differ, whole_number
+from qsproj.cli.options import (
+    add_seed,
+    check_model_output,
+    check_one_standard_input,
+    check_outputs_differ,
+    whole_number,
+)
 from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError, unknown_name
@@ -124,7 +130,7 @@ def _add_action(
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
     trees = options.trees if options.action == "cotrain" else None
-    check_one_standard_input(options.source, options.target, options.alignment, trees)
+    check_one_standard_input(*_inputs(options), trees)
     {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 
@@ -149,6 +155,7 @@ def _train(options: argparse.Namespace) -> None:
     source_tree = options.source_tree or "joint"
     if source_tree not in SOURCE_TREES:
         raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    check_model_output(options.output, *_inputs(options), options.source_model, options.hand_alignment)
     source_parser = load_model_of(
         options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
     )
@@ -169,6 +176,11 @@ def _train(options: argparse.Namespace) -> None:
     )
     joint_parser.save(options.output)
     print(report.summary(), file=sys.stderr)
+
+
+def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
+    """Return the files of pairs that every action reads."""
+    return options.source, options.target, options.alignment
 
 
 def _check_nothing_to_learn(options: argparse.Namespace) -> None:
@@ -241,6 +253,7 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
+    check_model_output(options.output, *_inputs(options), options.model, options.trees)
     joint = _joint_model(options.model)
     joint = replace(joint, source_tree=options.source_tree or joint.source_tree)
     trees = list(read_conllu(options.trees))

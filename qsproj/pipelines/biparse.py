@@ -12,7 +12,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
@@ -62,7 +62,7 @@ def train_target(
     """
     if len(pairs) < 2:
         raise UsageError(
-            f"found {len(pairs)} pairs to learn from, expected two or more with whole target trees"
+            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
         )
     training = training or TrainingOptions()
     targets = [pair.target for pair in pairs]
@@ -131,6 +131,11 @@ def train_joint_parser(
         raise unknown_name("target weights", target_weights, list(TARGET_WEIGHTS))
     pairs = list(pairs)
     usable, skipped = usable_pairs(pairs)
+    if len(usable) < 2:
+        raise UsageError(
+            f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
+            f"trees and candidate links; left out: {listed_reasons(skipped)}"
+        )
     hand = [links for pair, links in zip(pairs, hand) if reason_against(pair) is None]
     if target is None:
         target = train_target(usable, rng=rng, training=training)

@@ -112,10 +112,12 @@ TRAININGS = [
     ("tag", "--train", SAMPLE),
     ("adapt", "--source", SAMPLE, "--target", SAMPLE),
     PROJECT,
+    BIPARSE,
+    ("biparse", "cotrain", *PAIR, "-m", "x", "--trees", SAMPLE),
 ]
 
 
-@pytest.mark.parametrize("command", TRAININGS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", TRAININGS, ids=lambda command: f"{command[0]} {command[1]}")
 @pytest.mark.parametrize(
     ("output", "message"),
     [
