@@ -12,15 +12,18 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
 from qsproj.cli.options import (
     add_seed,
+    add_workers,
     check_model_output,
     check_one_standard_input,
     check_outputs_differ,
     whole_number,
+    workers_of,
 )
 from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
@@ -28,7 +31,6 @@ from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, SentencePair
-    from qsproj.models.joint_parser import JointParser
 
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
@@ -37,7 +39,7 @@ EXAMPLES = """examples:
       --alignment en-de.weighted --source-model en.model -o en-de.model
   qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
-      --alignment-output en-de.links
+      --alignment-output en-de.links --jobs 2
   qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
 """
@@ -81,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
     parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
     parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+    add_workers(parse)
     cotrain = _add_action(actions, "cotrain", _COTRAIN)
     cotrain.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
     cotrain.add_argument(
@@ -139,7 +142,6 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.features.joint_templates import FAMILIES
     from qsproj.models.arc_parser import ArcParser
-    from qsproj.models.joint_parser import SOURCE_TREES
     from qsproj.models.joint_structure import SYNCH
     from qsproj.models.joint_training import JointTrainingOptions
     from qsproj.models.storage import load_model_of
@@ -152,9 +154,7 @@ def _train(options: argparse.Namespace) -> None:
     on_links = alignment_families(options)
     if options.factors == "synch":
         _check_nothing_to_learn(options)
-    source_tree = options.source_tree or "joint"
-    if source_tree not in SOURCE_TREES:
-        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    _check_source_tree(options)
     check_model_output(options.output, *_inputs(options), options.source_model, options.hand_alignment)
     source_parser = load_model_of(
         options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
@@ -165,7 +165,7 @@ def _train(options: argparse.Namespace) -> None:
         pairs,
         source_parser,
         rng=np.random.default_rng(options.seed),
-        source_tree=source_tree,
+        source_tree=options.source_tree or "joint",
         families=(*families[options.factors], *on_links),
         target_weights=options.target_weights,
         joint_training=JointTrainingOptions(
@@ -181,6 +181,14 @@ def _train(options: argparse.Namespace) -> None:
 def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
     """Return the files of pairs that every action reads."""
     return options.source, options.target, options.alignment
+
+
+def _check_source_tree(options: argparse.Namespace) -> None:
+    """Raise UsageError when the source tree that is asked for is none that there is."""
+    from qsproj.models.joint_parser import SOURCE_TREES
+
+    if options.source_tree not in (None, *SOURCE_TREES):
+        raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
 
 
 def _check_nothing_to_learn(options: argparse.Namespace) -> None:
@@ -213,22 +221,27 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.pipelines.biparse import parse_pairs
     from qsproj.pipelines.biparse_reports import ParsingCounts
+    from qsproj.pipelines.pair_streams import parse_pair_stream
     from qsproj.progress import track
 
     check_outputs_differ(options.output, options.source_output, options.alignment_output)
-    parser = _joint_model(options.model)
+    _check_source_tree(options)
     counts = ParsingCounts()
+    parse = partial(
+        parse_pair_stream,
+        options.model,
+        source_tree=options.source_tree,
+        counts=counts,
+        workers=workers_of(options),
+    )
     with ExitStack() as stack:
-        pairs = stack.enter_context(located_pairs(pair_files_of(options)))
         target = stack.enter_context(open_output(options.output))
         source = stack.enter_context(open_output(options.source_output)) if options.source_output else None
         links = (
             stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
         )
-        parsing = parse_pairs(parser, pairs, source_tree=options.source_tree, counts=counts)
-        for parsed in track(parsing, "parsing", unit="pair"):
+        for parsed in track(located_pairs(pair_files_of(options), parse), "parsing", unit="pair"):
             write_conllu([parsed.target], target)
             if source is not None:
                 write_conllu([parsed.source], source)
@@ -243,18 +256,17 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.conllu import read_conllu
-    from qsproj.models.joint_parser import SOURCE_TREES
     from qsproj.pipelines.cotrain import CotrainingOptions, cotrain
     from qsproj.pipelines.noisy_channel import train_noisy_channel
+    from qsproj.pipelines.pair_streams import load_joint_parser
 
     if options.method not in _METHODS:
         raise unknown_name("method", options.method, list(_METHODS))
-    if options.source_tree not in (None, *SOURCE_TREES):
-        raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
+    _check_source_tree(options)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
     check_model_output(options.output, *_inputs(options), options.model, options.trees)
-    joint = _joint_model(options.model)
+    joint = load_joint_parser(options.model)
     joint = replace(joint, source_tree=options.source_tree or joint.source_tree)
     trees = list(read_conllu(options.trees))
     if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
@@ -272,13 +284,3 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise UsageError("--rounds is for --method co-training; leave it out")
     parser.save(options.output)
     print(report.summary(), file=sys.stderr)
-
-
-def _joint_model(path: str) -> JointParser:
-    """Load a joint model; one of another kind is an error."""
-    from qsproj.models.joint_parser import JointParser
-    from qsproj.models.storage import load_model_of
-
-    return load_model_of(
-        path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
-    )

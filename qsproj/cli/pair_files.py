@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from qsproj.corpus.conllu import lines_in, read_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceLengthError
+
+if TYPE_CHECKING:
+    from qsproj.models.joint_parser import ParsedPair
 
 STANDARD_INPUT = "-"
 
@@ -30,38 +34,48 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     return AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
 
 
-@contextmanager
-def located_pairs(files: AlignedFiles) -> Iterator[Iterator[SentencePair]]:
-    """Give the pairs of some files; that one is too long for the block names file and line of the sentence.
+def located_pairs(
+    files: AlignedFiles, parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]]
+) -> Iterator[ParsedPair]:
+    """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
+
+    Parameters
+    ----------
+    files : AlignedFiles
+    parse : callable
+        May take pairs before it has given what comes of earlier ones: these wait here.
 
     Raises
     ------
     DataError
-        For a SentenceLengthError in the block, which the pair last taken is held to have caused.
+        For a SentenceLengthError of the pair that is due, with file and line of its sentence.
     """
-    last: SentencePair | None = None
+    waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:
-        nonlocal last
         for pair in files:
-            last = pair
+            waiting.append(pair)
             yield pair
 
     try:
-        yield pairs()
+        for parsed in parse(pairs()):
+            waiting.popleft()
+            yield parsed
     except SentenceLengthError as error:
-        if last is None:
-            raise
-        # If either side is too long, the longer one is.
-        at_source = len(last.source) >= len(last.target)
-        path, sentence = (files.source, last.source) if at_source else (files.target, last.target)
-        raise DataError(
-            name_of(path),
-            _line_of(sentence, path),
-            found=error.found,
-            expected=error.expected,
-            remedy=error.remedy,
-        ) from error
+        raise _located(error, waiting[0], files) from error
+
+
+def _located(error: SentenceLengthError, pair: SentencePair, files: AlignedFiles) -> DataError:
+    # If either side is too long, the longer one is.
+    at_source = len(pair.source) >= len(pair.target)
+    path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
+    return DataError(
+        name_of(path),
+        _line_of(sentence, path),
+        found=error.found,
+        expected=error.expected,
+        remedy=error.remedy,
+    )
 
 
 def _line_of(sentence: Sentence, path: str) -> int | None:

@@ -50,6 +50,20 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     assert all(link.weights is not None for link in links if len(link.links))
 
 
+def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
+    said = []
+    for jobs in ("1", "2"):
+        outputs = [tmp_path / f"{name}{jobs}" for name in ("de", "en", "links")]
+        outcome = run_cli(
+            *("biparse", "parse", "-m", models[1], *PAIRS, *LINKS, "--jobs", jobs, "-o", outputs[0]),
+            *("--source-output", outputs[1], "--alignment-output", outputs[2]),
+        )
+        assert outcome.code == 0
+        said.append((outcome.err, *(output.read_bytes() for output in outputs)))
+    assert said[0] == said[1]
+    assert "90 pairs" in said[0][0]
+
+
 @pytest.mark.parametrize(
     ("option", "families", "as_trees_teach"),
     [
@@ -145,6 +159,7 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
     parse = ("biparse", "parse", "-m", joint, *LINKS, "-o", output)
     assert_one_line(run_cli(*parse, *unmatched), "sample/003")
+    assert_one_line(run_cli(*parse, *PAIRS, "--source-tree", "gold"), "unknown source tree", "joint, best")
     wrong_kind = run_cli("biparse", "parse", "-m", source, *PAIRS, *LINKS, "-o", output)
     assert_one_line(wrong_kind, "kind arc-parser", "expected a joint parser")
     swapped = ("biparse", "train", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
@@ -201,8 +216,8 @@ def test_a_channel_needs_a_source_tree(run_cli, models, tmp_path, option, messag
     assert_one_line(outcome, message)
 
 
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side):
+@pytest.mark.parametrize(("side", "jobs"), [("source", "1"), ("target", "1"), ("target", "2")])
+def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side, jobs):
     """In the second pair, on either side; pairs are matched by id, so the target may have another order."""
     files = {name: tmp_path / f"{name}.conllu" for name in ("source", "target")}
     row = "{}\tx\t_\tX\t_\t_\t{}\tdep\t_\t_"
@@ -216,7 +231,7 @@ def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side):
     links = tmp_path / "links"
     links.write_text("0-0\n0-0\n", encoding="utf-8")
     arguments = ("--source", files["source"], "--target", files["target"], "--alignment", links)
-    outcome = run_cli("biparse", "parse", "-m", models[1], *arguments, "-o", tmp_path / "out")
+    outcome = run_cli("biparse", "parse", "-m", models[1], *arguments, "--jobs", jobs, "-o", tmp_path / "out")
     line = 4 if side == "source" else 1
     assert_one_line(outcome, f"{files[side]}:{line}: found a sentence of 1,001 words", "split it")
 
