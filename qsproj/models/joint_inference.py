@@ -140,7 +140,7 @@ def infer_jointly(
     if undecided.any():
         groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
     if structure.synchronous:
-        groups += synchronous_groups(structure)
+        groups += synchronous_groups(structure, known)
     reduced = free_rows(structure.rows, known)
     first_firing = len(groups)
     joining = [(chosen, variables) for chosen, variables in reduced[1:] if len(chosen)]

@@ -7,13 +7,14 @@ their heads, the source arc, the target arc. The roots are linked.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.synch import synch
 from qsproj.bp.group import FactorGroup
 from qsproj.models.joint_sides import NONE, TRUE, Table
-from qsproj.models.joint_structure import JointStructure
+from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, JointStructure
 
 
 def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
@@ -60,11 +61,12 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     return quadruples, np.concatenate([columns[0][two][:, None], remaining], axis=1)
 
 
-def synchronous_groups(structure: JointStructure) -> list[FactorGroup]:
-    """Return SYNCH as groups of factors, with the evidence that TRUE is true."""
+def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+    """Return SYNCH as groups of factors, with what is known, int8[V], as evidence."""
     quadruples, triples = synchronous_tables(structure)
+    decided = np.flatnonzero(known != UNKNOWN)
     return [
-        link([TRUE], [np.inf]),
+        link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf)),
         synch(quadruples),
         all_true(triples, np.full(len(triples), -np.inf)),
     ]

@@ -10,7 +10,7 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.models.joint_inference import JointScores, Propagation, infer_jointly
 from qsproj.models.joint_sides import NONE, TRUE, free_side, observed_side
-from qsproj.models.joint_structure import SYNCH, joint_structure, known_states
+from qsproj.models.joint_structure import SYNCH, TRUE_STATE, UNKNOWN, joint_structure, known_states
 from qsproj.models.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
@@ -64,7 +64,7 @@ def test_exactly_what_no_synchronous_derivation_has_is_ruled_out(observed):
     for source_heads in trees_over(3, without=pruned_source):
         source = observed_side(source_heads) if observed else side(3, 20, without=pruned_source)
         structure = structure_of(source, target, candidates)
-        groups = synchronous_groups(structure)
+        groups = synchronous_groups(structure, known_states(structure))
         for target_heads, links in itertools.product(
             trees_over(2, without=pruned_target), subsets(candidates)
         ):
@@ -116,3 +116,38 @@ def test_beliefs_are_near_the_truth_under_synch(observed):
                 beliefs.links[k] - truth.probability(lambda s, t, links, f, link=link: link in links)
             )
     assert np.abs(errors).mean() < 0.1
+
+
+def test_what_is_observed_counts_under_synch_too():
+    """With source tree, target tree and a link given, the other link is what enumeration says."""
+    rng = np.random.default_rng(7)
+    candidates = [(1, 1), (2, 2)]
+    structure = structure_of(side(2, 10), side(2, 1), candidates)
+    states = np.array([TRUE_STATE, UNKNOWN], dtype=np.int8)
+    chances = []
+    for source_heads, target_heads in itertools.product(trees_over(2), trees_over(2)):
+        link_scores = rng.normal(size=2)
+        scores = JointScores(np.zeros((3, 3)), np.zeros((3, 3)), link_scores, np.zeros((4, 4)), np.zeros(0))
+        possible = [
+            links
+            for links in subsets(candidates)
+            if (1, 1) in links and derived_synchronously(source_heads, target_heads, links | {(0, 0)})
+        ]
+        known = known_states(structure, target_heads, states, source_heads=source_heads)
+        beliefs = infer_jointly(
+            structure,
+            scores,
+            known,
+            source_trees=TREES,
+            target_trees=TREES,
+            propagation=Propagation(tolerance=1e-9),
+        )
+        if not possible:
+            assert beliefs.status is Status.CONTRADICTION
+            continue
+        weights = [np.exp(link_scores[1]) if (2, 2) in links else 1.0 for links in possible]
+        exact = sum(weight for weight, links in zip(weights, possible) if (2, 2) in links) / sum(weights)
+        assert beliefs.links == pytest.approx([1.0, exact], abs=1e-6)
+        chances.append(exact)
+    assert 0.0 in chances
+    assert any(0.0 < chance < 1.0 for chance in chances)
