@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.adagrad import adagrad
 from qsproj.kernels.row_features import add_rows
@@ -92,11 +93,20 @@ class JointTrainer:
     whatever makes target trees likely. Beyond the thesis, what is maximised is therefore::
 
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
+
+    What hand alignments say of candidate links is observed together with the target tree, in both terms.
+
+    Raises
+    ------
+    UsageError
+        When ``options.source_evidence`` is out of range.
     """
 
     def __init__(
         self, options: JointTrainingOptions, *, source_trees: TreeInference, target_trees: TreeInference
     ) -> None:
+        if not 0.0 <= options.source_evidence <= 1.0:
+            raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self._options = options
         self._source_trees = source_trees
         self._target_trees = target_trees

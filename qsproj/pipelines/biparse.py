@@ -14,11 +14,11 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
 from qsproj.models.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint_parser import JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint_parser import SOURCE_TREES, JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint_structure import SYNCH
 from qsproj.models.joint_target import train_target_jointly
 from qsproj.models.joint_training import (
@@ -109,7 +109,7 @@ def train_joint_parser(
     source_tree : str
         ``joint``, ``best`` or ``observed``, as :meth:`JointParser.prepare` explains.
     families : tuple of str
-        Quasi-synchronous factors to use, and which of ALIGN_HMMS.
+        Quasi-synchronous factors to use, which of ALIGN_HMMS, and SYNCH.
     training, joint_training
         How target parser and joint weights are learned.
     target_weights : str
@@ -125,10 +125,12 @@ def train_joint_parser(
     Raises
     ------
     UsageError
-        When fewer than two pairs can be learned from, or an option names something unknown.
+        When fewer than two pairs can be learned from, or an option names something unknown or is out of
+        range.
     """
-    if target_weights not in TARGET_WEIGHTS:
-        raise unknown_name("target weights", target_weights, list(TARGET_WEIGHTS))
+    _check_names("target weights", (target_weights,), TARGET_WEIGHTS)
+    _check_names("source tree", (source_tree,), SOURCE_TREES)
+    _check_names("factor", families, (*FAMILIES, *ALIGN_HMMS, SYNCH))
     pairs = list(pairs)
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
@@ -159,6 +161,13 @@ def train_joint_parser(
     trained, records, statuses = learn(parser, examples, [pair.target for pair in usable], rng, options)
     counts = count_hand_links((pair.alignment for pair in usable[: len(hand)]), hand) if hand else None
     return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses, counts)
+
+
+def _check_names(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise UsageError for a name that is not one of ``known``."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, list(known))
 
 
 Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]

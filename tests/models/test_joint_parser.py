@@ -137,6 +137,19 @@ def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser)
         train_joint_parser([partial, bare, pair], source_parser, rng=np.random.default_rng(1))
 
 
+def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source_parser):
+    def train(**options):
+        train_joint_parser(pairs[:4], source_parser, rng=np.random.default_rng(1), **options)
+
+    with pytest.raises(UsageError, match=r"unknown factor 'MONOO'; known: MONO, SWAP.*SOURCEHMM, SYNCH"):
+        train(families=("MONO", "MONOO"))
+    with pytest.raises(UsageError, match="unknown source tree 'none'"):
+        train(source_tree="none")
+    for evidence in (-0.1, 1.5, np.nan):
+        with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):
+            train(joint_training=JointTrainingOptions(source_evidence=evidence))
+
+
 def test_the_same_seed_gives_the_same_weights(pairs, source_parser):
     def weights():
         parser, _ = train_joint_parser(
