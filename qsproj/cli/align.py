@@ -27,9 +27,11 @@ from qsproj.align.reading import read_word_pairs
 from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
 from qsproj.align.unspaced import SIDES
 from qsproj.cli.chosen_links import add_choosing, chooses, chosen_links
-from qsproj.cli.options import add_output, check_one_standard_input
+from qsproj.cli.options import add_output, check_one_standard_input, number
+from qsproj.cli.pair_files import check_keeps_inputs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
+from qsproj.errors import counted
 
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--threshold",
-        type=float,
+        type=number(least=0.0, most=1.0),
         default=DEFAULT_THRESHOLD,
         metavar="P",
         help="for --symmetrize threshold, and with hand alignments: least probability of a link; lower finds "
@@ -85,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
     check_one_standard_input(options.source, options.target)
+    check_keeps_inputs(options.output, options.source, options.target, options.hand_alignment, options.model)
     alignments = chosen_links(options) if chooses(options) else _aligned(options)
     write_alignments(_reported(alignments), options.output, with_weights=options.weights)
 
@@ -111,9 +114,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         empty += alignment.n_source * alignment.n_target == 0
         long += alignment.n_source * alignment.n_target > MAX_CELLS
         yield alignment
-    if empty:
-        print(f"{empty:,} of {total:,} pairs have an empty side: no links", file=sys.stderr)
-    if long:
-        print(
-            f"{long:,} of {total:,} pairs have more than {MAX_CELLS:,} word pairs: no links", file=sys.stderr
-        )
+    for count, what in ((empty, "an empty side"), (long, f"more than {MAX_CELLS:,} word pairs")):
+        if count:
+            have = "has" if count == 1 else "have"
+            print(f"{count:,} of {counted(total, 'pair')} {have} {what}: no links", file=sys.stderr)

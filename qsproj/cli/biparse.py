@@ -25,7 +25,7 @@ from qsproj.cli.options import (
     whole_number,
     workers_of,
 )
-from qsproj.cli.pair_files import add_pair_files, located_pairs, pair_files_of
+from qsproj.cli.pair_files import add_pair_files, check_keeps_inputs, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError, unknown_name
 
@@ -226,6 +226,10 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.progress import track
 
     check_outputs_differ(options.output, options.source_output, options.alignment_output)
+    # A parsed file may take the place of what it was before; none takes that of another.
+    check_keeps_inputs(options.output, options.model, options.source, options.alignment)
+    check_keeps_inputs(options.source_output, options.model, options.target, options.alignment)
+    check_keeps_inputs(options.alignment_output, options.model, options.source, options.target)
     _check_source_tree(options)
     counts = ParsingCounts()
     parse = partial(

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.align.reading import is_conllu, read_word_pairs
-from qsproj.align.symmetrize import THRESHOLD, check_symmetrization
+from qsproj.align.symmetrize import THRESHOLD
 from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
 from qsproj.cli.options import add_seed, check_outputs_differ
+from qsproj.cli.pair_files import check_keeps_inputs
 from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.files import check_can_be_written
 from qsproj.corpus.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError
@@ -74,8 +76,7 @@ def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
     """
     from qsproj.pipelines.choose_links import choose_links, propose_links
 
-    check_symmetrization(THRESHOLD, options.threshold)
-    check_outputs_differ(options.output, options.save_model)
+    _check_outputs(options)
     families = alignment_families(options)
     chooser = _loaded(options.model) if options.model else None
     sentences = list(_sentence_pairs(options))
@@ -86,6 +87,16 @@ def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
     bitext = list(pairs)
     chooser = _learned(options, bitext, hand, families)
     return choose_links(chooser, bitext, threshold=options.threshold, counted=True)
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise UsageError, before anything is learned, when links or model cannot be written."""
+    check_outputs_differ(options.output, options.save_model)
+    if options.save_model == "-":
+        raise UsageError("a model is not written to standard output; name a file for --save-model")
+    check_keeps_inputs(options.save_model, options.source, options.target, options.hand_alignment)
+    for path in (options.output, options.save_model):
+        check_can_be_written(path)
 
 
 def _sentence_pairs(options: argparse.Namespace) -> Iterator[tuple[Sentence, Sentence]]:

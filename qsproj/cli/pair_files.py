@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.conllu import lines_in, read_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceLengthError
+from qsproj.errors import DataError, SentenceLengthError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.joint_parser import ParsedPair
@@ -27,6 +28,16 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
     )
+
+
+def check_keeps_inputs(output: str | None, *inputs: str | None) -> None:
+    """Raise UsageError when a file to write would take the place of one to read; None is no file."""
+    # Only of regular files: a terminal may be both.
+    if output is None or not Path(output).is_file():
+        return
+    for path in inputs:
+        if path is not None and Path(path).resolve() == Path(output).resolve():
+            raise UsageError(f"found {output} as a file to read and as one to write; name another")
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:

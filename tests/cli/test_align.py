@@ -19,7 +19,7 @@ def test_one_line_for_each_pair(run_cli, pairs):
     outcome = run_cli("align", pairs)
     assert outcome.code == 0
     assert outcome.out == "0-0 1-1 2-2 3-3\n0-0 1-1\n\n0-0 1-1\n"
-    assert outcome.err == "1 of 4 pairs have an empty side: no links\n"
+    assert outcome.err == "1 of 4 pairs has an empty side: no links\n"
 
 
 def test_two_files_standard_input_and_output_file(run_cli, tmp_path):
@@ -60,7 +60,8 @@ def test_unspaced(run_cli, tmp_path):
             ("--symmetrize", "x"),
             "unknown symmetrization 'x'; known: threshold, intersection, union, grow-diag",
         ),
-        (("--threshold", "2"), "expected a probability"),
+        (("--threshold", "2"), "--threshold: found '2', expected a number, from 0 to 1"),
+        (("--threshold", "nan"), "--threshold: found 'nan', expected a number"),
         (("--unspaced", "x"), "unknown side 'x'; known: source, target, both"),
     ],
 )
@@ -69,6 +70,20 @@ def test_bad_options(run_cli, pairs, arguments, message):
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_single_pair_is_counted_as_one(run_cli, tmp_path):
+    (tmp_path / "pairs").write_text("a b\t\n", encoding="utf-8")
+    outcome = run_cli("align", tmp_path / "pairs")
+    assert (outcome.code, outcome.out) == (0, "\n")
+    assert outcome.err == "1 of 1 pair has an empty side: no links\n"
+
+
+def test_links_do_not_take_the_place_of_what_they_link(run_cli, pairs):
+    outcome = run_cli("align", pairs, "-o", pairs.parent / "." / pairs.name)
+    assert outcome.code == 2
+    assert "as a file to read and as one to write; name another" in outcome.err
+    assert pairs.read_text(encoding="utf-8") == PAIRS
 
 
 def test_unequal_line_counts(run_cli, tmp_path):

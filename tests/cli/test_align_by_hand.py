@@ -74,6 +74,27 @@ def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
     assert run_cli("align", *SIDES, "-m", plain, *outputs).code == 0
 
 
+def test_a_model_does_not_take_the_place_of_what_taught_it(run_cli, hand, tmp_path):
+    own = tmp_path / "own"
+    own.write_bytes(hand.read_bytes())
+    outcome = run_cli(
+        *("align", *SIDES, "--hand-alignment", own, "--save-model", own, "-o", tmp_path / "out")
+    )
+    assert outcome.code == 2
+    assert "as a file to read and as one to write" in outcome.err
+    assert own.read_bytes() == hand.read_bytes()
+
+
+def test_nothing_is_learned_where_links_cannot_be_written(run_cli, tmp_path):
+    model = tmp_path / "model"
+    outcome = run_cli(
+        *("align", *SIDES, "--hand-alignment", LINKS, "--save-model", model, "-o", tmp_path / "none" / "out")
+    )
+    assert outcome.code == 2
+    assert "cannot be written" in outcome.err
+    assert not model.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -90,7 +111,9 @@ def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
             ("--hand-alignment", LINKS, "--hand-alignment-format", "talp"),
             f"{LINKS}:1: found a link of word 0",
         ),
-        (("--hand-alignment", LINKS, "--threshold", "2"), "expected a probability"),
+        (("--hand-alignment", LINKS, "--threshold", "2"), "expected a number, from 0 to 1"),
+        (("--hand-alignment", LINKS, "--save-model", "-"), "not written to standard output"),
+        (("--hand-alignment", LINKS, "--save-model", "none/model"), "none/model: cannot be written"),
         (("-m", "corpora/en.conllu"), "found a damaged or foreign file"),
     ],
 )

@@ -236,6 +236,24 @@ def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side, j
     assert_one_line(outcome, f"{files[side]}:{line}: found a sentence of 1,001 words", "split it")
 
 
+@pytest.mark.parametrize(
+    ("option", "place"),
+    [("-o", "source"), ("-o", "model"), ("--source-output", "target"), ("--alignment-output", "source")],
+)
+def test_no_output_takes_the_place_of_another_file(run_cli, models, tmp_path, option, place):
+    files = {"source": PAIRS[1], "target": PAIRS[3], "model": models[1]}
+    copies = {name: tmp_path / name for name in files}
+    for name, copy in copies.items():
+        copy.write_bytes(Path(files[name]).read_bytes())
+    outputs = {"-o": tmp_path / "out"} | {option: copies[place]}
+    outcome = run_cli(
+        *("biparse", "parse", "-m", copies["model"], "--source", copies["source"], *LINKS),
+        *("--target", copies["target"], *(word for output in outputs.items() for word in output)),
+    )
+    assert_one_line(outcome, f"found {copies[place]} as a file to read and as one to write")
+    assert copies[place].read_bytes() == Path(files[place]).read_bytes()
+
+
 def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
     files = ("--source", "corpora/en.conllu", "--target", "-", *LINKS, "--trees", "-")
     outcome = run_cli("biparse", "cotrain", "-m", models[1], *files, "-o", tmp_path / "out")
