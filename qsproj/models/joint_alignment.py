@@ -21,9 +21,9 @@ from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint_evidence import observed_links
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
 from qsproj.models.joint_sides import NONE, Relation, Side
-from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, joint_structure, known_states
+from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint_training import JointTrainer, JointTrainingOptions
-from qsproj.models.joint_weights import JointWeights, PreparedPair, with_features
+from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.storage import nested, save_model, under
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import run_epochs
@@ -128,8 +128,8 @@ def links_only(
     ``strengths``, float64[k] or None, are those of a dictionary.
     """
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
-    structure = joint_structure(source, target, pair.alignment.links, 1, families=families)
-    return with_features(pair, structure, np.zeros(source.arcs.shape), np.zeros(target.arcs.shape), strengths)
+    scores = np.zeros(source.arcs.shape), np.zeros(target.arcs.shape)
+    return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
 
 
 def _without_arcs(n: int) -> Side:

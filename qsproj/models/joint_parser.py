@@ -19,6 +19,7 @@ from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import ArcParser
 from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint_sides import observed_side, pruned_side
 from qsproj.models.joint_structure import SYNCH, known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.storage import nested, save_model, under
@@ -88,6 +89,7 @@ class JointParser:
         pair: SentencePair,
         *,
         source_tree: str | None = None,
+        source_heads: Heads | None = None,
         target_scores: Scores | None = None,
         target_heads: Heads | None = None,
     ) -> PreparedPair:
@@ -99,6 +101,8 @@ class JointParser:
         source_tree : str or None
             ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the
             one that the source sentence has. None: as in training.
+        source_heads : int32[m+1] or None
+            A tree that pruning must keep where the source tree is inferred.
         target_scores : float64[n+1, n+1] or None
             Instead of those of the target parser.
         target_heads : int32[n+1] or None
@@ -111,21 +115,21 @@ class JointParser:
         SentenceLengthError
             When a sentence is too long.
         """
-        kind = source_tree or self.source_tree
         source_scores = self.source.scores(pair.source)
+        if target_scores is None:
+            target_scores = self.target.scores(pair.target)
+        given = given_source_heads(source_tree or self.source_tree, self.source, pair.source, source_scores)
+        if given is None:
+            source = pruned_side(source_scores, self.source.inference, 1, required=source_heads)
+        else:
+            source = observed_side(given)
+        first_of_target = int(source.arcs.max()) + 1
+        target = pruned_side(target_scores, self.target.inference, first_of_target, required=target_heads)
         strengths = None
         if self.dictionary is not None:
             strengths = self.dictionary.strengths(pair, counted=target_heads is not None)
         return prepare_pair(
-            pair,
-            source_scores,
-            self.target.scores(pair.target) if target_scores is None else target_scores,
-            source_trees=self.source.inference,
-            target_trees=self.target.inference,
-            source_heads=given_source_heads(kind, self.source, pair.source, source_scores),
-            target_heads=target_heads,
-            families=self.families,
-            strengths=strengths,
+            pair, source, target, source_scores, target_scores, families=self.families, strengths=strengths
         )
 
     def infer(self, prepared: PreparedPair) -> JointBeliefs:

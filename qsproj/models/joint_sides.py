@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.links import NO_LINK
-from qsproj.conventions import Heads
+from qsproj.conventions import Heads, Scores
+from qsproj.models.tree_inference import TreeInference
 
 NONE = NO_LINK
 TRUE = 0
@@ -105,6 +106,27 @@ def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) 
     siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], len(arcs))
     siblings.possible[dependents[other], dependents[one]] = True
     return Side(arcs, False, grand, siblings)
+
+
+def pruned_side(
+    scores: Scores, trees: TreeInference, first_variable: int, *, required: Heads | None = None
+) -> Side:
+    """Return the free side whose arcs a first-order model finds likely.
+
+    Parameters
+    ----------
+    scores : float64[n+1, n+1]
+        Of that model, natural log.
+    trees : TreeInference
+        Which trees are possible.
+    first_variable : int
+        Of its arcs.
+    required : int32[n+1] or None
+        A tree that must not be pruned away, as the best one never is.
+    """
+    marginals = trees.infer(scores)[1]
+    kept = [trees.best(marginals)] if required is None else [trees.best(marginals), required]
+    return free_side(marginals, kept_arcs(marginals, *kept), first_variable)
 
 
 def observed_side(heads: Heads) -> Side:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.odds import odds_of
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import (
     FAMILIES,
@@ -26,9 +26,8 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.kernels.row_features import score_rows
 from qsproj.models.joint_inference import JointScores
-from qsproj.models.joint_sides import Side, free_side, kept_arcs, observed_side
+from qsproj.models.joint_sides import TRUE, Side
 from qsproj.models.joint_structure import JointStructure, joint_structure
-from qsproj.models.tree_inference import TreeInference
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
@@ -44,7 +43,7 @@ class PreparedPair:
     ----------
     structure : JointStructure
     source, target : float64[m+1, m+1], float64[n+1, n+1]
-        Arc scores, natural log.
+        Arc scores, natural log: those of a word's heads are log-probabilities, which sum to one.
     prior : float64[k]
         The aligner's log-odds of each link.
     link_buckets, fertility_buckets, factor_buckets, jump_buckets : int32[..., T]
@@ -63,79 +62,46 @@ class PreparedPair:
 
 def prepare_pair(
     pair: SentencePair,
+    source: Side,
+    target: Side,
     source_scores: Scores,
     target_scores: Scores,
     *,
-    source_trees: TreeInference,
-    target_trees: TreeInference,
-    source_heads: Heads | None = None,
-    target_heads: Heads | None = None,
     families: tuple[str, ...] = FAMILIES,
     strengths: NDArray[np.float64] | None = None,
 ) -> PreparedPair:
-    """Prune and lay out the graph of a pair, and hash its features.
+    """Lay out the graph of a pair, hash its features, and take over what its aligner says.
 
     Parameters
     ----------
     pair : SentencePair
+    source, target : Side
+        Pruned or observed; no variable is an arc of both.
     source_scores, target_scores : float64[m+1, m+1], float64[n+1, n+1]
         Arc scores of monolingual parsers, natural log.
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-    source_heads : int32[m+1] or None
-        The source tree where it is to be taken as given.
-    target_heads : int32[n+1] or None
-        A target tree that must not be pruned away, in training.
     families : tuple of str
-        Which quasi-synchronous factors there are, and which of ALIGN_HMMS.
+        Which quasi-synchronous factors there are, and which of ALIGN_HMMS; or SYNCH.
     strengths : float64[k] or None
         What a dictionary says of the candidate links; None: there is none.
     """
-    first = 1
-    if source_heads is None:
-        source = _pruned(source_scores, source_trees, first)
-        first = int(source.arcs.max()) + 1
-    else:
-        source = observed_side(source_heads)
-    required = () if target_heads is None else (target_heads,)
-    target = _pruned(target_scores, target_trees, first, *required)
-    first = int(target.arcs.max()) + 1
+    first = 1 + max(TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
-    return with_features(pair, structure, _local(source_scores), _local(target_scores), strengths)
-
-
-def with_features(
-    pair: SentencePair,
-    structure: JointStructure,
-    source_scores: Scores,
-    target_scores: Scores,
-    strengths: NDArray[np.float64] | None = None,
-) -> PreparedPair:
-    """Hash the features of a pair's graph, and take over what its aligner and a dictionary say."""
     words = word_hashes(pair.source), word_hashes(pair.target)
-    chances = link_posteriors(pair.alignment)
-    odds = odds_of(chances)
+    odds = odds_of(link_posteriors(pair.alignment))
     fertilities = (
         fertility_buckets(words[0].tags, side="SOURCEFERT"),
         fertility_buckets(words[1].tags, side="TARGETFERT"),
     )
     return PreparedPair(
         structure,
-        source_scores,
-        target_scores,
+        _local(source_scores),
+        _local(target_scores),
         np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
         np.concatenate(fertilities),
         factor_buckets(structure.families, structure.words, *words),
         jump_buckets(structure.align_hmms),
     )
-
-
-def _pruned(scores: Scores, trees: TreeInference, first_variable: int, *required: Heads) -> Side:
-    """Return the free side whose arcs a first-order model finds likely."""
-    marginals = trees.infer(scores)[1]
-    kept = kept_arcs(marginals, trees.best(marginals), *required)
-    return free_side(marginals, kept, first_variable)
 
 
 def _local(scores: Scores) -> Scores:

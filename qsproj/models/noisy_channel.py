@@ -18,13 +18,9 @@ from numpy.typing import NDArray
 from qsproj.bp.odds import odds_of
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.sentence import SentencePair
-from qsproj.features.joint_templates import factor_buckets, word_hashes
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
-from qsproj.models.joint_parser import JointParser
-from qsproj.models.joint_sides import NONE, TRUE, Side, free_side, kept_arcs
-from qsproj.models.joint_structure import JointStructure, joint_structure, known_states
-from qsproj.models.joint_weights import PreparedPair
+from qsproj.models.joint_sides import NONE, TRUE
+from qsproj.models.joint_structure import JointStructure, known_states
 from qsproj.models.tree_inference import TreeInference
 
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.
@@ -45,8 +41,7 @@ class SourceTreeLikelihood:
     Attributes
     ----------
     structure : JointStructure
-        Of the pair, with a source tree that is free; from :func:`explaining_pair` and
-        :func:`channel_structure`.
+        Of the pair, with a source tree that is free; from :func:`channel_structure`.
     scores : JointScores
         Of all but the target's arcs, which are not read. Fixed: the channel itself is not learned here.
     source_heads : int32[m+1]
@@ -114,41 +109,6 @@ class SourceTreeLikelihood:
         moving = np.abs(_messages(chances)) < MAX_LOG_ODDS
         values[arcs] = np.where(moving, slopes[arcs], 0.0) / np.where(moving, chances * (1.0 - chances), 1.0)
         return self.target_trees.expect(scores, values)[1]
-
-
-def explaining_pair(
-    bilingual: JointParser, pair: SentencePair, source_heads: Heads, *, families: tuple[str, ...]
-) -> PreparedPair:
-    """Lay out the graph of a pair with both trees free, pruned so that a source tree stays possible.
-
-    Parameters
-    ----------
-    bilingual : JointParser
-        Its two parsers prune.
-    pair : SentencePair
-    source_heads : int32[m+1]
-        What pruning must keep, however improbable the source parser finds it.
-    families : tuple of str
-        The quasi-synchronous factors.
-    """
-    prepared = replace(bilingual, families=families).prepare(pair, source_tree="joint")
-    words = np.arange(1, len(source_heads))
-    if np.all(prepared.structure.source.arcs[source_heads[1:], words] != NONE):
-        return prepared
-    source = _free_side(prepared.source, bilingual.source.inference, source_heads, first_variable=1)
-    first_variable = int(source.arcs.max()) + 1
-    target = _free_side(prepared.target, bilingual.target.inference, first_variable=first_variable)
-    first_variable = int(target.arcs.max()) + 1
-    structure = joint_structure(source, target, pair.alignment.links, first_variable, families=families)
-    hashes = word_hashes(pair.source), word_hashes(pair.target)
-    buckets = factor_buckets(structure.families, structure.words, *hashes)
-    return replace(prepared, structure=structure, factor_buckets=buckets)
-
-
-def _free_side(scores: Scores, trees: TreeInference, *required: Heads, first_variable: int) -> Side:
-    """Prune by a first-order model, but for its best tree and those that are required."""
-    marginals = trees.infer(scores)[1]
-    return free_side(marginals, kept_arcs(marginals, trees.best(marginals), *required), first_variable)
 
 
 def channel_structure(structure: JointStructure) -> JointStructure:

@@ -20,7 +20,7 @@ from qsproj.models.arc_scorer import ArcScorer, supported_buckets
 from qsproj.models.arc_training import Example, TrainingOptions, train_scorer
 from qsproj.models.joint_inference import Propagation
 from qsproj.models.joint_parser import JointParser, given_source_heads
-from qsproj.models.noisy_channel import SourceTreeLikelihood, channel_structure, explaining_pair
+from qsproj.models.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.pipelines.biparse import usable_pairs
 from qsproj.pipelines.cotrain import CotrainingReport, tree_examples
 from qsproj.progress import track
@@ -127,7 +127,8 @@ def source_tree_likelihood(
     heads = given_source_heads(kind, bilingual.source, pair.source, bilingual.source.scores(pair.source))
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
-    prepared = explaining_pair(bilingual, pair, heads, families=families)
+    channel = replace(bilingual, families=families)
+    prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
     scores = bilingual.weights.scores(prepared)
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
