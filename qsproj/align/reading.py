@@ -53,18 +53,20 @@ def read_word_pairs(
     DataError
         As the readers do; when there is no pair at all.
     """
-    formats = {is_conllu(path) for path in (source, target) if path is not None}
-    if len(formats) == 2 or (target is None and formats == {True}):
+    formats = [is_conllu(path) for path in (source, target) if path is not None]
+    if formats == [True]:
         raise UsageError(
-            f"{source} and {target} are CoNLL-U and text"
-            if target is not None
-            else f"{source} is CoNLL-U and has no translations; name the file of the other language, too"
+            f"{source} is CoNLL-U and has no translations; name the file of the other language, too"
         )
-    if languages is not None and formats == {True}:
+    if len(set(formats)) == 2:
+        trees, text = (source, target) if formats[0] else (target, source)
+        remedy = "name a file, as - is text" if text == "-" else "make CoNLL-U of the text: qsproj tag"
+        raise UsageError(f"found CoNLL-U in {trees} and text in {text}, expected both of one kind; {remedy}")
+    if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
     return _not_empty(
         _words_of_trees(source, target)
-        if formats == {True} and target is not None
+        if all(formats) and target is not None
         else _words_of_text(source, target, languages),
         source,
     )

@@ -11,123 +11,44 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.hand_alignments import add_link_learning, alignment_families, check_hand_alignment_format
+from qsproj.cli.biparse_options import (
+    EXAMPLES,
+    METHODS,
+    add_cotraining,
+    add_parsing,
+    add_training,
+)
+from qsproj.cli.hand_alignments import alignment_families, check_hand_alignment_format
 from qsproj.cli.options import (
-    add_seed,
-    add_workers,
     check_model_output,
     check_one_standard_input,
     check_outputs_differ,
-    whole_number,
     workers_of,
 )
-from qsproj.cli.pair_files import add_pair_files, check_keeps_inputs, located_pairs, pair_files_of
+from qsproj.cli.pair_files import check_keeps_inputs, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.files import name_of
 from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, SentencePair
+    from qsproj.models.joint_parser import ParsedPair
 
-EXAMPLES = """examples:
-  qsproj train corpora/en.conllu -o en.model
-  qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
-  qsproj biparse train --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted --source-model en.model -o en-de.model
-  qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
-      --alignment-output en-de.links --jobs 2
-  qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
-      --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
-"""
-
-_TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
-_PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
-_COTRAIN = """Train a parser of the target alone on trees, and on pairs whose target sides need none."""
-_METHODS = ("co-training", "noisy-channel")
+__all__ = ["EXAMPLES", "add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of all actions."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    train = _add_action(actions, "train", _TRAIN)
-    train.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
-    train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
-    train.add_argument(
-        "--factors",
-        default="all",
-        metavar="NAME",
-        help="all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
-    )
-    train.add_argument(
-        "--target-weights",
-        default="fixed",
-        metavar="NAME",
-        help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, "
-        "which was less accurate on dev data",
-    )
-    train.add_argument(
-        "--epochs",
-        type=whole_number(least=1),
-        default=None,
-        metavar="N",
-        help="passes over the pairs (default: 10)",
-    )
-    add_link_learning(train)
-    add_seed(train)
-    parse = _add_action(actions, "parse", _PARSE)
-    parse.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
-    parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
-    parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
-    parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
-    add_workers(parse)
-    cotrain = _add_action(actions, "cotrain", _COTRAIN)
-    cotrain.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
-    cotrain.add_argument(
-        "--trees",
-        required=True,
-        metavar="FILE",
-        help="target sentences with trees, best those that the model was trained on",
-    )
-    cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
-    cotrain.add_argument(
-        "--method",
-        default="co-training",
-        metavar="NAME",
-        help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
-        "learn target trees that explain the source trees",
-    )
-    cotrain.add_argument(
-        "--rounds",
-        type=whole_number(least=1),
-        metavar="N",
-        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
-    )
-    add_seed(cotrain)
-
-
-def _add_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str
-) -> argparse.ArgumentParser:
-    """Add an action with the options that all share."""
-    action = actions.add_parser(
-        name,
-        help=description.rstrip("."),
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_pair_files(action)
-    action.add_argument(
-        "--source-tree",
-        default=None,
-        metavar="NAME",
-        help="joint: inferred with the target (default in training); best: that of the source parser, which "
-        "is faster; observed: that of the source file. To parse, the default is as the model was trained",
-    )
-    return action
+    add_training(actions)
+    add_parsing(actions)
+    add_cotraining(actions)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -142,6 +63,7 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.features.joint_templates import FAMILIES
     from qsproj.models.arc_parser import ArcParser
+    from qsproj.models.arc_training import TrainingOptions
     from qsproj.models.joint_structure import SYNCH
     from qsproj.models.joint_training import JointTrainingOptions
     from qsproj.models.storage import load_model_of
@@ -167,6 +89,7 @@ def _train(options: argparse.Namespace) -> None:
         rng=np.random.default_rng(options.seed),
         source_tree=options.source_tree or "joint",
         families=(*families[options.factors], *on_links),
+        training=TrainingOptions(template_set=options.features),
         target_weights=options.target_weights,
         joint_training=JointTrainingOptions(
             epochs=defaults.epochs if options.epochs is None else options.epochs
@@ -245,13 +168,30 @@ def _parse(options: argparse.Namespace) -> None:
         links = (
             stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
         )
-        for parsed in track(located_pairs(pair_files_of(options), parse), "parsing", unit="pair"):
+        parsing = _watched(located_pairs(pair_files_of(options), parse), options)
+        for parsed in track(parsing, "parsing", unit="pair"):
             write_conllu([parsed.target], target)
             if source is not None:
                 write_conllu([parsed.source], source)
             if links is not None:
                 write_alignments([parsed.alignment], links, with_weights=True)
     print(counts.summary(), file=sys.stderr)
+
+
+def _watched(parsing: Iterable[ParsedPair], options: argparse.Namespace) -> Iterator[ParsedPair]:
+    """Pass pairs on; warn after the last of each side on which no word had a tag."""
+    tagged = {"source": False, "target": False}
+    for parsed in parsing:
+        for side, found in tagged.items():
+            tagged[side] = found or any(tag != UNSPECIFIED for tag in getattr(parsed, side).upos)
+        yield parsed
+    for side, found in tagged.items():
+        if not found:
+            print(
+                f"{name_of(getattr(options, side))}: no word has a UPOS tag, for the parser to read; "
+                "tag it first: qsproj tag",
+                file=sys.stderr,
+            )
 
 
 def _cotrain(options: argparse.Namespace) -> None:
@@ -264,8 +204,8 @@ def _cotrain(options: argparse.Namespace) -> None:
     from qsproj.pipelines.noisy_channel import train_noisy_channel
     from qsproj.pipelines.pair_streams import load_joint_parser
 
-    if options.method not in _METHODS:
-        raise unknown_name("method", options.method, list(_METHODS))
+    if options.method not in METHODS:
+        raise unknown_name("method", options.method, list(METHODS))
     _check_source_tree(options)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")

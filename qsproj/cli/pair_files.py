@@ -26,7 +26,10 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
     parser.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
     parser.add_argument(
-        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
+        "--alignment-format",
+        default="pharaoh",
+        metavar="NAME",
+        help="pharaoh (default), talp, naacl, naacl-zero, tsv",
     )
 
 

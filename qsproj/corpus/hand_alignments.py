@@ -7,7 +7,7 @@ from itertools import islice
 
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 
 
 def read_hand_alignments(
@@ -18,7 +18,7 @@ def read_hand_alignments(
     Parameters
     ----------
     path : str
-        Read twice, so not the standard input. An empty line says that nothing is linked.
+        Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
     format : str
         One that :func:`~qsproj.corpus.alignments.read_alignments` reads.
     sizes : iterable of (int, int)
@@ -29,7 +29,8 @@ def read_hand_alignments(
     UsageError
         When the file cannot be opened or is the standard input, or the format is unknown.
     DataError
-        As :func:`~qsproj.corpus.alignments.read_alignments`, with file and line; when there is no pair.
+        As :func:`~qsproj.corpus.alignments.read_alignments`, with file and line; when there is no
+        pair, or no link at all.
     """
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
@@ -38,4 +39,13 @@ def read_hand_alignments(
         raise DataError(
             path, 1, found="no alignment", expected="those of the first pairs", remedy="check the file"
         )
-    return list(read_alignments(path, format, islice(sizes, count)))
+    alignments = list(read_alignments(path, format, islice(sizes, count)))
+    if not any(len(alignment.links) for alignment in alignments):
+        raise DataError(
+            path,
+            None,
+            found=f"no link in {counted(count, 'alignment')}",
+            expected="links by hand",
+            remedy="check the file",
+        )
+    return alignments

@@ -52,7 +52,9 @@ def test_a_text_of_hashes_and_tabs_is_no_tree(write):
 def test_formats_that_do_not_go_together(write):
     tree, text = write("c", ROW.format(1, "a") + "\n"), write("t", "a\n")
     for arguments, message in (
-        ((tree, text), "CoNLL-U and text"),
+        ((tree, text), f"found CoNLL-U in {tree} and text in {text}, .*; make CoNLL-U of the text"),
+        ((text, tree), f"found CoNLL-U in {tree} and text in {text}, "),
+        ((tree, "-"), f"found CoNLL-U in {tree} and text in -, .*; name a file, as - is text"),
         ((tree,), "name the file of the other language"),
         ((tree, tree), "leave out --tokenize"),
     ):

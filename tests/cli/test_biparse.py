@@ -123,6 +123,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         ("0-0\n0-99\n", (), "hand:2: found a link of word 1 with word 100"),
         ("0-0\n0,9\n", (), "hand:2: found '0,9', expected links like 0-2"),
         ("", (), "hand:1: found no alignment"),
+        ("\n" * 40, (), "hand: found no link in 40 alignments, expected links by hand"),
         ("0-0\n" * 91, (), "hand:91: found the links of pair 91"),
         ("0-0\n", ("--factors", "synch"), "learns no joint weights; leave out --hand-alignment"),
         ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
@@ -141,6 +142,47 @@ def assert_one_line(outcome, *parts):
     assert outcome.err.count("\n") == 1, outcome.err
     for part in parts:
         assert part in outcome.err
+
+
+def test_features_are_those_that_are_asked_for(run_cli, models, tmp_path):
+    model = tmp_path / "model"
+    train = (
+        "biparse",
+        "train",
+        *PAIRS,
+        *LINKS,
+        "--source-model",
+        models[0],
+        "-o",
+        model,
+        "--factors",
+        "synch",
+    )
+    assert run_cli(*train, "--features", "words").code == 0
+    assert load_model(model).target.scorer.template_set == "words"
+    assert load_model(models[1]).target.scorer.template_set == "morphology"
+    assert_one_line(run_cli(*train, "--features", "x"), "unknown features 'x'; known: delexicalised, words")
+
+
+def test_a_side_without_tags_is_told_of(run_cli, models, tmp_path):
+    rows = Path(PAIRS[3]).read_text(encoding="utf-8").splitlines(keepends=True)
+    cells = (row.split("\t") for row in rows)
+    bare = ("\t".join([*row[:3], "_", *row[4:]]) if len(row) == 10 else "".join(row) for row in cells)
+    target = tmp_path / "bare.conllu"
+    target.write_text("".join(bare), encoding="utf-8")
+    pairs = ("--source", PAIRS[1], "--target", target)
+    outcome = run_cli("biparse", "parse", "-m", models[1], *pairs, *LINKS, "-o", tmp_path / "out")
+    assert outcome.code == 0
+    assert [line for line in outcome.err.splitlines() if "UPOS" in line] == [
+        f"{target}: no word has a UPOS tag, for the parser to read; tag it first: qsproj tag"
+    ]
+
+
+@pytest.mark.parametrize("action", ["train", "parse", "cotrain"])
+def test_help_of_an_action_shows_an_example(run_cli, action):
+    outcome = run_cli("biparse", action, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"examples:\n  qsproj biparse {action} " in outcome.out
 
 
 def test_bad_input_is_one_line(run_cli, models, tmp_path):
