@@ -24,14 +24,14 @@ from collections.abc import Iterable, Iterator
 from qsproj.align.aligners import METHODS, align_words
 from qsproj.align.encoding import MAX_CELLS
 from qsproj.align.reading import read_word_pairs
-from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN
+from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
 from qsproj.align.unspaced import SIDES
 from qsproj.cli.chosen_links import add_choosing, chooses, chosen_links
 from qsproj.cli.options import add_output, check_one_standard_input, number
 from qsproj.cli.pair_files import check_keeps_inputs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import counted
+from qsproj.errors import UsageError, counted
 
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
@@ -61,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
         type=number(least=0.0, most=1.0),
-        default=DEFAULT_THRESHOLD,
         metavar="P",
         help="for --symmetrize threshold, and with hand alignments: least probability of a link; lower finds "
         f"more links, of which more are wrong (default: {DEFAULT_THRESHOLD})",
@@ -88,11 +87,22 @@ def run(options: argparse.Namespace) -> None:
     """Align and write."""
     check_one_standard_input(options.source, options.target)
     check_keeps_inputs(options.output, options.source, options.target, options.hand_alignment, options.model)
-    alignments = chosen_links(options) if chooses(options) else _aligned(options)
+    _check_method(options)
+    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    alignments = chosen_links(options, threshold) if chooses(options) else _aligned(options, threshold)
     write_alignments(_reported(alignments), options.output, with_weights=options.weights)
 
 
-def _aligned(options: argparse.Namespace) -> Iterator[Alignment]:
+def _check_method(options: argparse.Namespace) -> None:
+    """Raise UsageError when an option is given that goes unread by this method or symmetrisation."""
+    if options.weights and options.method == "eflomal":
+        raise UsageError("eflomal gives links without probabilities; leave out --weights")
+    name = options.symmetrize or METHODS.get(options.method, THRESHOLD)
+    if options.threshold is not None and name in SYMMETRIZATIONS:
+        raise UsageError(f"--threshold is for --symmetrize {THRESHOLD}, found {name}; leave it out")
+
+
+def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     """Align by the bitext alone."""
     pairs = read_word_pairs(
         options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
@@ -101,7 +111,7 @@ def _aligned(options: argparse.Namespace) -> Iterator[Alignment]:
         pairs,
         method=options.method,
         symmetrization=options.symmetrize,
-        threshold=options.threshold,
+        threshold=threshold,
         unspaced=options.unspaced,
     )
 

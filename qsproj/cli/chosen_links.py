@@ -66,8 +66,10 @@ def chooses(options: argparse.Namespace) -> bool:
     return True
 
 
-def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
+def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     """Yield the links that are chosen for each pair; all files but the output are read before any is aligned.
+
+    ``threshold`` is the least probability of a link.
 
     Raises
     ------
@@ -83,10 +85,10 @@ def chosen_links(options: argparse.Namespace) -> Iterator[Alignment]:
     hand = _hand_alignments(options, sentences) if chooser is None else []
     pairs = propose_links(sentences, unspaced=options.unspaced)
     if chooser is not None:
-        return choose_links(chooser, pairs, threshold=options.threshold)
+        return choose_links(chooser, pairs, threshold=threshold)
     bitext = list(pairs)
     chooser = _learned(options, bitext, hand, families)
-    return choose_links(chooser, bitext, threshold=options.threshold, counted=True)
+    return choose_links(chooser, bitext, threshold=threshold, counted=True)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:

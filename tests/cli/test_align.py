@@ -62,6 +62,12 @@ def test_unspaced(run_cli, tmp_path):
         ),
         (("--threshold", "2"), "--threshold: found '2', expected a number, from 0 to 1"),
         (("--threshold", "nan"), "--threshold: found 'nan', expected a number"),
+        (
+            ("--threshold", "0.5", "--symmetrize", "union"),
+            "--threshold is for --symmetrize threshold, found union",
+        ),
+        (("--threshold", "0.3", "--method", "eflomal"), "found grow-diag-final-and; leave it out"),
+        (("--weights", "--method", "eflomal"), "eflomal gives links without probabilities"),
         (("--unspaced", "x"), "unknown side 'x'; known: source, target, both"),
     ],
 )
