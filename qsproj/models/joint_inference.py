@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,46 +129,36 @@ def infer_jointly(
         Which trees are possible.
     propagation : Propagation
     """
-    groups: list[FactorGroup] = [_unary(structure, scores, known)]
-    for side, trees in ((structure.source, source_trees), (structure.target, target_trees)):
-        if _is_free(side, known):
-            factor = projective_tree if trees.projective else tree
-            groups.append(factor(side.arcs, single_root=trees.single_root))
-    fertility_place = len(groups)
-    groups.append(_fertilities(structure, scores.fertility))
-    hmm_places = range(len(groups), len(groups) + len(structure.align_hmms))
-    groups += _align_hmms(structure, scores.jumps)
-    undecided = known[structure.results] == UNKNOWN
-    if undecided.any():
-        groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
-    if structure.synchronous:
-        groups += synchronous_groups(structure, known)
-    reduced = free_rows(structure.rows, known)
-    first_firing = len(groups)
-    joining = [(chosen, variables) for chosen, variables in reduced[1:] if len(chosen)]
-    groups += [all_true(variables, scores.factors[chosen]) for chosen, variables in joining]
+    fixed, *reduced = free_rows(structure.rows, known)
+    joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
+    # In the order in which they are asked.
+    parts: dict[str, list[FactorGroup]] = {
+        "sides": [_unary(structure, scores, known), *_trees(structure, known, source_trees, target_trees)],
+        "fertility": [_fertilities(structure, scores.fertility)],
+        "jumps": _align_hmms(structure, scores.jumps),
+        "hard": _hard(structure, known),
+        "factors": [all_true(variables, scores.factors[chosen]) for chosen, variables in joining],
+    }
     beliefs = run(
-        factor_graph(np.full(structure.n_variables, 2), groups),
+        factor_graph(np.full(structure.n_variables, 2), list(chain(*parts.values()))),
         schedule="sequential",
         max_iterations=propagation.max_iterations,
         tolerance=propagation.tolerance,
         damping=propagation.damping,
     )
     factors = np.zeros(len(structure.rows))
-    factors[reduced[0][0]] = 1.0
-    for place, (chosen, _) in enumerate(joining, start=first_firing):
-        factors[chosen] = groups[place].expected(beliefs.incoming[place])
+    factors[fixed[0]] = 1.0
+    for (chosen, _), firing in zip(joining, _expected(parts, "factors", beliefs), strict=True):
+        factors[chosen] = firing
     return JointBeliefs(
         _arc_probabilities(structure.source, beliefs, known),
         _arc_probabilities(structure.target, beliefs, known),
         probability(log_odds(beliefs, structure.link_variables)),
-        groups[fertility_place].expected(beliefs.incoming[fertility_place]),
+        _expected(parts, "fertility", beliefs)[0],
         factors,
         beliefs.status,
         len(beliefs.residuals),
-        np.array([groups[place].expected(beliefs.incoming[place]) for place in hmm_places]).reshape(
-            -1, JUMP_SCORES
-        ),
+        np.array(_expected(parts, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
     )
 
 
@@ -181,6 +173,41 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
     }
     status = second.status if second.status is Status.CONTRADICTION else first.status
     return replace(first, **of_arrays, status=status)
+
+
+def _expected(
+    parts: Mapping[str, Sequence[FactorGroup]], name: str, beliefs: Beliefs
+) -> list[NDArray[np.float64]]:
+    """Return what the groups of one part of the graph expect of their scores."""
+    names = list(parts)
+    first = sum(len(parts[earlier]) for earlier in names[: names.index(name)])
+    return [group.expected(heard) for group, heard in zip(parts[name], beliefs.incoming[first:])]
+
+
+def _trees(
+    structure: JointStructure,
+    known: NDArray[np.int8],
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+) -> list[FactorGroup]:
+    """Return TREE or PTREE over each side whose tree is to be found."""
+    groups: list[FactorGroup] = []
+    for side, trees in ((structure.source, source_trees), (structure.target, target_trees)):
+        if _is_free(side, known):
+            factor = projective_tree if trees.projective else tree
+            groups.append(factor(side.arcs, single_root=trees.single_root))
+    return groups
+
+
+def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+    """Return what ties grandparents and siblings to arcs, as far as they are not known, and SYNCH."""
+    groups: list[FactorGroup] = []
+    undecided = known[structure.results] == UNKNOWN
+    if undecided.any():
+        groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
+    if structure.synchronous:
+        groups += synchronous_groups(structure, known)
+    return groups
 
 
 def _fertilities(structure: JointStructure, scores: NDArray[np.float64]) -> FactorGroup:
