@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.links import NO_LINK
+from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads, Scores
 from qsproj.models.tree_inference import TreeInference
 
@@ -97,9 +98,10 @@ def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) 
     arcs = np.full(kept.shape, NONE, dtype=np.int32)
     variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
     arcs[heads, dependents] = variables
-    chances = np.clip(marginals[heads, dependents], 1e-12, 1.0 - 1e-12)
-    log_odds = np.log(chances / (1.0 - chances))
-    likely = log_odds[:, None] + log_odds[None, :] > LEAST_LOG_ODDS
+    log_odds = odds_of(marginals[heads, dependents])
+    with np.errstate(invalid="ignore"):
+        # A certain and an impossible arc: NaN, which is not more.
+        likely = log_odds[:, None] + log_odds > LEAST_LOG_ODDS
     upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
     one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
     grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], len(arcs))

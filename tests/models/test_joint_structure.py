@@ -226,3 +226,14 @@ def test_second_order_variables_stand_for_likely_pairs_only():
     assert side.siblings.possible[1, 3]
     assert side.siblings.possible[3, 1]
     assert not side.siblings.possible[0].any()
+
+
+def test_certain_arcs_make_no_impossible_pair_likely():
+    """A true tree that pruning must keep may be one that the parser rules out."""
+    marginals = np.zeros((4, 4))
+    marginals[0, 1] = marginals[1, 2] = marginals[2, 3] = 1.0
+    kept = marginals > 0.0
+    kept[1, 3] = True
+    side = free_side(marginals, kept, 1)
+    assert np.argwhere(side.grand.possible).tolist() == [[0, 2], [1, 3]]
+    assert not side.siblings.possible.any()
