@@ -93,8 +93,8 @@ def any_pair_sorted(results: Variables, pairs: Variables) -> AnyPair:
     pairs : int32[P, 2]
         The pairs.
     """
-    first = np.flatnonzero(np.diff(results, prepend=-1))
-    factor = np.cumsum(np.diff(results, prepend=-1) != 0) - 1
+    begins = np.diff(results, prepend=-1) != 0
+    first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1
     starts = np.append(2 * first + np.arange(first.size), 2 * len(results) + first.size).astype(np.int64)
     edges = np.empty(starts[-1], dtype=np.int32)
     edges[starts[:-1]] = results[first]
