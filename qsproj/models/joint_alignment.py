@@ -23,13 +23,18 @@ from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation
 from qsproj.models.joint_sides import NONE, Relation, Side
 from qsproj.models.joint_structure import TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint_training import JointTrainer, JointTrainingOptions
-from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
-from qsproj.models.storage import nested, save_model, under
+from qsproj.models.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
+    prepare_pair,
+)
+from qsproj.models.storage import save_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import run_epochs
 
 KIND = "link-chooser"
-DICTIONARY = "dictionary_"
 NO_TREES = TreeInference(projective=True, single_root=True)
 
 
@@ -43,6 +48,7 @@ class LinkChooser:
     families : tuple of str
         Which of ALIGN_HMMS there are.
     dictionary : Dictionary or None
+        Whose strengths are features of links.
     tagged : bool
         Whether it was trained on words with tags; it is blind to them otherwise.
     """
@@ -73,10 +79,7 @@ class LinkChooser:
             return links
         prepared = self.prepare(pair, counted=counted)
         chances = _infer(prepared, self.weights.scores(prepared), Propagation()).links
-        likely = chances >= threshold
-        return make_alignment(
-            links.n_source, links.n_target, links.links[likely], weights=np.clip(chances[likely], 0.0, 1.0)
-        )
+        return likely_links(links, chances, threshold)
 
     def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
         """Lay out the graph of a pair's links; parameters and errors as of :meth:`align`."""
@@ -103,21 +106,29 @@ class LinkChooser:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays from which :meth:`from_archive` makes the same model."""
-        arrays = self.weights.to_arrays()
-        if self.dictionary is not None:
-            arrays |= nested(DICTIONARY, self.dictionary.to_arrays())
+        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         return {"families": list(self.families), "tagged": self.tagged}, arrays
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkChooser:
         """Rebuild what :meth:`to_archive` gave."""
-        dictionary = under(DICTIONARY, arrays)
         return LinkChooser(
             JointWeights.from_arrays(arrays),
             tuple(header["families"]),
-            Dictionary.from_arrays(dictionary) if dictionary else None,
+            dictionary_from(arrays),
             header["tagged"],
         )
+
+
+def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
+    """Return the candidates whose probabilities, float64[k], reach a threshold, with these as weights."""
+    likely = chances >= threshold
+    return make_alignment(
+        candidates.n_source,
+        candidates.n_target,
+        candidates.links[likely],
+        weights=np.clip(chances[likely], 0.0, 1.0),
+    )
 
 
 def links_only(
@@ -182,7 +193,12 @@ def train_link_chooser(
     dictionary : Dictionary or None
         Counted from a bitext that these pairs are part of; None: do without.
     options : JointTrainingOptions or None
-        How the weights are learned.
+        How the weights are learned; None: as was best for links. ``source_evidence`` plays no part.
+
+    Returns
+    -------
+    LinkChooser
+        Tagged if every sentence of both sides is.
     """
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)

@@ -13,19 +13,25 @@ from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc_parser import ArcParser
+from qsproj.models.joint_alignment import likely_links
 from qsproj.models.joint_inference import JointBeliefs, Propagation, infer_jointly
 from qsproj.models.joint_sides import observed_side, pruned_side
 from qsproj.models.joint_structure import SYNCH, known_states
-from qsproj.models.joint_weights import JointWeights, PreparedPair, prepare_pair
+from qsproj.models.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
+    prepare_pair,
+)
 from qsproj.models.storage import nested, save_model, under
 
 KIND = "joint-parser"
-DICTIONARY = "dictionary_"
 SOURCE_TREES = ("joint", "best", "observed")
 LINK_THRESHOLD = 0.5
 
@@ -39,7 +45,7 @@ class ParsedPair:
     Attributes
     ----------
     source, target : Sentence
-        With heads and relations, and ``ArcProb=`` in MISC.
+        With heads and relations, and ``ArcProb=`` in MISC; an observed source stays as it was.
     alignment : Alignment
         The links that are more likely than not, with their probabilities.
     status : Status or None
@@ -71,7 +77,7 @@ class JointParser:
     source_tree : str
         What it was trained with: ``joint``, ``best`` or ``observed``.
     propagation : Propagation
-        How long messages are passed in parsing.
+        How long messages are passed in parsing; a model that was loaded has the default.
     dictionary : Dictionary or None
         Whose strengths are features of links.
     """
@@ -167,7 +173,7 @@ class JointParser:
         return ParsedPair(
             pair.source if kind == "observed" else _with_tree(self.source, pair.source, source_chances),
             _with_tree(self.target, pair.target, target_chances),
-            _likely_links(pair.alignment, link_chances),
+            likely_links(pair.alignment, link_chances, LINK_THRESHOLD),
             None if beliefs is None else beliefs.status,
             alone,
         )
@@ -188,8 +194,7 @@ class JointParser:
         """Return header and arrays; those of the two parsers carry their side's name."""
         header: dict[str, Any] = {"families": list(self.families), "source_tree": self.source_tree}
         arrays: Arrays = self.weights.to_arrays()
-        if self.dictionary is not None:
-            arrays |= nested(DICTIONARY, self.dictionary.to_arrays())
+        arrays |= dictionary_arrays(self.dictionary)
         header["target_scale"] = self.weights.target_scale
         header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
@@ -205,7 +210,6 @@ class JointParser:
             target_scale=header["target_scale"],
             aligner_scale=header.get("aligner_scale", 1.0),
         )
-        dictionary = under(DICTIONARY, arrays)
         source, target = (
             ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
         )
@@ -215,7 +219,7 @@ class JointParser:
             weights,
             tuple(header["families"]),
             header["source_tree"],
-            dictionary=Dictionary.from_arrays(dictionary) if dictionary else None,
+            dictionary=dictionary_from(arrays),
         )
 
 
@@ -267,14 +271,3 @@ def _with_tree(parser: ArcParser, sentence: Sentence, chances: Scores) -> Senten
         relations = labeller.label(parser.scorer.encode(sentence), heads)
     chosen = chances[heads[1:], np.arange(1, len(heads))]
     return with_arc_probabilities(with_heads(sentence, heads, relations), chosen)
-
-
-def _likely_links(alignment: Alignment, chances: NDArray[np.float64]) -> Alignment:
-    """Return the links of at least LINK_THRESHOLD, with their probabilities."""
-    likely = chances >= LINK_THRESHOLD
-    return make_alignment(
-        alignment.n_source,
-        alignment.n_target,
-        alignment.links[likely],
-        weights=np.clip(chances[likely], 0, 1),
-    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qsproj.bp.odds import odds_of
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import SentencePair
+from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import (
     FAMILIES,
     FERTILITY_BINS,
@@ -28,9 +29,11 @@ from qsproj.kernels.row_features import score_rows
 from qsproj.models.joint_inference import JointScores
 from qsproj.models.joint_sides import TRUE, Side
 from qsproj.models.joint_structure import JointStructure, joint_structure
+from qsproj.models.storage import nested, under
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
+DICTIONARY = "dictionary_"
 
 Buckets = NDArray[np.int32]
 
@@ -164,3 +167,14 @@ class JointWeights:
             score_rows(pair.factor_buckets, self.weights),
             score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
         )
+
+
+def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model's dictionary in its file; none where it has none."""
+    return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
+
+
+def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
+    """Rebuild what :func:`dictionary_arrays` gave."""
+    own = under(DICTIONARY, arrays)
+    return Dictionary.from_arrays(own) if own else None
