@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.align.reading import is_conllu, read_word_pairs
@@ -15,8 +15,8 @@ from qsproj.cli.pair_files import check_keeps_inputs
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.files import check_can_be_written
 from qsproj.corpus.pairing import pair_files
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.errors import UsageError, counted
 
 if TYPE_CHECKING:
     from qsproj.models.joint_alignment import LinkChooser
@@ -81,14 +81,45 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     _check_outputs(options)
     families = alignment_families(options)
     chooser = _loaded(options.model) if options.model else None
-    sentences = list(_sentence_pairs(options))
-    hand = _hand_alignments(options, sentences) if chooser is None else []
+    sides = list(_sides(options))
+    sizes = [(_length(source), _length(target)) for source, target in sides]
+    hand = _hand_alignments(options, sizes) if chooser is None else []
+    whole = [i for i, size in enumerate(sizes) if all(size)]
+    sentences = [(source, target) for source, target in sides if source is not None and target is not None]
     pairs = propose_links(sentences, unspaced=options.unspaced)
     if chooser is not None:
-        return choose_links(chooser, pairs, threshold=threshold)
-    bitext = list(pairs)
-    chooser = _learned(options, bitext, hand, families)
-    return choose_links(chooser, bitext, threshold=threshold, counted=True)
+        chosen = choose_links(chooser, pairs, threshold=threshold)
+    else:
+        bitext = list(pairs)
+        chooser = _learned(options, bitext, [hand[i] for i in whole if i < len(hand)], families)
+        chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
+    return _reported(_in_place(chosen, sizes))
+
+
+def _length(sentence: Sentence | None) -> int:
+    return 0 if sentence is None else len(sentence)
+
+
+def _in_place(alignments: Iterator[Alignment], sizes: list[tuple[int, int]]) -> Iterator[Alignment]:
+    """Yield the alignments of pairs with words on both sides, and for each other pair one without links."""
+    for size in sizes:
+        yield next(alignments) if all(size) else make_alignment(*size, [], weights=[])
+
+
+def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+    """Pass alignments on, and say at the end for how many pairs nothing was chosen."""
+    from qsproj.models.arc_parser import MAX_WORDS
+
+    long = 0
+    for alignment in alignments:
+        long += max(alignment.n_source, alignment.n_target) > MAX_WORDS
+        yield alignment
+    if long:
+        print(
+            f"{counted(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links as the aligner "
+            "proposes them",
+            file=sys.stderr,
+        )
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -101,26 +132,25 @@ def _check_outputs(options: argparse.Namespace) -> None:
         check_can_be_written(path)
 
 
-def _sentence_pairs(options: argparse.Namespace) -> Iterator[tuple[Sentence, Sentence]]:
-    """Read the sentences of both sides: with their tags where they have any."""
+def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sentence | None]]:
+    """Read the sentences of both sides, with their tags where they have any; None is a line without words."""
     languages = tuple(options.tokenize) if options.tokenize else None
     two_files = languages is None and options.target is not None
     if two_files and is_conllu(options.source) and is_conllu(options.target):
         yield from pair_files(options.source, options.target)
         return
     for source, target in read_word_pairs(options.source, options.target, languages=languages):
-        yield sentence_from_words(source), sentence_from_words(target)
+        yield (
+            sentence_from_words(source) if source else None,
+            sentence_from_words(target) if target else None,
+        )
 
 
-def _hand_alignments(
-    options: argparse.Namespace, sentences: list[tuple[Sentence, Sentence]]
-) -> list[Alignment]:
+def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) -> list[Alignment]:
     from qsproj.corpus.hand_alignments import read_hand_alignments
 
     return read_hand_alignments(
-        options.hand_alignment,
-        options.hand_alignment_format or "pharaoh",
-        sizes=[(len(source), len(target)) for source, target in sentences],
+        options.hand_alignment, options.hand_alignment_format or "pharaoh", sizes=sizes
     )
 
 
@@ -142,7 +172,8 @@ def _learned(
         families=families,
         with_dictionary=options.dictionary,
     )
-    print(counts.summary(), file=sys.stderr)
+    left_out = counted(len(hand) - counts.pairs, "pair")
+    print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
     if options.save_model is not None:
         chooser.save(options.save_model)
     return chooser

@@ -15,7 +15,7 @@ from qsproj.pipelines.biparse import parse_pairs
 from qsproj.pipelines.biparse_reports import ParsingCounts
 from qsproj.pipelines.streams import loaded_once
 
-# A pair takes tens of times as long as a sentence alone, so that a few are worth being sent away.
+# A pair takes much longer than a sentence alone, so that a few are worth being sent away.
 BLOCK_PAIRS = 16
 
 

@@ -74,6 +74,24 @@ def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
     assert run_cli("align", *SIDES, "-m", plain, *outputs).code == 0
 
 
+def test_pairs_to_choose_nothing_for_are_counted(run_cli, tmp_path):
+    texts = tmp_path / "en", tmp_path / "de"
+    for path in texts:
+        path.write_text("x y\n\nz\n" + "z " * 1001 + "\n", encoding="utf-8")
+    (tmp_path / "own").write_text("0-0 1-1\n\n0-0\n0-0\n", encoding="utf-8")
+    outputs = ("--save-model", tmp_path / "model", "-o", tmp_path / "out")
+    outcome = run_cli("align", *texts, "--hand-alignment", tmp_path / "own", *outputs)
+    assert outcome.code == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8").splitlines()[:3] == ["0-0 1-1", "", "0-0"]
+    taught, long, empty = outcome.err.splitlines()
+    assert taught.startswith("hand alignments of 2 pairs; 0 of 3 sure links")
+    assert taught.endswith("; left out: 1 pair too long or without candidates")
+    assert long == "1 pair with a side of more than 1,000 words: links as the aligner proposes them"
+    assert empty == "1 of 4 pairs has an empty side: no links"
+    assert run_cli("align", *texts, "-m", tmp_path / "model", "-o", tmp_path / "again").code == 0
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "out").read_bytes()
+
+
 def test_a_model_does_not_take_the_place_of_what_taught_it(run_cli, hand, tmp_path):
     own = tmp_path / "own"
     own.write_bytes(hand.read_bytes())
