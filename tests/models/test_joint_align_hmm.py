@@ -15,6 +15,7 @@ from qsproj.models.joint_alignment import NO_TREES, links_only
 from qsproj.models.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint_inference import Propagation, infer_jointly
 from qsproj.models.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states
+from qsproj.models.joint_training import JointExample, JointTrainer, JointTrainingOptions
 from qsproj.models.joint_weights import JointWeights
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.sentences import make_sentence
@@ -121,6 +122,21 @@ def test_jumps_of_both_directions_have_features_of_their_own():
     assert distance[0] == distance[2 * WIDEST_JUMP]
     assert distance[WIDEST_JUMP + 1] != distance[WIDEST_JUMP + 2]
     assert jump_buckets(()).shape == (0, 3)
+
+
+def test_evidence_that_contradicts_an_hmm_is_told_and_teaches_nothing():
+    """Both links of a target word are given, of which TARGETHMM allows one."""
+    prepared, _, scores = drawn("TARGETHMM", 6)
+    both = np.array([TRUE_STATE, UNKNOWN, UNKNOWN, UNKNOWN, TRUE_STATE, UNKNOWN, UNKNOWN], dtype=np.int8)
+    assert infer(prepared, scores, both).status is Status.CONTRADICTION
+    trainer = JointTrainer(JointTrainingOptions(), source_trees=NO_TREES, target_trees=NO_TREES)
+    heads = np.array([-1, 0, 0, 0, 0], dtype=np.int32)
+    _, gradient = trainer.step_above(JointExample(prepared, heads, both), None)
+    assert trainer.statuses[Status.CONTRADICTION] == 1
+    assert not gradient.any()
+    assert not trainer.weights.weights.any()
+    trainer.step(JointExample(prepared, heads, STATES))
+    assert trainer.weights.weights.any()
 
 
 def test_hand_links_are_observed_as_far_as_an_hmm_allows():

@@ -13,7 +13,7 @@ from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.joint_parser import synchronous_parser
+from qsproj.models.joint_parser import JointParser, synchronous_parser
 from qsproj.models.joint_training import JointTrainingOptions, cross_fitted_scores
 from qsproj.models.storage import load_model
 from qsproj.pipelines.biparse import (
@@ -123,6 +123,18 @@ def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
     assert not len(parsed.alignment.links)
     assert (counts.without_links, counts.contradictions) == (1, 0)
     assert counts.summary() == ("2 pairs; 100.0% of 1 run converged; parsed alone: 1 for no candidate link")
+
+
+def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, trained, monkeypatch):
+    parser, _ = trained
+    beliefs = replace(parser.infer(parser.prepare(pairs[33])), status=Status.CONTRADICTION)
+    monkeypatch.setattr(JointParser, "infer", lambda self, prepared: beliefs)
+    counts = ParsingCounts()
+    (parsed,) = parse_pairs(parser, [pairs[33]], counts=counts)
+    assert parsed.alone
+    assert parsed.target.heads.tolist() == parser.parse(pairs[33].target).heads.tolist()
+    assert parsed.source.heads.tolist() == parser.source.parse(pairs[33].source).heads.tolist()
+    assert counts.summary() == "1 pair; 0.0% of 1 run converged; parsed alone: 1 for contradicting factors"
 
 
 def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser):
