@@ -203,8 +203,15 @@ def known_states(
 ) -> NDArray[np.int8]:
     """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    With ``target_heads`` or ``source_heads`` the arcs of a tree are observed, and with them what follows
-    from it; ``link_states``, int8[k], says the same of the candidate links.
+    Parameters
+    ----------
+    structure : JointStructure
+    target_heads, source_heads : int32[n+1], int32[m+1] or None
+        Trees that are observed, and with them the grandparents and siblings that follow; not read of a side
+        that is observed in any case. All their arcs must have variables (pruning is told to keep them):
+        a word whose head was pruned away would be left without one, and nothing would contradict.
+    link_states : int8[k] or None
+        What is known of the candidate links.
     """
     known = np.full(structure.n_variables, UNKNOWN, dtype=np.int8)
     known[TRUE] = TRUE_STATE

@@ -108,6 +108,15 @@ def train_target_jointly(
 def moved(parser: ArcParser, added: ArcScorer, scale: float) -> ArcParser:
     """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added.
 
+    Parameters
+    ----------
+    parser : ArcParser
+        Not changed.
+    added : ArcScorer
+        With the parser's templates.
+    scale : float
+        The target scale of the joint weights.
+
     Raises
     ------
     UsageError

@@ -25,6 +25,7 @@ from qsproj.models.arc_training import (
     tree_objective,
 )
 from qsproj.models.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly, mixed
+from qsproj.models.joint_sides import NONE
 from qsproj.models.joint_structure import known_states
 from qsproj.models.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
@@ -72,11 +73,11 @@ class JointExample:
     ----------
     pair : PreparedPair
     target_heads : int32[n+1]
-        Its target tree (one that the model can build).
+        Its target tree (one that the model can build); all of its arcs have variables.
     link_states : int8[k] or None
         What hand alignments say of its candidate links (:mod:`qsproj.models.joint_evidence`).
     source_heads : int32[m+1] or None
-        The source parser's own tree, where the source tree is inferred.
+        The source parser's own tree, where the source tree is inferred; all of its arcs have variables.
     """
 
     pair: PreparedPair
@@ -95,6 +96,17 @@ class JointTrainer:
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
 
     What hand alignments say of candidate links is observed together with the target tree, in both terms.
+
+    Parameters
+    ----------
+    options : JointTrainingOptions
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+
+    Attributes
+    ----------
+    statuses : Counter of Status
+        How the runs of belief propagation ended so far, free and clamped.
 
     Raises
     ------
@@ -178,7 +190,14 @@ class JointTrainer:
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        """Take one step down the gradient of minus the log-likelihood."""
+        """Take one step down the gradient of minus the log-likelihood.
+
+        Parameters
+        ----------
+        pair : PreparedPair
+        free, clamped : JointBeliefs
+            By the weights of the moment, without what is observed and with it; neither contradicts itself.
+        """
         weights, state, touched, rate, steps = self._descent.memory
         used = 0
         for buckets, slopes in (
@@ -190,7 +209,7 @@ class JointTrainer:
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             used = add_rows(buckets, slopes, state, touched, used)
         adagrad(weights, state, touched, used, rate, steps)
-        kept = pair.structure.target.arcs >= 0
+        kept = pair.structure.target.arcs != NONE
         slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
         self._step_scale(slope / len(pair.target))
         self._descent.steps += 1
@@ -219,7 +238,30 @@ def train_joint_weights(
     target_trees: TreeInference,
     options: JointTrainingOptions,
 ) -> tuple[JointWeights, list[EpochRecord], Counter[Status]]:
-    """Learn joint weights; return them, a record of each epoch, and how the runs of BP ended."""
+    """Learn joint weights beside target scores that stay as they are.
+
+    Parameters
+    ----------
+    examples : sequence of JointExample
+        Their target scores are of parsers that have not seen the sentence (:func:`cross_fitted_scores`).
+    rng : numpy.random.Generator
+        Orders the pairs.
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+    options : JointTrainingOptions
+
+    Returns
+    -------
+    weights : JointWeights
+    records : list of EpochRecord
+    statuses : Counter of Status
+        How the runs of belief propagation ended, free and clamped.
+
+    Raises
+    ------
+    UsageError
+        As :class:`JointTrainer`.
+    """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
     records = run_epochs(
         len(examples),
@@ -250,6 +292,14 @@ def cross_fitted_scores(
     ----------
     sentences : sequence of Sentence
         Whole trees; at least two.
+    rng : numpy.random.Generator
+        Deals out the sentences, and orders them in each epoch.
+    template_set, inference
+        Of the parsers.
+    options : TrainingOptions
+        Objective, epochs, rate, L2 and cut-off.
+    folds : int
+        How many parsers are trained, each on the sentences of all other folds.
 
     Returns
     -------

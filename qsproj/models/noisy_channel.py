@@ -53,6 +53,11 @@ class SourceTreeLikelihood:
     statuses : Counter of Status
         Changed: counts how the runs of belief propagation ended.
 
+    Notes
+    -----
+    That log-probability is a ratio of sums over target trees, each weighed by the target parser, not the mean
+    over target trees of a ratio, which has no gradient by belief propagation (docs/notes/noisy-channel.md).
+
     *Source*: thesis 5.3.2; 3.2.4 and B.5 for the second derivative.
     """
 

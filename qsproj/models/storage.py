@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 class Model(Protocol):
-    """What every stored model offers."""
+    """What stored models offer, but for the link chooser, which aligns pairs (``LinkChooser.align``)."""
 
     def parse(self, sentence: Sentence) -> Sentence:
         """Return the sentence with what the model predicts filled in."""

@@ -104,6 +104,8 @@ def cotrain(
         whose messages contradict each other, teach nothing and are counted.
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same parser.
+    options : CotrainingOptions or None
+        None: one round.
 
     Returns
     -------

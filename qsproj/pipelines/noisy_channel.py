@@ -75,6 +75,7 @@ def train_noisy_channel(
         explained is the source parser's best, or where the bilingual parser was trained on observed source
         trees, that of the source sentence. Pairs without a candidate link are left out and counted. The
         graphs of all pairs are held in memory.
+    options : NoisyChannelOptions or None
 
     Returns
     -------
