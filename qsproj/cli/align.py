@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
-    check_one_standard_input(options.source, options.target)
+    check_one_standard_input(options.source, options.target, options.hand_alignment)
     check_keeps_inputs(options.output, options.source, options.target, options.hand_alignment, options.model)
     _check_method(options)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold

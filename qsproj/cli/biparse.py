@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    trees = options.trees if options.action == "cotrain" else None
-    check_one_standard_input(*_inputs(options), trees)
+    more = {"train": "hand_alignment", "cotrain": "trees"}.get(options.action)
+    check_one_standard_input(*_inputs(options), getattr(options, more) if more else None)
     {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 

@@ -36,7 +36,7 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
 def check_keeps_inputs(output: str | None, *inputs: str | None) -> None:
     """Raise UsageError when a file to write would take the place of one to read; None is no file."""
     # Only of regular files: a terminal may be both.
-    if output is None or not Path(output).is_file():
+    if output is None or output == STANDARD_INPUT or not Path(output).is_file():
         return
     for path in inputs:
         if path is not None and Path(path).resolve() == Path(output).resolve():

@@ -68,6 +68,7 @@ def test_unspaced(run_cli, tmp_path):
         ),
         (("--threshold", "0.3", "--method", "eflomal"), "found grow-diag-final-and; leave it out"),
         (("--weights", "--method", "eflomal"), "eflomal gives links without probabilities"),
+        (("-", "--hand-alignment", "-"), "only one file can be - (standard input)"),
         (("--unspaced", "x"), "unknown side 'x'; known: source, target, both"),
     ],
 )
@@ -83,6 +84,13 @@ def test_a_single_pair_is_counted_as_one(run_cli, tmp_path):
     outcome = run_cli("align", tmp_path / "pairs")
     assert (outcome.code, outcome.out) == (0, "\n")
     assert outcome.err == "1 of 1 pair has an empty side: no links\n"
+
+
+def test_a_file_of_that_name_is_not_the_standard_output(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_text("a\tb\n", encoding="utf-8")
+    assert run_cli("align", "./-").code == 0
+    assert run_cli("align", "-", stdin="a\tb\n").out == "0-0\n"
 
 
 def test_links_do_not_take_the_place_of_what_they_link(run_cli, pairs):

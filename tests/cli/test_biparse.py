@@ -297,6 +297,9 @@ def test_no_output_takes_the_place_of_another_file(run_cli, models, tmp_path, op
 
 
 def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
-    files = ("--source", "corpora/en.conllu", "--target", "-", *LINKS, "--trees", "-")
-    outcome = run_cli("biparse", "cotrain", "-m", models[1], *files, "-o", tmp_path / "out")
-    assert_one_line(outcome, "only one file can be -")
+    files = ("--source", "corpora/en.conllu", "--target", "-", *LINKS, "-o", tmp_path / "out")
+    for action in (
+        ("cotrain", "-m", models[1], "--trees", "-"),
+        ("train", "--source-model", models[0], "--hand-alignment", "-"),
+    ):
+        assert_one_line(run_cli("biparse", *action, *files), "only one file can be -")
