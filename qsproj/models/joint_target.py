@@ -1,7 +1,7 @@
 """Training of the joint model in which the target parser's weights move too.
 
 What is learned is added to the target parser: in training, to the scores of one that has not seen the
-sentence (:func:`~qsproj.models.joint_training.cross_fitted_scores`); in parsing, to those of the one that has
+sentence (:func:`~qsproj.models.cross_fitting.cross_fitted_scores`); in parsing, to those of the one that has
 seen all. L2 pulls it to zero, so the target weights stay near where monolingual training left them.
 
 *Source*: thesis 4.7.3, where alignment, bilingual and target weights are learned together.

@@ -30,7 +30,7 @@ from qsproj.models.arc_training import (
     right_heads,
     train_arc_parser,
 )
-from qsproj.models.joint_training import cross_fitted_scores
+from qsproj.models.cross_fitting import cross_fitted_scores
 from qsproj.models.tagger import Tagger
 from qsproj.models.tagger_training import train_tagger
 from qsproj.models.tagging_graph import FactorValues, TaggingBeliefs, infer_tags_and_tree, observed_values

@@ -17,6 +17,7 @@ from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.cross_fitting import cross_fitted_scores
 from qsproj.models.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint_parser import SOURCE_TREES, JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint_structure import SYNCH
@@ -24,7 +25,6 @@ from qsproj.models.joint_target import train_target_jointly
 from qsproj.models.joint_training import (
     JointExample,
     JointTrainingOptions,
-    cross_fitted_scores,
     train_joint_weights,
 )
 from qsproj.models.joint_weights import JointWeights

@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint_training import JointTrainingOptions, cross_fitted_scores
+from qsproj.models.joint_training import JointTrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.pipelines.biparse import (
     ParsingCounts,
@@ -190,24 +190,3 @@ def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
         return parser.weights.target_scale
 
     assert learned_scale(10.0) < 0.6 * learned_scale(1.0)
-
-
-def test_cross_fitted_scores_have_not_seen_their_sentence(pairs):
-    """A parser that has seen a tree gives it more: with one odd tree, its own scores must not know it."""
-    sentences = [pair.target for pair in pairs[:10]]
-    parser, _ = train_arc_parser(sentences, rng=np.random.default_rng(1), options=OPTIONS)
-    scores = cross_fitted_scores(
-        sentences,
-        rng=np.random.default_rng(1),
-        template_set=parser.scorer.template_set,
-        inference=parser.inference,
-        options=OPTIONS,
-    )
-
-    def right(of):
-        return sum(
-            int((parser.inference.best(one) == sentence.heads)[1:].sum())
-            for one, sentence in zip(of, sentences)
-        )
-
-    assert right(scores) < right([parser.scores(sentence) for sentence in sentences])
