@@ -56,10 +56,14 @@ def check_one_standard_input(*paths: str | None) -> None:
 
 def check_outputs_differ(*paths: str | None) -> None:
     """Raise UsageError when two of the files to write are the same; None is no file."""
-    given = [path for path in paths if path is not None]
-    for path in given:
-        if given.count(path) > 1:
+    seen: set[Path | str] = set()
+    for path in paths:
+        if path is None:
+            continue
+        place = path if path == "-" else Path(path).resolve()
+        if place in seen:
             raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
+        seen.add(place)
 
 
 def check_model_output(path: str, *inputs: str | None) -> None:

@@ -86,4 +86,6 @@ class ParsingCounts:
 def convergence(statuses: Counter[Status]) -> str:
     """Say how many runs of belief propagation there were, and which share of them settled."""
     runs = statuses.total()
-    return f"{100 * statuses[Status.CONVERGED] / max(runs, 1):.1f}% of {counted(runs, 'run')} converged"
+    if not runs:
+        return "nothing to infer"
+    return f"{100 * statuses[Status.CONVERGED] / runs:.1f}% of {counted(runs, 'run')} converged"

@@ -73,6 +73,7 @@ def test_factors_belong_to_the_second_order(run_cli, tmp_path):
     [
         ("project", *PAIR, "-o", "{there}", "--trees", "{there}"),
         ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there}"),
+        ("biparse", "parse", "-m", "x", *PAIR, "-o", "{there}", "--source-output", "{there again}"),
         ("biparse", "parse", "-m", "x", *PAIR, "-o", "-", "--alignment-output", "-"),
         ("adapt", "-m", "x", "--source", SAMPLE, "-o", "{there}", "--least-sure", "{there}"),
     ],
@@ -80,7 +81,8 @@ def test_factors_belong_to_the_second_order(run_cli, tmp_path):
 def test_two_outputs_of_one_name(run_cli, tmp_path, command):
     there = tmp_path / "there"
     there.write_text("what was there")
-    arguments = [str(there) if part == "{there}" else part for part in command]
+    spellings = {"{there}": str(there), "{there again}": f"{tmp_path}/./there"}
+    arguments = [spellings.get(part, part) for part in command]
     assert_one_line(run_cli(*arguments), "for two outputs, expected a name of its own for each")
     assert there.read_text() == "what was there"
 

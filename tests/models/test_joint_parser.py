@@ -137,6 +137,12 @@ def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, tra
     assert counts.summary() == "1 pair; 0.0% of 1 run converged; parsed alone: 1 for contradicting factors"
 
 
+def test_where_nothing_was_inferred_no_share_is_told():
+    assert ParsingCounts(without_links=2).summary() == (
+        "2 pairs; nothing to infer; parsed alone: 2 for no candidate link"
+    )
+
+
 def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser):
     pair = pairs[0]
     partial = replace(pair, target=with_heads(pair.target, np.full(len(pair.target) + 1, -1)))
