@@ -144,6 +144,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
+    from qsproj.models.joint_parser import LINK_THRESHOLD
     from qsproj.pipelines.biparse_reports import ParsingCounts
     from qsproj.pipelines.pair_streams import parse_pair_stream
     from qsproj.progress import track
@@ -154,11 +155,14 @@ def _parse(options: argparse.Namespace) -> None:
     check_keeps_inputs(options.source_output, options.model, options.target, options.alignment)
     check_keeps_inputs(options.alignment_output, options.model, options.source, options.target)
     _check_source_tree(options)
+    if options.link_threshold is not None and options.alignment_output is None:
+        raise UsageError("--link-threshold is for --alignment-output; leave it out")
     counts = ParsingCounts()
     parse = partial(
         parse_pair_stream,
         options.model,
         source_tree=options.source_tree,
+        link_threshold=LINK_THRESHOLD if options.link_threshold is None else options.link_threshold,
         counts=counts,
         workers=workers_of(options),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.hand_alignments import add_link_learning
-from qsproj.cli.options import add_seed, add_workers, whole_number
+from qsproj.cli.options import add_seed, add_workers, number, whole_number
 from qsproj.cli.pair_files import add_pair_files
 
 METHODS = ("co-training", "noisy-channel")
@@ -75,6 +75,12 @@ def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
     parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
     parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+    parse.add_argument(
+        "--link-threshold",
+        type=number(least=0, most=1),
+        metavar="P",
+        help="least probability of the links that are written (default: 0.5)",
+    )
     add_workers(parse)
 
 

@@ -47,7 +47,7 @@ class ParsedPair:
     source, target : Sentence
         With heads and relations, and ``ArcProb=`` in MISC; an observed source stays as it was.
     alignment : Alignment
-        The links that are more likely than not, with their probabilities.
+        The likely links, with their probabilities.
     status : Status or None
         How belief propagation ended; None where it was not run because the pair has no candidate link.
     alone : bool
@@ -149,11 +149,25 @@ class JointParser:
             propagation=self.propagation,
         )
 
-    def parse_pair(self, pair: SentencePair, *, source_tree: str | None = None) -> ParsedPair:
+    def parse_pair(
+        self,
+        pair: SentencePair,
+        *,
+        source_tree: str | None = None,
+        link_threshold: float = LINK_THRESHOLD,
+    ) -> ParsedPair:
         """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
 
         A pair without candidate links, or whose messages contradict each other, gets the parses of the
         monolingual parsers, and the aligner's links; ``alone`` says so.
+
+        Parameters
+        ----------
+        pair : SentencePair
+        source_tree : str or None
+            As :meth:`prepare` explains.
+        link_threshold : float
+            Links of at least this probability are taken; 0.5 gives the fewest expected errors.
 
         Raises
         ------
@@ -173,7 +187,7 @@ class JointParser:
         return ParsedPair(
             pair.source if kind == "observed" else _with_tree(self.source, pair.source, source_chances),
             _with_tree(self.target, pair.target, target_chances),
-            likely_links(pair.alignment, link_chances, LINK_THRESHOLD),
+            likely_links(pair.alignment, link_chances, link_threshold),
             None if beliefs is None else beliefs.status,
             alone,
         )

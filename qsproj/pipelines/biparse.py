@@ -19,7 +19,13 @@ from qsproj.models.arc_parser import MAX_WORDS, ArcParser
 from qsproj.models.arc_training import TrainingOptions, reachable, train_arc_parser
 from qsproj.models.cross_fitting import cross_fitted_scores
 from qsproj.models.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint_parser import SOURCE_TREES, JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint_parser import (
+    LINK_THRESHOLD,
+    SOURCE_TREES,
+    JointParser,
+    ParsedPair,
+    synchronous_parser,
+)
 from qsproj.models.joint_structure import SYNCH
 from qsproj.models.joint_target import train_target_jointly
 from qsproj.models.joint_training import (
@@ -264,6 +270,7 @@ def parse_pairs(
     pairs: Iterable[SentencePair],
     *,
     source_tree: str | None = None,
+    link_threshold: float = LINK_THRESHOLD,
     counts: ParsingCounts | None = None,
 ) -> Iterator[ParsedPair]:
     """Parse pairs one by one; ``counts``, where given, says in the end how they fared.
@@ -275,11 +282,13 @@ def parse_pairs(
         Consumed one at a time.
     source_tree : str or None
         As :meth:`JointParser.prepare` explains; None: as the model was trained.
+    link_threshold : float
+        Links of at least this probability are taken.
     counts : ParsingCounts or None
         Changed.
     """
     for pair in pairs:
-        parsed = parser.parse_pair(pair, source_tree=source_tree)
+        parsed = parser.parse_pair(pair, source_tree=source_tree, link_threshold=link_threshold)
         if counts is not None:
             counts.add(parsed)
         yield parsed

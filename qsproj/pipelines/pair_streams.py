@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError
-from qsproj.models.joint_parser import JointParser, ParsedPair
+from qsproj.models.joint_parser import LINK_THRESHOLD, JointParser, ParsedPair
 from qsproj.models.storage import load_model_of
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.biparse import parse_pairs
@@ -18,12 +18,15 @@ from qsproj.pipelines.streams import loaded_once
 # A pair takes much longer than a sentence alone, so that a few are worth being sent away.
 BLOCK_PAIRS = 16
 
+ParsedBlock = tuple[list[ParsedPair], UsageError | None]
+
 
 def parse_pair_stream(
     model: str,
     pairs: Iterable[SentencePair],
     *,
     source_tree: str | None = None,
+    link_threshold: float = LINK_THRESHOLD,
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
@@ -35,7 +38,7 @@ def parse_pair_stream(
         A joint parser; on a cluster all workers must find it there.
     pairs : iterable of SentencePair
         Consumed a few blocks ahead.
-    source_tree, counts
+    source_tree, link_threshold, counts
         As :func:`~qsproj.pipelines.biparse.parse_pairs` takes them.
     workers : Workers
         Who parses; the result does not depend on it.
@@ -50,7 +53,8 @@ def parse_pair_stream(
     """
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load_joint_parser, model)
-    return _parsed(model, pairs, source_tree, ParsingCounts() if counts is None else counts, workers)
+    on_block = partial(_parse_block, model, source_tree, link_threshold)
+    return _parsed(on_block, pairs, ParsingCounts() if counts is None else counts, workers)
 
 
 def load_joint_parser(path: str) -> JointParser:
@@ -67,13 +71,11 @@ def load_joint_parser(path: str) -> JointParser:
 
 
 def _parsed(
-    model: str,
+    on_block: Callable[[list[SentencePair]], ParsedBlock],
     pairs: Iterable[SentencePair],
-    source_tree: str | None,
     counts: ParsingCounts,
     workers: Workers,
 ) -> Iterator[ParsedPair]:
-    on_block = partial(_parse_block, model, source_tree)
     for done, problem in map_in_order(on_block, _blocks(pairs), workers=workers):
         for parsed in done:
             counts.add(parsed)
@@ -89,12 +91,13 @@ def _blocks(pairs: Iterable[SentencePair]) -> Iterator[list[SentencePair]]:
 
 
 def _parse_block(
-    model: str, source_tree: str | None, block: list[SentencePair]
-) -> tuple[list[ParsedPair], UsageError | None]:
+    model: str, source_tree: str | None, link_threshold: float, block: list[SentencePair]
+) -> ParsedBlock:
     """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
     done: list[ParsedPair] = []
     try:
-        done.extend(parse_pairs(loaded_once(load_joint_parser, model), block, source_tree=source_tree))
+        parser = loaded_once(load_joint_parser, model)
+        done.extend(parse_pairs(parser, block, source_tree=source_tree, link_threshold=link_threshold))
     except UsageError as error:
         return done, error
     return done, None

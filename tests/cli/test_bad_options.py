@@ -102,6 +102,7 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
             "--epochs",
         ),
         (("draw", SAMPLE), "found no format in the name"),
+        (("biparse", "parse", "-m", "x", *PAIR, "--link-threshold", "0.3"), "--link-threshold is for --al"),
     ],
 )
 def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):

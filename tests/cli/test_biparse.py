@@ -50,6 +50,18 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     assert all(link.weights is not None for link in links if len(link.links))
 
 
+def test_links_below_the_threshold_are_not_written(run_cli, models, tmp_path):
+    def links(threshold):
+        parse = ("biparse", "parse", "-m", models[1], *PAIRS, *LINKS, "-o", tmp_path / "de.conllu")
+        more = () if threshold is None else ("--link-threshold", threshold)
+        assert run_cli(*parse, "--alignment-output", tmp_path / "links", *more).code == 0
+        return [link for links in read_alignments(tmp_path / "links") for link in links.weights]
+
+    few, usual, many = links("0.9"), links(None), links("0")
+    assert min(few) >= 0.9 > min(usual) >= 0.5 > min(many)
+    assert len(usual) == sum(chance >= 0.5 for chance in many)
+
+
 def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     said = []
     for jobs in ("1", "2"):
