@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from qsproj.align.aligners import align_words
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.arc_parser import MAX_WORDS
-from qsproj.models.joint_alignment import LinkChooser, train_link_chooser
+from qsproj.models.joint_alignment import LinkChooser, likely_links, train_link_chooser
 from qsproj.models.joint_evidence import HandLinkCounts, count_hand_links
 
 # The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be
@@ -87,14 +87,8 @@ def choose_links(
         if _is_short(pair):
             yield chooser.align(pair, threshold=threshold, counted=counted)
         else:
-            yield _likely(pair.alignment, threshold)
+            yield likely_links(pair.alignment, link_posteriors(pair.alignment), threshold)
 
 
 def _is_short(pair: SentencePair) -> bool:
     return max(len(pair.source), len(pair.target)) <= MAX_WORDS
-
-
-def _likely(links: Alignment, threshold: float) -> Alignment:
-    chances = link_posteriors(links)
-    likely = chances >= threshold
-    return make_alignment(links.n_source, links.n_target, links.links[likely], weights=chances[likely])
