@@ -61,7 +61,9 @@ def test_help_comes_at_once():
 
 
 def test_kernels_import_nothing_of_ours():
-    for path in (PACKAGE / "kernels").glob("*.py"):
+    paths = list((PACKAGE / "kernels").rglob("*.py"))
+    assert len(paths) > len(list((PACKAGE / "kernels").glob("*.py")))
+    for path in paths:
         ours = [name for name in imports_of(path) if name.split(".")[0] == "qsproj"]
         assert all(name.startswith("qsproj.kernels") for name in ours), f"{path}: {ours}"
 
@@ -69,10 +71,17 @@ def test_kernels_import_nothing_of_ours():
 def test_every_package_has_its_layer():
     """import-linter checks the layers that it knows and is silent about a package that it was not told of."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    known = {name.strip() for layer in layers for name in re.split("[|:]", layer)}
-    packages = {f"qsproj.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
-    assert packages <= known
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layered = {contract["name"]: contract["layers"] for contract in contracts if contract["type"] == "layers"}
+    for contract, place in (("Imports run downward", "qsproj"), ("Families of models", "qsproj.models")):
+        known = {name.strip() for layer in layered[contract] for name in re.split("[|:]", layer)}
+        rooms = (CHECKOUT / place.replace(".", "/")).glob("*/__init__.py")
+        assert {f"{place}.{path.parent.name}" for path in rooms} <= known, contract
+
+
+def test_no_room_is_a_corridor():
+    rooms = {path.parent for path in PACKAGE.rglob("*.py")}
+    assert {str(room): len(list(room.glob("*.py"))) for room in rooms if len(list(room.glob("*.py"))) > 20} == {}
 
 
 def test_every_command_has_its_file_and_every_file_its_command():

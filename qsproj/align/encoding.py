@@ -95,7 +95,7 @@ def encode_bitext(pairs: Iterable[tuple[Words, Words]]) -> EncodedBitext:
 
 def find_word_pairs(bitext: EncodedBitext) -> WordPairs:
     """Return the word pairs of a bitext. O(cells) time."""
-    from qsproj.kernels.ibm1_cooccurrence import number_pairs, token_order
+    from qsproj.kernels.align.ibm1_cooccurrence import number_pairs, token_order
 
     starts, tokens, sentences = token_order(
         bitext.source_words, bitext.source_offsets, len(bitext.source_vocabulary)

@@ -19,7 +19,7 @@ from qsproj.align.encoding import EncodedBitext, WordPairs, find_word_pairs, let
 from qsproj.progress import track
 
 if TYPE_CHECKING:
-    from qsproj.kernels.hmm_leave_one_out import Jumps, LexicalCounts
+    from qsproj.kernels.align.hmm_leave_one_out import Jumps, LexicalCounts
 
 # Sentence pairs between two updates of the progress bar.
 _BATCH = 2000
@@ -89,7 +89,7 @@ def train_hmm(bitext: EncodedBitext, settings: HmmSettings | None = None) -> Lin
 
     Deterministic. O(cells * reach) time a sweep; about 16 bytes a cell and 16 a word pair.
     """
-    from qsproj.kernels.hmm_leave_one_out import Cells, Jumps, Shares, add_all_shares, sweep
+    from qsproj.kernels.align.hmm_leave_one_out import Cells, Jumps, Shares, add_all_shares, sweep
 
     settings = settings or HmmSettings()
     pairs = find_word_pairs(bitext)
@@ -145,7 +145,7 @@ def _uniform_shares(bitext: EncodedBitext) -> NDArray[np.float32]:
 
 
 def _no_counts(bitext: EncodedBitext, pairs: int) -> LexicalCounts:
-    from qsproj.kernels.hmm_leave_one_out import LexicalCounts
+    from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
 
     sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
     return LexicalCounts(
@@ -159,8 +159,8 @@ def _no_counts(bitext: EncodedBitext, pairs: int) -> LexicalCounts:
 
 
 def _prior(bitext: EncodedBitext, pairs: WordPairs, settings: HmmSettings) -> LexicalCounts:
-    from qsproj.kernels.hmm_leave_one_out import LexicalCounts
-    from qsproj.kernels.ibm1_spelling import pair_pseudo_counts
+    from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
+    from qsproj.kernels.align.ibm1_spelling import pair_pseudo_counts
 
     sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
     pseudo_counts = pair_pseudo_counts(

@@ -114,7 +114,7 @@ def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> Non
 
 
 def _grown(forward: Links, backward: Links, *, final_and: bool) -> Links:
-    from qsproj.kernels.symmetrize_grow import add_between_free_words, grow
+    from qsproj.kernels.align.symmetrize_grow import add_between_free_words, grow
 
     links = forward & backward
     sources, targets = links.any(axis=1), links.any(axis=0)

@@ -20,7 +20,7 @@ class FactorGroup(ABC):
     edge, K - 1 natural-log ratios against state 0 for a variable of K states, so one log-odds for a boolean.
     Messages may be infinite: -inf rules a state out, and +inf, on one ratio of an edge at most, says that its
     state is certain. A message that rules out state 0 but leaves several others writes these relative to the
-    best of them, raised by 1e5 (``qsproj.kernels.bp_arithmetic.CERTAIN``). Methods are pure.
+    best of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.graph import FactorGraph
 from qsproj.bp.group import FactorGroup, Messages
-from qsproj.kernels.bp_messages import add_up, largest_change, leave_out, replace
+from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace
 
 
 class MessageState:

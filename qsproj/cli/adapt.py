@@ -12,7 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import (
+from qsproj.cli.options.common import (
     add_seed,
     check_model_output,
     check_one_standard_input,
@@ -22,7 +22,7 @@ from qsproj.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from qsproj.models.converter_parser import StoredParser
+    from qsproj.models.converter.converter_parser import StoredParser
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
@@ -88,7 +88,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import read_conllu
     from qsproj.corpus.files import name_of
     from qsproj.errors import UsageError
-    from qsproj.models.converter_training import ConverterOptions
+    from qsproj.models.converter.converter_training import ConverterOptions
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
 
     check_model_output(options.output, options.source, options.target, options.parser)
@@ -122,7 +122,7 @@ def _train(options: argparse.Namespace) -> None:
 def _source_parser(path: str) -> StoredParser:
     """Load a parser that can become part of another model."""
     from qsproj.errors import DataError
-    from qsproj.models.converter_parser import StoredParser
+    from qsproj.models.converter.converter_parser import StoredParser
     from qsproj.models.storage import kind_of, load_parser
 
     parser = load_parser(path)
@@ -140,7 +140,7 @@ def _source_parser(path: str) -> StoredParser:
 def _convert(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.errors import DataError, UsageError
-    from qsproj.models.converter import Converter
+    from qsproj.models.converter.converter import Converter
     from qsproj.models.storage import kind_of, load_model
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 

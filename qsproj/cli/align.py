@@ -26,9 +26,9 @@ from qsproj.align.encoding import MAX_CELLS
 from qsproj.align.reading import read_word_pairs
 from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
 from qsproj.align.unspaced import SIDES
-from qsproj.cli.chosen_links import add_choosing, chooses, chosen_links
-from qsproj.cli.options import add_output, check_one_standard_input, number
-from qsproj.cli.pair_files import check_keeps_inputs
+from qsproj.cli.options.chosen_links import add_choosing, chooses, chosen_links
+from qsproj.cli.options.common import add_output, check_one_standard_input, number
+from qsproj.cli.options.pair_files import check_keeps_inputs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import UsageError, counted

@@ -16,21 +16,21 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.biparse_options import (
+from qsproj.cli.options.biparse_options import (
     EXAMPLES,
     METHODS,
     add_cotraining,
     add_parsing,
     add_training,
 )
-from qsproj.cli.hand_alignments import alignment_families, check_hand_alignment_format
-from qsproj.cli.options import (
+from qsproj.cli.options.common import (
     check_model_output,
     check_one_standard_input,
     check_outputs_differ,
     workers_of,
 )
-from qsproj.cli.pair_files import check_keeps_inputs, located_pairs, pair_files_of
+from qsproj.cli.options.hand_alignments import alignment_families, check_hand_alignment_format
+from qsproj.cli.options.pair_files import check_keeps_inputs, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
@@ -38,7 +38,7 @@ from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, SentencePair
-    from qsproj.models.joint_parser import ParsedPair
+    from qsproj.models.joint.joint_parser import ParsedPair
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
@@ -62,12 +62,12 @@ def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.features.joint_templates import FAMILIES
-    from qsproj.models.arc_parser import ArcParser
-    from qsproj.models.arc_training import TrainingOptions
-    from qsproj.models.joint_structure import SYNCH
-    from qsproj.models.joint_training import JointTrainingOptions
+    from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.arc.arc_training import TrainingOptions
+    from qsproj.models.joint.joint_structure import SYNCH
+    from qsproj.models.joint.joint_training import JointTrainingOptions
     from qsproj.models.storage import load_model_of
-    from qsproj.pipelines.biparse import train_joint_parser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
@@ -108,7 +108,7 @@ def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
 
 def _check_source_tree(options: argparse.Namespace) -> None:
     """Raise UsageError when the source tree that is asked for is none that there is."""
-    from qsproj.models.joint_parser import SOURCE_TREES
+    from qsproj.models.joint.joint_parser import SOURCE_TREES
 
     if options.source_tree not in (None, *SOURCE_TREES):
         raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
@@ -144,9 +144,9 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.models.joint_parser import LINK_THRESHOLD
-    from qsproj.pipelines.biparse_reports import ParsingCounts
-    from qsproj.pipelines.pair_streams import parse_pair_stream
+    from qsproj.models.joint.joint_parser import LINK_THRESHOLD
+    from qsproj.pipelines.bilingual.biparse_reports import ParsingCounts
+    from qsproj.pipelines.bilingual.pair_streams import parse_pair_stream
     from qsproj.progress import track
 
     check_outputs_differ(options.output, options.source_output, options.alignment_output)
@@ -204,9 +204,9 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.conllu import read_conllu
-    from qsproj.pipelines.cotrain import CotrainingOptions, cotrain
-    from qsproj.pipelines.noisy_channel import train_noisy_channel
-    from qsproj.pipelines.pair_streams import load_joint_parser
+    from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
+    from qsproj.pipelines.bilingual.noisy_channel import train_noisy_channel
+    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))

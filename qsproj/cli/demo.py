@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_seed
+from qsproj.cli.options.common import add_seed
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, check_one_standard_input
+from qsproj.cli.options.common import add_output, check_one_standard_input
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 
-from qsproj.cli.options import add_output, add_workers, workers_of
+from qsproj.cli.options.common import add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import name_of
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.models.storage import load_parser
-    from qsproj.models.tagging_parser import TaggingParser
+    from qsproj.models.tagging.tagging_parser import TaggingParser
     from qsproj.pipelines.streams import loaded_once, parse_stream
 
     sentences = read_conllu(options.input)

@@ -14,14 +14,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import (
+from qsproj.cli.options.common import (
     add_seed,
     add_workers,
     check_model_output,
     check_one_standard_input,
     check_outputs_differ,
 )
-from qsproj.cli.projection_methods import METHODS, refuse_unread_options
+from qsproj.cli.options.projection_methods import METHODS, refuse_unread_options
 from qsproj.corpus.files import check_can_be_written
 from qsproj.errors import UsageError, unknown_name
 

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output
+from qsproj.cli.options.common import add_output
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence

@@ -14,7 +14,14 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import add_output, check_one_standard_input, located, number, read_all, whole_number
+from qsproj.cli.options.common import (
+    add_output,
+    check_one_standard_input,
+    located,
+    number,
+    read_all,
+    whole_number,
+)
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
@@ -107,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> list[Candidate]:
     """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
-    from qsproj.models.converter import Converter
+    from qsproj.models.converter.converter import Converter
     from qsproj.pipelines.adapt import check_tree
     from qsproj.pipelines.suggest import Candidate
     from qsproj.pipelines.uncertainty import word_uncertainties

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
 
-from qsproj.cli.options import add_output, add_seed, add_workers, workers_of
+from qsproj.cli.options.common import add_output, add_seed, add_workers, workers_of
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
-    from qsproj.models.tagger import Tagger
+    from qsproj.models.tagging.tagger import Tagger
 
 EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu -o de.tagger --language de
@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options import check_model_output, read_tagged
-    from qsproj.models.tagger_training import accuracy, train_tagger
+    from qsproj.cli.options.common import check_model_output, read_tagged
+    from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 
     for given, name in (
         (options.input, "INPUT"),
@@ -112,7 +112,7 @@ def _raw_words(paths: list[str], language: str | None) -> Iterator[list[str]]:
 
 def _tag(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
-    from qsproj.models.tagger import load_tagger
+    from qsproj.models.tagging.tagger import load_tagger
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 

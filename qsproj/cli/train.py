@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options import (
+from qsproj.cli.options.common import (
     add_seed,
     check_model_output,
     check_one_standard_input,
@@ -25,10 +25,10 @@ from qsproj.conventions import NO_HEAD
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from qsproj.models.arc_parser import ArcParser
-    from qsproj.models.arc_training import TrainingReport
-    from qsproj.models.graph_parser import GraphParser
-    from qsproj.models.tagging_parser import TaggingParser
+    from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.arc.arc_training import TrainingReport
+    from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.tagging.tagging_parser import TaggingParser
 
 EXAMPLES = """examples:
   qsproj train corpora/en.conllu -o en.model
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
-    from qsproj.models.arc_training import TrainingOptions, train_arc_parser
+    from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 
     defaults = TrainingOptions()
     settings = TrainingOptions(
@@ -177,8 +177,8 @@ def _check_kind(options: argparse.Namespace) -> None:
 
 def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:
     """Return the training of a second-order parser, with the options that only it has."""
-    from qsproj.models.graph_parser import GraphOptions
-    from qsproj.models.graph_training import train_graph_parser
+    from qsproj.models.graph.graph_parser import GraphOptions
+    from qsproj.models.graph.graph_training import train_graph_parser
 
     defaults = GraphOptions()
     graph_options = GraphOptions(
@@ -191,8 +191,8 @@ def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParse
 
 def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParser, TrainingReport]]:
     """Return the training of a parser that tags, with the options that only it has."""
-    from qsproj.models.tagging_parser import TaggingOptions
-    from qsproj.models.tagging_parser_training import train_tagging_parser
+    from qsproj.models.tagging.tagging_parser import TaggingOptions
+    from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
 
     iterations = options.iterations or TaggingOptions().iterations
     return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=iterations))

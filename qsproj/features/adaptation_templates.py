@@ -32,8 +32,8 @@ import numpy as np
 
 from qsproj.features.hashing import stable_hash
 from qsproj.features.source_nodes import COLUMNS
-from qsproj.kernels.adaptation_features import PAIR_PLACE, Templates
-from qsproj.kernels.source_paths import PAIR, PLACES
+from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
+from qsproj.kernels.adaptation.source_paths import PAIR, PLACES
 
 Template = tuple[str, ...]
 

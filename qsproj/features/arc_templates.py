@@ -36,7 +36,7 @@ class TemplateSet:
 
 @dataclass(frozen=True, slots=True)
 class CompiledTemplates:
-    """Templates as the kernels read them; see :mod:`qsproj.kernels.arc_features` for the codes.
+    """Templates as the kernels read them; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
     Attributes
     ----------

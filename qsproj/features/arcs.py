@@ -6,7 +6,7 @@ import numpy as np
 
 from qsproj.features.arc_templates import CompiledTemplates
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.arc_features import ArcFeatures, position_parts
+from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from qsproj.features.atoms import PADDING, EncodedSentence
 from qsproj.features.second_order_templates import CompiledFamily
-from qsproj.kernels.arc_features import position_parts
-from qsproj.kernels.second_order_features import FactorFeatures
+from qsproj.kernels.features.arc_features import position_parts
+from qsproj.kernels.features.second_order_features import FactorFeatures
 
 Words = NDArray[np.int32]
 Places = NDArray[np.uint64]

@@ -47,7 +47,7 @@ class FamilyTemplates:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFamily:
-    """Templates of one family as :func:`qsproj.kernels.arc_features.position_parts` reads them.
+    """Templates of one family as :func:`qsproj.kernels.features.arc_features.position_parts` reads them.
 
     Attributes
     ----------

@@ -22,8 +22,8 @@ from qsproj.features.second_order_templates import (
     Template,
     compile_family,
 )
-from qsproj.kernels.arc_features import position_parts
-from qsproj.kernels.second_order_features import FactorFeatures
+from qsproj.kernels.features.arc_features import position_parts
+from qsproj.kernels.features.second_order_features import FactorFeatures
 
 Places = NDArray[np.uint64]
 

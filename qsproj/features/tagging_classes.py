@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from qsproj.kernels.word_classes import exchange_pass
+from qsproj.kernels.tagging.word_classes import exchange_pass
 
 BOUNDARY_CLASS, RARE_CLASS = 0, 1
 RESERVED = 2

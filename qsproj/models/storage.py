@@ -31,16 +31,16 @@ Kind = TypeVar("Kind")
 
 # kind in the header -> module and class with ``from_archive(header, arrays)``
 KINDS: dict[str, tuple[str, str]] = {
-    "arc-parser": ("qsproj.models.arc_parser", "ArcParser"),
-    "graph-parser": ("qsproj.models.graph_parser", "GraphParser"),
-    "tagger": ("qsproj.models.tagger", "Tagger"),
-    "tagging-parser": ("qsproj.models.tagging_parser", "TaggingParser"),
-    "dmv": ("qsproj.models.dmv", "Dmv"),
-    "qg-dmv": ("qsproj.models.qg_dmv", "QgDmv"),
-    "converter": ("qsproj.models.converter", "Converter"),
-    "adapted-parser": ("qsproj.models.converter_parser", "AdaptedParser"),
-    "joint-parser": ("qsproj.models.joint_parser", "JointParser"),
-    "link-chooser": ("qsproj.models.joint_alignment", "LinkChooser"),
+    "arc-parser": ("qsproj.models.arc.arc_parser", "ArcParser"),
+    "graph-parser": ("qsproj.models.graph.graph_parser", "GraphParser"),
+    "tagger": ("qsproj.models.tagging.tagger", "Tagger"),
+    "tagging-parser": ("qsproj.models.tagging.tagging_parser", "TaggingParser"),
+    "dmv": ("qsproj.models.dmv.dmv", "Dmv"),
+    "qg-dmv": ("qsproj.models.qg_dmv.qg_dmv", "QgDmv"),
+    "converter": ("qsproj.models.converter.converter", "Converter"),
+    "adapted-parser": ("qsproj.models.converter.converter_parser", "AdaptedParser"),
+    "joint-parser": ("qsproj.models.joint.joint_parser", "JointParser"),
+    "link-chooser": ("qsproj.models.joint.joint_alignment", "LinkChooser"),
 }
 
 

@@ -13,10 +13,10 @@ from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
-from qsproj.models.arc_parser import MAX_WORDS
-from qsproj.models.converter import Conversion, Converter, converted_sentence
-from qsproj.models.converter_parser import AdaptedParser, StoredParser
-from qsproj.models.converter_training import ConverterOptions, ConverterReport, train_converter
+from qsproj.models.arc.arc_parser import MAX_WORDS
+from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
+from qsproj.models.converter.converter_parser import AdaptedParser, StoredParser
+from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
 from qsproj.progress import track
 
 

@@ -16,10 +16,10 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import AlignmentScores, alignment_scores
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.models.arc_training import TrainingOptions, train_arc_parser
-from qsproj.pipelines.baselines import attach_next, attach_previous
-from qsproj.pipelines.hard_projection import ProjectionCounts
-from qsproj.pipelines.project import HardProjectionOptions, ProjectedTrees, train_on_projection
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.pipelines.projection.baselines import attach_next, attach_previous
+from qsproj.pipelines.projection.hard_projection import ProjectionCounts
+from qsproj.pipelines.projection.project import HardProjectionOptions, ProjectedTrees, train_on_projection
 
 HELD_OUT = 30
 EPOCHS = 8

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from qsproj.corpus.conllu import lines_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
-from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser, load_parser
-from qsproj.models.tagger import Tagger, load_tagger
+from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 # Enough to be worth sending to another process, few enough to be parsed while one waits.
@@ -42,7 +42,7 @@ def parse_stream(
     sentences : iterable of Sentence
         All there is in a file, in order; consumed a few blocks ahead.
     decode, confidence
-        As :meth:`qsproj.models.arc_parser.ArcParser.parse` takes them.
+        As :meth:`qsproj.models.arc.arc_parser.ArcParser.parse` takes them.
     name : str
         What a message calls the file that the sentences are from.
     workers : Workers

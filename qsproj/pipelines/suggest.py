@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.models.converter import Converter
+from qsproj.models.converter.converter import Converter
 from qsproj.models.storage import Parser
 
 UNCERTAINTY_KEY = "uncertainty"

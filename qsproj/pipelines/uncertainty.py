@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
-from qsproj.models.arc_parser import ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import Heads, Scores, check_scores
-from qsproj.kernels.log_marginals import log_marginals
+from qsproj.kernels.trees.log_marginals import log_marginals
 from qsproj.trees.entropies import renyi_entropy as order_alpha_entropy
 from qsproj.trees.entropies import shannon_entropy
 from qsproj.trees.posterior import (
@@ -41,8 +41,8 @@ class TreeFamily:
         (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none.
     sum_up : callable
         (scores, single_root) -> log Z, marginals, derivatives, shifts, in range: sums over trees in
-        probability space, as of :func:`qsproj.kernels.matrix_tree.matrix_tree`. Not in range: when digits may
-        be lost, or when there is no tree.
+        probability space, as of :func:`qsproj.kernels.trees.matrix_tree.matrix_tree`. Not in range: when
+        digits may be lost, or when there is no tree.
     sum_in_logs : callable
         (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; with
         ``maximise``, maxima for sums.

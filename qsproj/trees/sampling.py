@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Scores
-from qsproj.kernels.matrix_tree import matrix_tree
-from qsproj.kernels.tree_sampling import draw_by_walks
+from qsproj.kernels.trees.matrix_tree import matrix_tree
+from qsproj.kernels.trees.tree_sampling import draw_by_walks
 from qsproj.trees.posterior import TreePosterior
 
 # A step takes about 10 ns; past this number the other way of drawing is the faster one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.kernels.bp_messages import add_up, largest_change, leave_out, replace
+from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace
 
 INF = np.inf
 

@@ -11,9 +11,9 @@ from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.joint_structure import SYNCH
+from qsproj.models.joint.joint_structure import SYNCH
 from qsproj.models.storage import load_model
-from qsproj.pipelines.noisy_channel import NoisyChannelOptions
+from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions
 
 PAIRS = ("--source", "corpora/en.conllu", "--target", "corpora/de.conllu")
 LINKS = ("--alignment", "corpora/en-de.pharaoh")

@@ -12,7 +12,7 @@ from qsproj.features.arc_templates import (
 from qsproj.features.atoms import PADDING, TAG_NUMBERS, encode
 from qsproj.features.hashing import stable_hash
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
-from qsproj.kernels import arc_features as kernels
+from qsproj.kernels.features import arc_features as kernels
 from tests.sentences import make_sentence
 
 

@@ -6,7 +6,7 @@ import pytest
 from qsproj.errors import UsageError
 from qsproj.features.tagging import WORD_ATTRIBUTES, WordTable, compiled, templates_with, word_attributes
 from qsproj.features.tagging_classes import word_classes
-from qsproj.kernels.tag_features import feature_keys
+from qsproj.kernels.tagging.tag_features import feature_keys
 
 
 @pytest.mark.parametrize(

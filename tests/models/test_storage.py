@@ -11,14 +11,14 @@ import pytest
 
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.errors import DataError
-from qsproj.models.arc_parser import ArcParser
-from qsproj.models.arc_scorer import ArcScorer
-from qsproj.models.dmv_training import DmvOptions, train_dmv
-from qsproj.models.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
+from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
 from qsproj.models.storage import HEADER_NAME, load_model
-from qsproj.models.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.tagging_parser import TaggingOptions, TaggingParser
-from qsproj.models.tagging_weights import TaggingWeights
+from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
+from qsproj.models.tagging.tagging_weights import TaggingWeights
 from qsproj.models.tree_inference import TreeInference
 
 # All arrays whose sizes hang together, by kind of model.

@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import DataError, MissingTreeError, UsageError
-from qsproj.models.converter import Conversion, Converter
+from qsproj.models.converter.converter import Conversion, Converter
 from qsproj.pipelines.adapt import (
     ConvertedSentence,
     convert_treebank,

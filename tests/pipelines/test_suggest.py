@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.models.arc_parser import ArcParser
-from qsproj.models.arc_scorer import ArcScorer
-from qsproj.models.converter import Converter
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.converter.converter import Converter
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.suggest import (
     Candidate,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.models.arc_parser import ArcParser
-from qsproj.models.arc_scorer import ArcScorer
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.uncertainty import CRITERIA, belief, head_entropies, word_uncertainties
 from qsproj.trees import nonprojective, projective

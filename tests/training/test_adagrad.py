@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.kernels.adagrad import adagrad
+from qsproj.kernels.features.adagrad import adagrad
 from qsproj.training.adagrad import AdaGrad
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from qsproj.kernels.eisner_second_order_inside import inside
-from qsproj.kernels.eisner_second_order_outside import outside
-from qsproj.kernels.semirings import LOG, MAXIMUM
+from qsproj.kernels.trees.eisner_second_order_inside import inside
+from qsproj.kernels.trees.eisner_second_order_outside import outside
+from qsproj.kernels.trees.semirings import LOG, MAXIMUM
 from qsproj.trees import projective, second_order
 from qsproj.trees.posterior import NoTreeError
 from qsproj.trees.second_order_scores import second_order_scores, tree_score

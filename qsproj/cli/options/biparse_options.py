@@ -1,0 +1,143 @@
+"""Options of the actions of ``qsproj biparse``, and an example of each."""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.cli.options.common import add_seed, add_workers, number, whole_number
+from qsproj.cli.options.hand_alignments import add_link_learning
+from qsproj.cli.options.pair_files import add_pair_files
+
+METHODS = ("co-training", "noisy-channel")
+
+_TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
+_PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
+_COTRAIN = """Train a parser of the target alone on trees, and on pairs whose target sides need none."""
+
+_EXAMPLES_TO_TRAIN = """\
+  qsproj biparse train --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted --source-model en.model -o en-de.model
+"""
+_EXAMPLES_TO_PARSE = """\
+  qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
+      --alignment-output en-de.links --jobs 2
+"""
+_EXAMPLES_TO_COTRAIN = """\
+  qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
+      --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
+"""
+EXAMPLES = f"""examples:
+  qsproj train corpora/en.conllu -o en.model
+  qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
+{_EXAMPLES_TO_TRAIN}{_EXAMPLES_TO_PARSE}{_EXAMPLES_TO_COTRAIN}"""
+
+
+def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the action ``train``."""
+    train = _add_action(actions, "train", _TRAIN, _EXAMPLES_TO_TRAIN, source_tree="joint")
+    train.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
+    train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    train.add_argument(
+        "--factors",
+        default="all",
+        metavar="NAME",
+        help="all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
+    )
+    train.add_argument(
+        "--target-weights",
+        default="fixed",
+        metavar="NAME",
+        help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, "
+        "which was less accurate on dev data",
+    )
+    train.add_argument(
+        "--features",
+        metavar="NAME",
+        help="what the target parser reads of a word, as in `qsproj train`: words, for text that only a "
+        "tagger has seen; morphology (default where the trees have lemmas, XPOS or FEATS)",
+    )
+    train.add_argument(
+        "--epochs",
+        type=whole_number(least=1),
+        default=None,
+        metavar="N",
+        help="passes over the pairs (default: 10)",
+    )
+    add_link_learning(train)
+    add_seed(train)
+
+
+def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the action ``parse``."""
+    parse = _add_action(actions, "parse", _PARSE, _EXAMPLES_TO_PARSE, source_tree="as the model was trained")
+    parse.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
+    parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
+    parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
+    parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
+    parse.add_argument(
+        "--link-threshold",
+        type=number(least=0, most=1),
+        metavar="P",
+        help="least probability of the links that are written (default: 0.5)",
+    )
+    add_workers(parse)
+
+
+def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the action ``cotrain``."""
+    cotrain = _add_action(
+        actions,
+        "cotrain",
+        _COTRAIN,
+        _EXAMPLES_TO_COTRAIN,
+        source_tree="as the model was trained; a noisy channel takes best for joint",
+    )
+    cotrain.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
+    cotrain.add_argument(
+        "--trees",
+        required=True,
+        metavar="FILE",
+        help="target sentences with trees, best those that the model was trained on",
+    )
+    cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
+    cotrain.add_argument(
+        "--method",
+        default="co-training",
+        metavar="NAME",
+        help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
+        "learn target trees that explain the source trees",
+    )
+    cotrain.add_argument(
+        "--rounds",
+        type=whole_number(least=1),
+        metavar="N",
+        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
+    )
+    add_seed(cotrain)
+
+
+def _add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    description: str,
+    examples: str,
+    *,
+    source_tree: str,
+) -> argparse.ArgumentParser:
+    """Add an action with the options that all share; ``source_tree`` says what is the default."""
+    action = actions.add_parser(
+        name,
+        help=description.rstrip("."),
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_pair_files(action)
+    action.add_argument(
+        "--source-tree",
+        metavar="NAME",
+        help="joint: inferred with the target; best: that of the source parser, which is faster; observed: "
+        f"that of the source file (default: {source_tree})",
+    )
+    return action

@@ -1,0 +1,192 @@
+"""``qsproj align`` with hand alignments: its options, and how it learns from them and chooses by them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from qsproj.align.reading import is_conllu, read_word_pairs
+from qsproj.align.symmetrize import THRESHOLD
+from qsproj.cli.options.common import add_seed, check_outputs_differ
+from qsproj.cli.options.hand_alignments import (
+    add_link_learning,
+    alignment_families,
+    check_hand_alignment_format,
+)
+from qsproj.cli.options.pair_files import check_keeps_inputs
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.files import check_can_be_written
+from qsproj.corpus.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.errors import UsageError, counted
+
+if TYPE_CHECKING:
+    from qsproj.models.joint.joint_alignment import LinkChooser
+
+# The method whose links are chosen among: others say nothing of how likely a link is.
+PROPOSING = "hmm"
+
+
+def add_choosing(parser: argparse.ArgumentParser) -> None:
+    """Add the options of an aligner that learns from hand alignments."""
+    group = add_link_learning(parser)
+    group.add_argument(
+        "--save-model", metavar="MODEL", help="with --hand-alignment, also write what was learned, for -m"
+    )
+    group.add_argument(
+        "-m", "--model", metavar="MODEL", help="choose links by what hand alignments have taught before"
+    )
+    add_seed(parser)
+
+
+def chooses(options: argparse.Namespace) -> bool:
+    """Tell whether hand alignments have a say, now or by a model.
+
+    Raises
+    ------
+    UsageError
+        When options do not go together.
+    """
+    check_hand_alignment_format(options)
+    if options.hand_alignment is None:
+        for given, name in (
+            (options.save_model, "--save-model"),
+            (options.alignment_factors, "--alignment-factors"),
+            (options.dictionary, "--dictionary"),
+        ):
+            if given:
+                raise UsageError(f"{name} is for --hand-alignment; leave it out")
+        if options.model is None:
+            return False
+    elif options.model is not None:
+        raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
+    if options.method != PROPOSING or options.symmetrize not in (None, THRESHOLD):
+        raise UsageError(
+            f"with hand alignments, links are chosen among those that {PROPOSING} proposes; leave out "
+            "--method and --symmetrize"
+        )
+    return True
+
+
+def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
+    """Yield the links that are chosen for each pair; all files but the output are read before any is aligned.
+
+    ``threshold`` is the least probability of a link.
+
+    Raises
+    ------
+    UsageError, DataError
+        For the options, and for what is wrong with a file.
+    """
+    from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
+
+    _check_outputs(options)
+    families = alignment_families(options)
+    chooser = _loaded(options.model) if options.model else None
+    sides = list(_sides(options))
+    sizes = [(_length(source), _length(target)) for source, target in sides]
+    hand = _hand_alignments(options, sizes) if chooser is None else []
+    whole = [i for i, size in enumerate(sizes) if all(size)]
+    sentences = [(source, target) for source, target in sides if source is not None and target is not None]
+    pairs = propose_links(sentences, unspaced=options.unspaced)
+    if chooser is not None:
+        chosen = choose_links(chooser, pairs, threshold=threshold)
+    else:
+        bitext = list(pairs)
+        chooser = _learned(options, bitext, [hand[i] for i in whole if i < len(hand)], families)
+        chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
+    return _reported(_in_place(chosen, sizes))
+
+
+def _length(sentence: Sentence | None) -> int:
+    return 0 if sentence is None else len(sentence)
+
+
+def _in_place(alignments: Iterator[Alignment], sizes: list[tuple[int, int]]) -> Iterator[Alignment]:
+    """Yield the alignments of pairs with words on both sides, and for each other pair one without links."""
+    for size in sizes:
+        yield next(alignments) if all(size) else make_alignment(*size, [], weights=[])
+
+
+def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+    """Pass alignments on, and say at the end for how many pairs nothing was chosen."""
+    from qsproj.models.arc.arc_parser import MAX_WORDS
+
+    long = 0
+    for alignment in alignments:
+        long += max(alignment.n_source, alignment.n_target) > MAX_WORDS
+        yield alignment
+    if long:
+        print(
+            f"{counted(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links as the aligner "
+            "proposes them",
+            file=sys.stderr,
+        )
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise UsageError, before anything is learned, when links or model cannot be written."""
+    check_outputs_differ(options.output, options.save_model)
+    if options.save_model == "-":
+        raise UsageError("a model is not written to standard output; name a file for --save-model")
+    check_keeps_inputs(options.save_model, options.source, options.target, options.hand_alignment)
+    for path in (options.output, options.save_model):
+        check_can_be_written(path)
+
+
+def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sentence | None]]:
+    """Read the sentences of both sides, with their tags where they have any; None is a line without words."""
+    languages = tuple(options.tokenize) if options.tokenize else None
+    two_files = languages is None and options.target is not None
+    if two_files and is_conllu(options.source) and is_conllu(options.target):
+        yield from pair_files(options.source, options.target)
+        return
+    for source, target in read_word_pairs(options.source, options.target, languages=languages):
+        yield (
+            sentence_from_words(source) if source else None,
+            sentence_from_words(target) if target else None,
+        )
+
+
+def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) -> list[Alignment]:
+    from qsproj.corpus.hand_alignments import read_hand_alignments
+
+    return read_hand_alignments(
+        options.hand_alignment, options.hand_alignment_format or "pharaoh", sizes=sizes
+    )
+
+
+def _learned(
+    options: argparse.Namespace,
+    pairs: list[SentencePair],
+    hand: list[Alignment],
+    families: tuple[str, ...],
+) -> LinkChooser:
+    """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
+    import numpy as np
+
+    from qsproj.pipelines.bilingual.choose_links import learn_to_choose
+
+    chooser, counts = learn_to_choose(
+        pairs,
+        hand,
+        rng=np.random.default_rng(options.seed),
+        families=families,
+        with_dictionary=options.dictionary,
+    )
+    left_out = counted(len(hand) - counts.pairs, "pair")
+    print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
+    if options.save_model is not None:
+        chooser.save(options.save_model)
+    return chooser
+
+
+def _loaded(path: str) -> LinkChooser:
+    from qsproj.models.joint.joint_alignment import LinkChooser
+    from qsproj.models.storage import load_model_of
+
+    return load_model_of(
+        path, LinkChooser, expected="a link chooser", remedy="train one: qsproj align --hand-alignment"
+    )

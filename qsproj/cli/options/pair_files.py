@@ -1,0 +1,104 @@
+"""Files of sentence pairs, as options and as what they hold."""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qsproj.corpus.conllu import lines_in, read_conllu
+from qsproj.corpus.files import name_of
+from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import DataError, SentenceLengthError, UsageError
+
+if TYPE_CHECKING:
+    from qsproj.models.joint.joint_parser import ParsedPair
+
+STANDARD_INPUT = "-"
+
+
+def add_pair_files(parser: argparse.ArgumentParser) -> None:
+    """Add ``--source``, ``--target`` and ``--alignment``; read them with :func:`pair_files_of`."""
+    parser.add_argument("--source", required=True, metavar="FILE", help="source sentences, CoNLL-U")
+    parser.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
+    parser.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
+    parser.add_argument(
+        "--alignment-format",
+        default="pharaoh",
+        metavar="NAME",
+        help="pharaoh (default), talp, naacl, naacl-zero, tsv",
+    )
+
+
+def check_keeps_inputs(output: str | None, *inputs: str | None) -> None:
+    """Raise UsageError when a file to write would take the place of one to read; None is no file."""
+    # Only of regular files: a terminal may be both.
+    if output is None or output == STANDARD_INPUT or not Path(output).is_file():
+        return
+    for path in inputs:
+        if path is not None and Path(path).resolve() == Path(output).resolve():
+            raise UsageError(f"found {output} as a file to read and as one to write; name another")
+
+
+def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
+    """Return the files that were named."""
+    return AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
+
+
+def located_pairs(
+    files: AlignedFiles, parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]]
+) -> Iterator[ParsedPair]:
+    """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
+
+    Parameters
+    ----------
+    files : AlignedFiles
+    parse : callable
+        May take pairs before it has given what comes of earlier ones: these wait here.
+
+    Raises
+    ------
+    DataError
+        For a SentenceLengthError of the pair that is due, with file and line of its sentence.
+    """
+    waiting: deque[SentencePair] = deque()
+
+    def pairs() -> Iterator[SentencePair]:
+        for pair in files:
+            waiting.append(pair)
+            yield pair
+
+    try:
+        for parsed in parse(pairs()):
+            waiting.popleft()
+            yield parsed
+    except SentenceLengthError as error:
+        raise _located(error, waiting[0], files) from error
+
+
+def _located(error: SentenceLengthError, pair: SentencePair, files: AlignedFiles) -> DataError:
+    # If either side is too long, the longer one is.
+    at_source = len(pair.source) >= len(pair.target)
+    path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
+    return DataError(
+        name_of(path),
+        _line_of(sentence, path),
+        found=error.found,
+        expected=error.expected,
+        remedy=error.remedy,
+    )
+
+
+def _line_of(sentence: Sentence, path: str) -> int | None:
+    """Return the line at which a sentence of a file starts; None when the file cannot be read again."""
+    if path == STANDARD_INPUT:
+        return None
+    line = 1
+    for other in read_conllu(path):
+        if other.layout == sentence.layout:
+            return line
+        line += lines_in(other)
+    return None

@@ -1,0 +1,1 @@
+"""Kernels of converters between annotation styles."""

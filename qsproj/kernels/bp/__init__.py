@@ -1,0 +1,1 @@
+"""Kernels of belief propagation: one file for the messages of each factor."""

@@ -1,0 +1,169 @@
+"""CHILDSEQ: bigram scores over the sequence of a head's dependents on one side; O(m^2) for m candidates.
+
+A chain holds candidates 1..m, nearest first; 0 and m + 1 are its boundaries. A step p -> q says that q is the
+next dependent after p: no candidate between them is one. Forward over "the last dependent is q", backward
+likewise (thesis 2.5.3, without its intermediate variables). Where a message says certainly true, no step may
+pass over that candidate.
+
+The scores of a chain are a block of (m + 1) x (m + 1) natural logs [p, q - 1]; q <= p is not read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.bp.bp_arithmetic import plus, weight_if_true
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+# Sums of products of shares down to 1e-308 are exact above this.
+SMALLEST = 1e-280
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _forward(messages, scores, before, reached, maximise):
+    """Fill ``before[q]``, the total of the paths up to candidate q, and ``reached[q]``, with q's own weight.
+
+    float64[m+2] each; ``before[m + 1]`` is the log partition of the chain.
+    """
+    m = messages.shape[0]
+    before[0], reached[0] = 0.0, 0.0
+    earliest = 0
+    for q in range(1, m + 2):
+        high = -np.inf
+        for p in range(earliest, q):
+            high = max(high, reached[p] + scores[p, q - 1])
+        before[q] = high
+        if not maximise and high > -np.inf:
+            mass = 0.0
+            for p in range(earliest, q):
+                mass += np.exp(reached[p] + scores[p, q - 1] - high)
+            before[q] = high + np.log(mass)
+        if q <= m:
+            reached[q] = before[q] + weight_if_true(messages[q - 1])
+            if messages[q - 1] == np.inf:
+                earliest = q
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _backward(messages, scores, reached, after, skipped, maximise):
+    """Fill ``after[p]``, the total of the paths on from candidate p, and ``skipped[q]``, of those without q.
+
+    float64[m+2] each.
+    """
+    m = messages.shape[0]
+    after[m + 1] = 0.0
+    skipped[:] = -np.inf
+    latest = m + 1
+    for p in range(m, -1, -1):
+        running = -np.inf
+        for q in range(latest, p, -1):
+            weight = weight_if_true(messages[q - 1]) if q <= m else 0.0
+            running = plus(running, scores[p, q - 1] + weight + after[q], maximise)
+            # Now ``running`` covers all steps from p that land on q or beyond.
+            if q - 1 > p:
+                skipped[q - 1] = plus(skipped[q - 1], reached[p] + running, maximise)
+        after[p] = running
+        if p > 0 and messages[p - 1] == np.inf:
+            latest = p
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fast_backward(messages, scores, before, reached, after, skipped):
+    """Do as ``_backward`` for sums, with one exponential a step; say whether the result is exact.
+
+    Steps are taken relative to the best one from the same place, paths relative to all of them. So what
+    underflows is below 1e-300 of the whole, and only a chance of skipping as small as that can miss it.
+    """
+    m = messages.shape[0]
+    partition = before[m + 1]
+    if partition == -np.inf:
+        return False
+    after[m + 1] = 0.0
+    skipped[:] = 0.0
+    latest = m + 1
+    steps = np.empty(m + 2)
+    for p in range(m, -1, -1):
+        high = -np.inf
+        for q in range(p + 1, latest + 1):
+            weight = weight_if_true(messages[q - 1]) if q <= m else 0.0
+            steps[q] = scores[p, q - 1] + weight + after[q]
+            high = max(high, steps[q])
+        after[p] = high
+        if high > -np.inf:
+            share = np.exp(reached[p] + high - partition)
+            running = 0.0
+            for q in range(latest, p + 1, -1):
+                running += np.exp(steps[q] - high)
+                skipped[q - 1] += share * running
+            after[p] = high + np.log(running + np.exp(steps[p + 1] - high))
+        if p > 0 and messages[p - 1] == np.inf:
+            latest = p
+    for q in range(1, m + 1):
+        if skipped[q] < SMALLEST and messages[q - 1] < np.inf:
+            return False
+        skipped[q] = np.log(skipped[q]) + partition
+    return True
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
+    """Return the outgoing log-odds, float64[E].
+
+    Parameters
+    ----------
+    incoming : float64[E]
+        Log-odds, chain after chain.
+    starts : int64[F+1]
+        Where the candidates of each chain begin.
+    scores, score_starts : float64[...], int64[F+1]
+        The blocks of scores, one after another, and where each begins.
+    maximise : bool
+        Maxima for sums.
+    """
+    outgoing = np.empty(incoming.shape[0])
+    longest = 0
+    for f in range(starts.shape[0] - 1):
+        longest = max(longest, starts[f + 1] - starts[f])
+    before, reached = np.empty(longest + 2), np.empty(longest + 2)
+    after, skipped = np.empty(longest + 2), np.empty(longest + 2)
+    for f in range(starts.shape[0] - 1):
+        messages = incoming[starts[f] : starts[f + 1]]
+        m = messages.shape[0]
+        block = scores[score_starts[f] : score_starts[f + 1]].reshape(m + 1, m + 1)
+        _forward(messages, block, before, reached, maximise)
+        if maximise or not _fast_backward(messages, block, before, reached, after, skipped):
+            _backward(messages, block, reached, after, skipped, maximise)
+        for q in range(1, m + 1):
+            taken = before[q] + after[q]
+            if messages[q - 1] == np.inf:
+                outgoing[starts[f] + q - 1] = np.nan if taken == -np.inf else np.inf
+            else:
+                outgoing[starts[f] + q - 1] = taken - skipped[q]
+    return outgoing
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def child_sequence_beliefs(incoming, starts, scores, score_starts):
+    """Return the sum of log partitions and the probability of each step, laid out like ``scores``."""
+    expected = np.zeros(scores.shape[0])
+    log_partition = 0.0
+    for f in range(starts.shape[0] - 1):
+        messages = incoming[starts[f] : starts[f + 1]]
+        m = messages.shape[0]
+        block = scores[score_starts[f] : score_starts[f + 1]].reshape(m + 1, m + 1)
+        before, reached = np.empty(m + 2), np.empty(m + 2)
+        after, skipped = np.empty(m + 2), np.empty(m + 2)
+        _forward(messages, block, before, reached, False)
+        _backward(messages, block, reached, after, skipped, False)
+        log_partition += before[m + 1]
+        earliest = 0
+        for q in range(1, m + 2):
+            weight = weight_if_true(messages[q - 1]) if q <= m else 0.0
+            for p in range(earliest, q):
+                step = reached[p] + block[p, q - 1] + weight + after[q]
+                expected[score_starts[f] + p * (m + 1) + q - 1] = np.exp(step - before[m + 1])
+            if q <= m and messages[q - 1] == np.inf:
+                earliest = q
+    return log_partition, expected

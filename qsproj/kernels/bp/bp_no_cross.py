@@ -1,0 +1,190 @@
+"""NOCROSS: a score where the arcs into two words cross; O(n) for each pair of words.
+
+A factor sees the candidate heads of words j and l and allows exactly one of each. For every head of the one
+it needs the total weight of the heads of the other whose arcs cross, and of those whose arcs do not. Both are
+contiguous ranges of positions, so running totals from either end and from the word outwards suffice.
+
+*Source*: thesis 3.4.2, eq. 3.23; it takes differences of prefix sums, here every range is a running total of
+its own, so that nothing cancels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+# Rows of the workspace.
+UP_TO, FROM, OUTWARD, CROSSING, CLEAR = 0, 1, 2, 3, 4
+# How weights are kept: as logs, to be summed or maximised, or as they are.
+LOG_SUM, LOG_MAX, PLAIN = 0, 1, 2
+# Plain weights are at most 1: sums of them above this have lost nothing to underflow, nor overflow.
+SMALLEST = 1e-280
+LARGEST_SCORE = 300.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _join(x, y, mode):
+    """Return the total of two weights."""
+    return x + y if mode == PLAIN else plus(x, y, mode == LOG_MAX)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _split(word, other, weights, work, mode):
+    """Fill, for every head of ``word``, the totals of the heads of ``other`` that cross it and that do not.
+
+    ``weights`` float64[n+1] are those of the heads of ``other`` by position, nothing (-inf, or plain 0) where
+    it has none. ``work`` is float64[5, n+2]; totals go to its rows CROSSING and CLEAR, by position of the
+    head.
+    """
+    size = weights.shape[0]
+    nothing = 0.0 if mode == PLAIN else -np.inf
+    up_to, from_, outward = work[UP_TO], work[FROM], work[OUTWARD]
+    # up_to[t + 1] covers the positions 0..t, from_[t] the positions t..n; outward[t] those strictly after
+    # (before) the word up to t, and the word itself has none.
+    up_to[0] = nothing
+    from_[size] = nothing
+    outward[word] = nothing
+    for t in range(size):
+        up_to[t + 1] = _join(up_to[t], weights[t], mode)
+    for t in range(size - 1, -1, -1):
+        from_[t] = _join(from_[t + 1], weights[t], mode)
+    for t in range(word + 1, size):
+        outward[t] = _join(outward[t - 1], weights[t], mode)
+    for t in range(word - 1, -1, -1):
+        outward[t] = _join(outward[t + 1], weights[t], mode)
+    for head in range(size):
+        low, high = min(head, word), max(head, word)
+        if head == other:
+            work[CROSSING, head] = nothing
+            work[CLEAR, head] = from_[0]
+        elif low < other < high:
+            work[CROSSING, head] = _join(up_to[low], from_[high + 1], mode)
+            work[CLEAR, head] = _join(outward[head], weights[word], mode)
+        else:
+            work[CROSSING, head] = outward[head + 1 if head < word else head - 1]
+            work[CLEAR, head] = _join(up_to[low + 1], from_[high], mode)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _spread(messages, heads, weights):
+    """Put the messages of one word's candidate heads at their positions, certain ones settled."""
+    settled = np.empty(messages.shape[0])
+    settle_forced(messages, settled)
+    weights[:] = -np.inf
+    for e in range(messages.shape[0]):
+        weights[heads[e]] = settled[e]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
+    """Fill the messages to the heads of one word, ``outgoing`` float64[k], in log space.
+
+    ``own`` and ``rivals`` are the incoming log-odds of the heads of ``word`` and of ``other``.
+    """
+    weights = np.empty(work.shape[1] - 2)
+    totals, before, others = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(own.shape[0])
+    _spread(rivals, rival_heads, weights)
+    _split(word, other, weights, work, mode)
+    for e in range(own.shape[0]):
+        value = plus(work[CROSSING, own_heads[e]] + score, work[CLEAR, own_heads[e]], mode == LOG_MAX)
+        outgoing[e] = value
+        totals[e] = value + own[e] if value > -np.inf else -np.inf
+    others_totals(totals, before, others, mode == LOG_MAX)
+    for e in range(own.shape[0]):
+        outgoing[e] -= others[e]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing):
+    """Do as ``_answer`` for sums, with plain weights, six times faster; say whether the result is exact."""
+    top, rival_top = -np.inf, -np.inf
+    for e in range(own.shape[0]):
+        top = max(top, own[e])
+    for e in range(rivals.shape[0]):
+        rival_top = max(rival_top, rivals[e])
+    if abs(top) == np.inf or abs(rival_top) == np.inf or score > LARGEST_SCORE:
+        return False
+    weights = np.zeros(work.shape[1] - 2)
+    for e in range(rivals.shape[0]):
+        weights[rival_heads[e]] = np.exp(rivals[e] - rival_top)
+    _split(word, other, weights, work, PLAIN)
+    reward = np.exp(score)
+    totals = np.empty(own.shape[0])
+    others = np.zeros(own.shape[0])
+    running = 0.0
+    for e in range(own.shape[0]):
+        value = work[CROSSING, own_heads[e]] * reward + work[CLEAR, own_heads[e]]
+        outgoing[e] = value
+        totals[e] = value * np.exp(own[e] - top)
+        others[e] = running
+        running += totals[e]
+    running = 0.0
+    for e in range(own.shape[0] - 1, -1, -1):
+        others[e] += running
+        running += totals[e]
+        if outgoing[e] < SMALLEST or others[e] < SMALLEST:
+            return False
+        outgoing[e] = np.log(outgoing[e] / others[e]) - top
+    return True
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximise):
+    """Return the outgoing log-odds, float64[E].
+
+    Parameters
+    ----------
+    incoming : float64[E]
+        Log-odds of the arcs into the first word of a factor, then of those into the second.
+    heads : int32[E]
+        Head of each arc.
+    starts : int64[2 F + 1]
+        Where the arcs into each word begin.
+    dependents : int32[F, 2]
+        The two words of each factor.
+    scores : float64[F]
+        Natural log of the factor's value where the arcs cross.
+    size : int
+        n + 1.
+    maximise : bool
+        Maxima for sums.
+    """
+    outgoing = np.empty(incoming.shape[0])
+    work = np.empty((5, size + 2))
+    for f in range(scores.shape[0]):
+        for side in range(2):
+            mine, theirs = 2 * f + side, 2 * f + 1 - side
+            own, own_heads = incoming[starts[mine] : starts[mine + 1]], heads[starts[mine] : starts[mine + 1]]
+            rivals = incoming[starts[theirs] : starts[theirs + 1]]
+            rival_heads = heads[starts[theirs] : starts[theirs + 1]]
+            answer = outgoing[starts[mine] : starts[mine + 1]]
+            word, other = dependents[f, side], dependents[f, 1 - side]
+            if maximise or not _plain_answer(
+                own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer
+            ):
+                mode = LOG_MAX if maximise else LOG_SUM
+                _answer(own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer, mode)
+    return outgoing
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def no_cross_beliefs(incoming, heads, starts, dependents, scores, size):
+    """Return the sum of log partitions and float64[F], the probability of a crossing; arguments as above."""
+    weights, own = np.empty(size), np.empty(size)
+    work = np.empty((5, size + 2))
+    fired = np.empty(scores.shape[0])
+    log_partition = 0.0
+    for f in range(scores.shape[0]):
+        first, middle, last = starts[2 * f], starts[2 * f + 1], starts[2 * f + 2]
+        _spread(incoming[middle:last], heads[middle:last], weights)
+        _split(dependents[f, 0], dependents[f, 1], weights, work, LOG_SUM)
+        _spread(incoming[first:middle], heads[first:middle], own)
+        crossing = total(own + work[CROSSING, :size], False) + scores[f]
+        partition = plus(crossing, total(own + work[CLEAR, :size], False), False)
+        log_partition += partition
+        fired[f] = np.exp(crossing - partition)
+    return log_partition, fired

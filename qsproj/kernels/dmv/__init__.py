@@ -1,0 +1,1 @@
+"""Kernels of the dependency model with valence, monolingual and quasi-synchronous."""

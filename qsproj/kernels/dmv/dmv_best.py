@@ -1,0 +1,151 @@
+"""The most probable tree under the DMV, in log space: Viterbi in O(n^3) time, O(n^2) memory.
+
+The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, sums turned into maxima and
+products into sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
+# added and compared.
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz", "nnan"}
+FREE = -1
+LEFT, RIGHT = 0, 1
+NONE, SOME = 0, 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+def _split_score(half, left_way, right_way, i, j, k):
+    """Return the score of meeting at k: i's half up to k and j's half from k + 1.
+
+    ``left_way`` and ``right_way`` are what the words i and j do next, [valence]: one goes on, one stops.
+    """
+    left = left_way[NONE] if k == i else left_way[SOME]
+    right = right_way[NONE] if k + 1 == j else right_way[SOME]
+    return half[i, k] + half[j, k + 1] + left + right
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _best_split(half, left_way, right_way, i, j):
+    """Return the best place to meet and its score."""
+    best, where = -np.inf, i
+    for k in range(i, j):
+        value = _split_score(half, left_way, right_way, i, j, k)
+        if value > best:
+            best, where = value, k
+    return best, where
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _best_dependent(opened, sealed, head, end):
+    """Return the outermost dependent of ``head`` in its best half out to ``end``, and the half's score."""
+    best, where = -np.inf, end
+    low, high = (head + 1, end + 1) if end > head else (end, head)
+    for k in range(low, high):
+        value = opened[head, k] + sealed[end, k]
+        if value > best:
+            best, where = value, k
+    return best, where
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fill(weights, stop, go, half, sealed, opened):
+    """Fill the charts; ``sealed`` is by end, [end, head], and its diagonal is set as each width needs it."""
+    n = weights.shape[0]
+    for i in range(n):
+        half[i, i] = 0.0
+    for width in range(1, n):
+        for i in range(n - width):
+            j = i + width
+            opened[i, j] = weights[i, j] + _best_split(half, go[i, RIGHT], stop[j, LEFT], i, j)[0]
+            opened[j, i] = weights[j, i] + _best_split(half, stop[i, RIGHT], go[j, LEFT], i, j)[0]
+            sealed[j, j] = stop[j, RIGHT, NONE]
+            half[i, j] = _best_dependent(opened, sealed, i, j)[0]
+            sealed[j, i] = half[i, j] + stop[i, RIGHT, SOME]
+            sealed[i, i] = stop[i, LEFT, NONE]
+            half[j, i] = _best_dependent(opened, sealed, j, i)[0]
+            sealed[i, j] = half[j, i] + stop[j, LEFT, SOME]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _follow(stop, go, half, sealed, opened, top, heads):
+    """Write into ``heads`` (1-based heads) the best tree below ``top``, out to both ends of the sentence."""
+    n = heads.shape[0]
+    stack = np.empty((2 * n + 2, 2), np.int64)
+    stack[0, 0], stack[0, 1] = top, 0
+    stack[1, 0], stack[1, 1] = top, n - 1
+    depth = 2
+    while depth > 0:
+        depth -= 1
+        head, end = stack[depth, 0], stack[depth, 1]
+        if head == end:
+            continue
+        sealed[end, end] = stop[end, RIGHT if end > head else LEFT, NONE]
+        dependent = _best_dependent(opened, sealed, head, end)[1]
+        heads[dependent] = head + 1
+        i, j = min(head, dependent), max(head, dependent)
+        if head < dependent:
+            split = _best_split(half, go[i, RIGHT], stop[j, LEFT], i, j)[1]
+        else:
+            split = _best_split(half, stop[i, RIGHT], go[j, LEFT], i, j)[1]
+        stack[depth, 0], stack[depth, 1] = dependent, end
+        stack[depth + 1, 0], stack[depth + 1, 1] = i, split
+        stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
+        depth += 3
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
+    """Find the most probable tree of each packed sentence.
+
+    Parameters
+    ----------
+    tags, starts : int16[W], int64[S+1]
+        Packed tags 0..T-1.
+    known_heads : int16[W]
+        Heads that have to be kept, 1-based, 0 for the root; -1 where free.
+    log_stop, log_go : float64[T, 2, 2]
+        Natural logs of the probabilities to stop and to go on, [tag, direction, valence]; may be -inf.
+    log_child, log_root : float64[T, 2, T], float64[T]
+        Natural logs of the probabilities of dependents' tags; may be -inf.
+
+    Returns
+    -------
+    heads : int16[W]
+        1-based within each sentence, 0 for the root's child; all -1 where no tree is possible.
+    scores : float64[S]
+        Natural log probability of tree and tags; -inf where no tree is possible.
+    """
+    sentences = starts.shape[0] - 1
+    heads = np.full(tags.shape[0], -1, np.int16)
+    scores = np.full(sentences, -np.inf)
+    for s in range(sentences):
+        words = tags[starts[s] : starts[s + 1]]
+        known = known_heads[starts[s] : starts[s + 1]]
+        n = words.shape[0]
+        weights = np.full((n, n), -np.inf)
+        stop, go = np.empty((n, 2, 2)), np.empty((n, 2, 2))
+        for h in range(n):
+            stop[h], go[h] = log_stop[words[h]], log_go[words[h]]
+            for d in range(n):
+                if h != d and (known[d] == FREE or known[d] == h + 1):
+                    weights[h, d] = log_child[words[h], RIGHT if d > h else LEFT, words[d]]
+        half, sealed = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
+        opened = np.full((n, n), -np.inf)
+        _fill(weights, stop, go, half, sealed, opened)
+        top = 0
+        for h in range(n):
+            left = stop[h, LEFT, NONE] if h == 0 else half[h, 0] + stop[h, LEFT, SOME]
+            right = stop[h, RIGHT, NONE] if h == n - 1 else half[h, n - 1] + stop[h, RIGHT, SOME]
+            value = left + right + log_root[words[h]] if known[h] <= 0 else -np.inf
+            if value > scores[s]:
+                scores[s], top = value, h
+        if scores[s] > -np.inf:
+            tree = heads[starts[s] : starts[s + 1]]
+            _follow(stop, go, half, sealed, opened, top, tree)
+            tree[top] = 0
+    return heads, scores

@@ -1,0 +1,88 @@
+"""The E-step of the DMV over many sentences in one call, and the posterior of one.
+
+Sentences are packed: ``tags[starts[s] : starts[s + 1]]`` are those of sentence s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.dmv.dmv_sums import chart_space, sum_derivations
+
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz"}
+FREE = -1
+LEFT, RIGHT = 0, 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fill_weights(tags, heads, child, root, weights, root_weights):
+    """Look up the weight of every arc that the known heads allow; the others get 0."""
+    n = tags.shape[0]
+    for h in range(n):
+        for d in range(n):
+            direction = RIGHT if d > h else LEFT
+            allowed = heads[d] == FREE or heads[d] == h + 1
+            weights[h, d] = child[tags[h], direction, tags[d]] if allowed else 0.0
+    for d in range(n):
+        root_weights[d] = root[tags[d]] if heads[d] <= 0 else 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
+    """Sum the expected counts of all derivations over packed sentences.
+
+    Parameters
+    ----------
+    tags : int16[W]
+        Tags 0..T-1 of the words of S sentences.
+    starts : int64[S+1]
+        Where each sentence starts.
+    heads : int16[W]
+        Head of each word that has to be kept, 1-based within its sentence, 0 for the root; -1 where free.
+    stop_by_tag : float64[T, 2, 2]
+        Probability of stopping, [tag, direction, valence].
+    child : float64[T, 2, T]
+        Probability of a dependent's tag, [head tag, direction, dependent tag].
+    root : float64[T]
+        Probability of the tag of the root's one child.
+
+    Returns
+    -------
+    stop_counts : float64[T, 2, 2, 2]
+        Expected decisions, the last axis {stop, go on}.
+    child_counts : float64[T, 2, T]
+    root_counts : float64[T]
+    log_likelihoods : float64[S]
+        Natural log probability of each sentence (with its known heads); -inf, and no counts, where it is 0.
+    arcs, root_arcs : float64[longest, longest], float64[longest]
+        Posterior probability of the arcs of the last sentence, words from 0.
+    """
+    size = root.shape[0]
+    stop_counts = np.zeros((size, 2, 2, 2))
+    child_counts = np.zeros((size, 2, size))
+    root_counts = np.zeros(size)
+    sentences = starts.shape[0] - 1
+    log_likelihoods = np.empty(sentences)
+    longest = 0
+    for s in range(sentences):
+        longest = max(longest, starts[s + 1] - starts[s])
+    space = chart_space(longest, longest)
+    arcs, root_arcs = space.opened, space.root_weights
+    first_node = np.arange(longest + 1)
+    for s in range(sentences):
+        words = tags[starts[s] : starts[s + 1]]
+        n = words.shape[0]
+        its_heads = heads[starts[s] : starts[s + 1]]
+        _fill_weights(words, its_heads, child, root, space.weights, space.root_weights)
+        log_likelihoods[s] = sum_derivations(first_node[: n + 1], words, stop_by_tag, space, stop_counts)
+        if log_likelihoods[s] == -np.inf:
+            continue
+        for h in range(n):
+            root_counts[words[h]] += root_arcs[h]
+            for d in range(h):
+                child_counts[words[h], LEFT, words[d]] += arcs[h, d]
+            for d in range(h + 1, n):
+                child_counts[words[h], RIGHT, words[d]] += arcs[h, d]
+    return stop_counts, child_counts, root_counts, log_likelihoods, arcs, root_arcs

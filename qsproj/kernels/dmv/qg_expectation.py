@@ -1,0 +1,177 @@
+"""The E-step of the QG-DMV over many sentence pairs in one call, and the posterior of one.
+
+A node is a target word in one of its senses. Pairs are packed: those of pair s are the nodes
+``node_starts[s] : node_starts[s + 1]``, N of them; its table of configurations has N + 1 rows of N (row 0 is
+the root as head), its table of choices N + 1 rows of C.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.dmv.dmv_sums import chart_space, sum_derivations
+
+# None that changes rounding; see dmv_charts.
+FLAGS = {"nsz"}
+LEFT, RIGHT = 0, 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fill_weights(
+    tags, source_tags, priors, relations, choices, configuration, child, root, weights, root_weights
+):
+    """Look up the weight of every arc between nodes: configuration, choice of the sense, tag, sense prior."""
+    nodes = tags.shape[0]
+    kinds = configuration.shape[0]
+    a_choice = np.empty(kinds)
+    for row in range(nodes + 1):
+        for kind in range(kinds):
+            # A configuration that the head's sense is in with nothing is not looked up: no node pair has it.
+            a_choice[kind] = configuration[kind] / max(choices[row, kind], 1)
+        if row == 0:
+            for b in range(nodes):
+                weight = a_choice[relations[0, b]] * priors[b]
+                root_weights[b] = weight * root[source_tags[b], tags[b]]
+            continue
+        a = row - 1
+        rightwards = child[tags[a], RIGHT]
+        leftwards = child[tags[a], LEFT]
+        for b in range(a):
+            weight = a_choice[relations[row, b]] * priors[b]
+            weights[a, b] = weight * leftwards[source_tags[b], tags[b]]
+        for b in range(a, nodes):
+            weight = a_choice[relations[row, b]] * priors[b]
+            weights[a, b] = weight * rightwards[source_tags[b], tags[b]]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _add_counts(
+    tags, source_tags, relations, arcs, root_arcs, configuration_counts, child_counts, root_counts
+):
+    """Add the expected configurations and dependents of one pair."""
+    nodes = tags.shape[0]
+    for b in range(nodes):
+        configuration_counts[relations[0, b]] += root_arcs[b]
+        root_counts[source_tags[b], tags[b]] += root_arcs[b]
+    for a in range(nodes):
+        leftwards = child_counts[tags[a], LEFT]
+        rightwards = child_counts[tags[a], RIGHT]
+        for b in range(a):
+            configuration_counts[relations[a + 1, b]] += arcs[a, b]
+            leftwards[source_tags[b], tags[b]] += arcs[a, b]
+        for b in range(a + 1, nodes):
+            configuration_counts[relations[a + 1, b]] += arcs[a, b]
+            rightwards[source_tags[b], tags[b]] += arcs[a, b]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def qg_expectation(
+    word_starts,
+    first_nodes,
+    node_starts,
+    tags,
+    source_tags,
+    priors,
+    relation_starts,
+    relations,
+    choices,
+    stop_by_tag,
+    configuration,
+    child,
+    root,
+):
+    """Sum the expected counts of all derivations of the target sentences, given the source trees.
+
+    Parameters
+    ----------
+    word_starts : int64[P+1]
+        Where the words of each of P pairs start; W words in all.
+    first_nodes : int32[W+P]
+        For each pair n + 1 entries, from ``word_starts[s] + s``: the first node of each word, counted within
+        the pair, and the number of nodes.
+    node_starts : int64[P+1]
+        Where the nodes of each pair start; V nodes in all.
+    tags, source_tags : int16[V]
+        Target tag 0..T-1 and tag of the sense, 0..G-1, of each node.
+    priors : float64[V]
+        Weight of each sense, above 0.
+    relation_starts : int64[P+1]
+        Where the configurations of each pair start.
+    relations : int8[...]
+        The configurations of the node pairs, [head, dependent], flat.
+    choices : int16[V+P, C]
+        How many senses a dependent of each head could have in each configuration; the rows of pair s start at
+        ``node_starts[s] + s``, the root's is the first of them.
+    stop_by_tag : float64[T, 2, 2]
+        Probability of stopping, [head tag, direction, valence].
+    configuration : float64[C]
+        Probability of each configuration.
+    child : float64[T, 2, G, T]
+        Probability of a dependent's tag, [head tag, direction, tag of its sense, tag].
+    root : float64[G, T]
+        Probability of the tag of the root's one child, [tag of its sense, tag].
+
+    Returns
+    -------
+    stop_counts : float64[T, 2, 2, 2]
+        Expected decisions, the last axis {stop, go on}.
+    configuration_counts, child_counts, root_counts
+        As the parameters.
+    log_likelihoods : float64[P]
+        Natural log probability of each target sentence with an alignment among the candidates, given the
+        source; -inf, and no counts, where it is 0.
+    arcs, root_arcs : float64[most, most], float64[most]
+        Posterior probability of the arcs between nodes of the last pair.
+    """
+    stop_counts = np.zeros((root.shape[1], 2, 2, 2))
+    configuration_counts = np.zeros(configuration.shape[0])
+    child_counts, root_counts = np.zeros_like(child), np.zeros_like(root)
+    pairs = word_starts.shape[0] - 1
+    log_likelihoods = np.empty(pairs)
+    most, longest = 0, 0
+    for s in range(pairs):
+        most = max(most, node_starts[s + 1] - node_starts[s])
+        longest = max(longest, word_starts[s + 1] - word_starts[s])
+    space = chart_space(most, longest)
+    arcs, root_arcs = space.opened, space.root_weights
+    for s in range(pairs):
+        first = first_nodes[word_starts[s] + s : word_starts[s + 1] + s + 1]
+        low, high = node_starts[s], node_starts[s + 1]
+        nodes = high - low
+        its_tags, its_senses = tags[low:high], source_tags[low:high]
+        table = relations[relation_starts[s] : relation_starts[s + 1]].reshape((nodes + 1, nodes))
+        _fill_weights(
+            its_tags,
+            its_senses,
+            priors[low:high],
+            table,
+            choices[low + s : high + s + 1],
+            configuration,
+            child,
+            root,
+            space.weights,
+            space.root_weights,
+        )
+        log_likelihoods[s] = sum_derivations(first, its_tags, stop_by_tag, space, stop_counts)
+        if log_likelihoods[s] == -np.inf:
+            continue
+        _add_counts(
+            its_tags,
+            its_senses,
+            table,
+            arcs,
+            root_arcs,
+            configuration_counts,
+            child_counts,
+            root_counts,
+        )
+    return (
+        stop_counts,
+        configuration_counts,
+        child_counts,
+        root_counts,
+        log_likelihoods,
+        arcs,
+        root_arcs,
+    )

@@ -1,0 +1,1 @@
+"""Kernels that hash features, score with them, and step their weights."""

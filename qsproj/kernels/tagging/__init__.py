@@ -1,0 +1,1 @@
+"""Kernels of taggers: the linear chain, its features, word classes."""

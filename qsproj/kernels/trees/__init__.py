@@ -1,0 +1,1 @@
+"""Kernels of tree inference: projective, non-projective, second order."""

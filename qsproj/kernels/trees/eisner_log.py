@@ -1,0 +1,146 @@
+"""Projective inside-outside in log space, for sums or for maxima: O(n^3) time, O(n^2) memory.
+
+Slower than :mod:`qsproj.kernels.trees.eisner_posterior` (an exponential for each product) and exact at every
+scale; with ``maximise`` the same pass gives the best score of a tree with each arc. Charts are those of
+:mod:`qsproj.kernels.trees.eisner_best`.
+
+*Source*: thesis appendix B; the outside pass is its reverse mode.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _combine(start, left, right, maximise):
+    """Return the log of exp(start) + sum of exp(left + right), or the maximum of the same terms."""
+    best = start
+    for k in range(left.shape[0]):
+        value = left[k] + right[k]
+        if value > best:
+            best = value
+    if maximise or best == -np.inf:
+        return best
+    total = np.exp(start - best)
+    for k in range(left.shape[0]):
+        total += np.exp(left[k] + right[k] - best)
+    return best + np.log(total)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def log_charts(scores, first, maximise):
+    """Fill the charts over the words ``first..n`` with log sums, or maxima.
+
+    ``scores`` is float64[n+1, n+1] [head, dependent], natural log, finite or -inf; column 0 and the diagonal
+    are not read. Returns ``closed, closed_by_end, opened``, all float64[n+1, n+1].
+    """
+    size = scores.shape[0]
+    closed = np.full((size, size), -np.inf)
+    closed_by_end = np.full((size, size), -np.inf)
+    opened = np.full((size, size), -np.inf)
+    none = -np.inf
+    for i in range(size):
+        closed[i, i] = 0.0
+        closed_by_end[i, i] = 0.0
+    for width in range(1, size - first):
+        for i in range(first, size - width):
+            j = i + width
+            link = _combine(none, closed[i, i:j], closed[j, i + 1 : j + 1], maximise)
+            opened[i, j] = link + scores[i, j]
+            closed[i, j] = _combine(none, opened[i, i + 1 : j + 1], closed_by_end[j, i + 1 : j + 1], maximise)
+            closed_by_end[j, i] = closed[i, j]
+            if i > 0:
+                opened[j, i] = link + scores[j, i]
+                closed[j, i] = _combine(none, opened[j, i:j], closed_by_end[i, i:j], maximise)
+                closed_by_end[i, j] = closed[j, i]
+    return closed, closed_by_end, opened
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
+    """Complete ``outer``, the log of what surrounds each closed span, and return it for the open spans.
+
+    ``outer`` float64[n+1, n+1] comes in with the goal's own parts and -inf elsewhere.
+    """
+    size = scores.shape[0]
+    outer_by_end = np.full((size, size), -np.inf)
+    outer_open = np.full((size, size), -np.inf)
+    links = np.full((size, size), -np.inf)
+    by_dependent = opened.T.copy()
+    for width in range(size - 1 - first, 0, -1):
+        for i in range(first, size - width):
+            j = i + width
+            # Head i, end j: below a head g < i, or the left half of a link from i to some g > j.
+            total = _combine(outer[i, j], outer_by_end[j, first:i], by_dependent[i, first:i], maximise)
+            if j + 1 < size:
+                total = _combine(total, links[i, j + 1 :], closed_by_end[j + 1, j + 1 :], maximise)
+            outer[i, j] = total
+            outer_by_end[j, i] = total
+            outer_open[i, j] = _combine(-np.inf, outer[i, j:], closed[j, j:], maximise)
+            link = outer_open[i, j] + scores[i, j]
+            if i > 0:
+                # Head j, end i: below a head g > j, or the right half of a link from some g < i to j.
+                total = _combine(outer[j, i], outer_by_end[i, j + 1 :], by_dependent[j, j + 1 :], maximise)
+                total = _combine(total, links[j, first:i], closed_by_end[i - 1, first:i], maximise)
+                outer[j, i] = total
+                outer_by_end[i, j] = total
+                outer_open[j, i] = _combine(
+                    -np.inf, outer[j, first : i + 1], closed[i, first : i + 1], maximise
+                )
+                back = outer_open[j, i] + scores[j, i]
+                high = max(link, back)
+                if maximise or high == -np.inf:
+                    link = high
+                else:
+                    link = high + np.log(np.exp(link - high) + np.exp(back - high))
+            links[i, j] = link
+            links[j, i] = link
+    return outer_open
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def eisner_log(scores, single_root, maximise):
+    """Sum or maximise over all projective trees, in log space.
+
+    Parameters
+    ----------
+    scores : float64[n+1, n+1]
+        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
+        are not read.
+    single_root : bool
+        Whether the root must have exactly one dependent.
+    maximise : bool
+        False for sums, True for maxima.
+
+    Returns
+    -------
+    total : float64
+        log Z, or the best score; -inf when no tree is possible.
+    with_arc : float64[n+1, n+1]
+        Log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
+        score of such a tree; -inf where there is none.
+    """
+    size = scores.shape[0]
+    last = size - 1
+    first = 1 if single_root else 0
+    closed, closed_by_end, opened = log_charts(scores, first, maximise)
+    outer = np.full((size, size), -np.inf)
+    root_arcs = np.full(size, -np.inf)
+    total = closed[0, last]
+    if single_root:
+        for k in range(1, size):
+            root_arcs[k] = scores[0, k] + closed[k, 1] + closed[k, last]
+            outer[k, 1] = scores[0, k] + closed[k, last]
+            outer[k, last] = scores[0, k] + closed[k, 1]
+        total = _combine(-np.inf, root_arcs, np.zeros(size), maximise)
+    else:
+        outer[0, last] = 0.0
+    with_arc = _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise)
+    with_arc += opened
+    if single_root:
+        with_arc[0] = root_arcs
+    return total, with_arc

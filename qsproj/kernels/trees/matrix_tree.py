@@ -1,0 +1,184 @@
+"""Sums over all non-projective trees in probability space, without a subtraction: O(n^3) time.
+
+Gaussian elimination of the Laplacian in the form of Grassmann, Taksar and Heyman. To eliminate word k, let
+``pivot`` be the sum of the weights into k from the heads that remain; then for the remaining h, m::
+
+    weights[h, m] += weights[h, k] / pivot * weights[k, m]
+
+and Z is the product of the pivots. Only sums, products and quotients of non-negative numbers occur, so
+every result has the relative accuracy of its input. For marginals this is kept up by a second quantity:
+``reach[h, m]``, the odds with which a walk from h up to heads meets the root before m (for the multi-root
+case a probability); the head of m is h with probability proportional to ``weights[h, m] * reach[h, m]``.
+
+With a single root, the root is left out of every pivot but the last.
+
+*Source*: thesis 3.2 and Koo et al. (2007) for the theorem; elimination without subtraction and the
+leave-one-out order are ours (docs/notes/tree-inference.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+# Weights are at most 1. What underflow takes, 1e-308, is magnified by one over the pivots below 1. While
+# their product stays above this limit, probabilities are exact; derivatives of at most UNDERFLOW over the
+# square of that product may have lost digits and are returned as 0.
+LIMIT = 1e-120
+UNDERFLOW = 1e-290
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _eliminate(block, start, stop, gone, left, single_root):
+    """Eliminate the words of one half of ``start..stop-1``; columns of those gone become odds of heads.
+
+    ``block`` float64[n+1, n+1] is changed in place. Returns the sum of the logs of the pivots and the product
+    of the pivots below 1; 0 for the latter when a pivot is 0.
+    """
+    log_pivots, small = 0.0, 1.0
+    for step in range(stop - gone if gone > left else left - gone):
+        k = stop - 1 - step if gone > left else gone + step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        pivot = 0.0 if single_root else block[0, k]
+        for h in range(first, last):
+            pivot += block[h, k]
+        if pivot == 0.0:
+            return -np.inf, 0.0
+        log_pivots += np.log(pivot)
+        small *= min(pivot, 1.0)
+        for row in range(first - 1, last):
+            h = row if row >= first else 0
+            block[h, k] /= pivot
+            odds = block[h, k]
+            for m in range(first, last):
+                block[h, m] += odds * block[k, m]
+    return log_pivots, small
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _substitute(block, start, stop, gone, left, reach):
+    """Complete ``reach[h, m]`` for the words h that are gone and the words m that are left."""
+    begin, end = (start, gone) if gone > left else (left, stop)
+    for step in range(stop - gone if gone > left else left - gone):
+        k = gone + step if gone > left else left - 1 - step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        for m in range(begin, end):
+            reach[k, m] = 0.0
+        for row in range(first - 1, last):
+            h = row if row >= first else 0
+            odds = block[h, k]
+            for m in range(begin, end):
+                reach[k, m] += odds * reach[h, m]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _shifted_weights(scores, single_root):
+    """Return weights of at most 1 and what was subtracted: ``shifts[0]`` from row 0, the rest from columns.
+
+    A word that only the root can head leaves a single root no choice: then all other root arcs get weight 0.
+    """
+    size = scores.shape[0]
+    shifts = np.zeros(size)
+    weights = np.zeros((size, size))
+    only_child = 0
+    for d in range(1, size):
+        top = -np.inf
+        for h in range(1 if single_root else 0, size):
+            if h != d and scores[h, d] > top:
+                top = scores[h, d]
+        if top == -np.inf:
+            only_child = d
+            top = scores[0, d]
+        shifts[d] = max(top, -1e300)
+    if single_root:
+        top = -np.inf
+        for d in range(1, size):
+            if only_child == 0 or d == only_child:
+                top = max(top, scores[0, d] - shifts[d])
+        shifts[0] = max(top, -1e300)
+    for h in range(size):
+        for d in range(1, size):
+            if h != d and (h > 0 or not single_root or only_child == 0 or d == only_child):
+                weights[h, d] = np.exp(scores[h, d] - shifts[d] - (shifts[0] if h == 0 else 0.0))
+    return weights, shifts, only_child
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def matrix_tree(scores, single_root):
+    """Sum over all trees, projective or not.
+
+    Parameters
+    ----------
+    scores : float64[n+1, n+1]
+        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
+        are not read.
+    single_root : bool
+        Whether the root must have exactly one dependent.
+
+    Returns
+    -------
+    log_z : float64
+        Natural log of the sum over trees.
+    marginals : float64[n+1, n+1]
+        Probability of each arc; columns 1..n sum to 1.
+    derivatives : float64[n+1, n+1]
+        ``d log_z / d weight`` of each arc, its weight being exp(score - shift); 0 where underflow may have
+        taken digits of it.
+    shifts : float64[n+1]
+        ``shifts[d]`` was subtracted from the scores of column d, and ``shifts[0]`` from those of row 0.
+    in_range : bool
+        False when numbers left the range in which the result is exact, or when there is no tree (then use
+        ``matrix_tree_log``, which tells the two apart).
+    """
+    size = scores.shape[0]
+    weights, shifts, only_child = _shifted_weights(scores, single_root)
+    rootless = single_root and only_child == 0
+    steps, depth = leave_one_out_schedule(size - 1)
+    blocks = np.empty((depth, size, size))
+    blocks[0] = weights
+    reach = np.zeros((size, size))
+    for d in range(1, size):
+        reach[0, d] = 1.0
+    log_pivots, small = np.zeros(depth), np.ones(depth)
+    smallest, log_z = 1.0, shifts.sum()
+    for step in range(steps.shape[0]):
+        kind, level, start, stop = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        gone, left = steps[step, 4], steps[step, 5]
+        block = blocks[level + 1]
+        if kind != ELIMINATE:
+            _substitute(block, start, stop, gone, left, reach)
+            continue
+        for row in range(start - 1, stop):
+            h = row if row >= start else 0
+            for m in range(start, stop):
+                block[h, m] = blocks[level, h, m]
+        logs, product = _eliminate(block, start, stop, gone, left, rootless)
+        log_pivots[level + 1] = log_pivots[level] + logs
+        small[level + 1] = small[level] * product
+        smallest = min(smallest, small[level + 1])
+        if left == 1 and gone == 2:
+            # Only word 1 remains; its own pivot is the sum over column 1 below.
+            log_z += log_pivots[level + 1]
+    marginals = np.zeros((size, size))
+    limit = LIMIT / smallest
+    floor = UNDERFLOW / (smallest * smallest)
+    in_range = smallest > LIMIT
+    for d in range(1, size):
+        total = 0.0
+        for h in range(size):
+            total += weights[h, d] * reach[h, d]
+        in_range = in_range and total > limit
+        if d == 1:
+            log_z += np.log(total)
+        if only_child > 0 and single_root and d != only_child:
+            reach[0, d] = 0.0
+        for h in range(size):
+            reach[h, d] /= total
+            marginals[h, d] = weights[h, d] * reach[h, d]
+            if reach[h, d] < floor:
+                reach[h, d] = 0.0
+    return log_z, marginals, reach, shifts, in_range

@@ -1,0 +1,152 @@
+"""Sums or maxima over all non-projective trees in log space, at any scale: O(n^3) time.
+
+The elimination of :mod:`qsproj.kernels.trees.matrix_tree` takes only sums, products and quotients, so it
+stays true when the temperature goes to zero: with maxima for sums, the same steps give the best score of a
+tree with each arc.
+
+With a single root, a word (or what stands for several) into which no word that remains has an arc must be
+the child of the root, or hold it; it then takes the place of the root for the words that remain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
+
+
+@njit(cache=True, error_model="numpy")
+def _plus(left, right, maximise):
+    """Return log(exp(left) + exp(right)), or the maximum."""
+    high, low = (left, right) if left > right else (right, left)
+    if maximise or low == -np.inf:
+        return high
+    return high + np.log1p(np.exp(low - high))
+
+
+@njit(cache=True, error_model="numpy")
+def _eliminate(block, start, stop, gone, left, single_root, maximise, takes_root):
+    """Eliminate the words of one half of ``start..stop-1``; columns of those gone become log-odds of heads.
+
+    ``block`` float64[n+1, n+1] is changed in place; ``takes_root`` bool[n+1] is set for words that took the
+    place of the root. Returns the sum of the log-pivots, -inf when there is no tree, and whether the root
+    row is still to be used exactly once: a word in its place may have any number of dependents.
+    """
+    log_pivots = 0.0
+    for step in range(stop - gone if gone > left else left - gone):
+        k = stop - 1 - step if gone > left else gone + step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        pivot = -np.inf if single_root else block[0, k]
+        for h in range(first, last):
+            pivot = _plus(pivot, block[h, k], maximise)
+        takes_root[k] = pivot == -np.inf
+        if takes_root[k]:
+            log_pivots += block[0, k]
+            for m in range(first, last):
+                block[0, m] = block[k, m]
+            if not single_root or log_pivots == -np.inf:
+                return -np.inf, single_root
+            single_root = False
+            continue
+        log_pivots += pivot
+        block[0, k] -= pivot
+        for m in range(first, last):
+            block[0, m] = _plus(block[0, m], block[0, k] + block[k, m], maximise)
+        for h in range(first, last):
+            block[h, k] -= pivot
+            odds = block[h, k]
+            if odds > -np.inf:
+                for m in range(first, last):
+                    if m != h:
+                        block[h, m] = _plus(block[h, m], odds + block[k, m], maximise)
+    return log_pivots, single_root
+
+
+@njit(cache=True, error_model="numpy")
+def _substitute(block, start, stop, gone, left, maximise, takes_root, reach):
+    """Complete ``reach[h, m]`` for the words h that are gone and the words m that are left."""
+    begin, end = (start, gone) if gone > left else (left, stop)
+    for step in range(stop - gone if gone > left else left - gone):
+        k = gone + step if gone > left else left - 1 - step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        for m in range(begin, end):
+            if takes_root[k]:
+                # For the words that went before k, the root is behind k.
+                reach[k, m] = reach[0, m]
+                reach[0, m] = -np.inf
+                continue
+            total = block[0, k] + reach[0, m]
+            for h in range(first, last):
+                total = _plus(total, block[h, k] + reach[h, m], maximise)
+            reach[k, m] = total
+
+
+@njit(cache=True, error_model="numpy")
+def matrix_tree_log(scores, single_root, maximise):
+    """Sum or maximise over all trees, projective or not, in log space.
+
+    Parameters
+    ----------
+    scores : float64[n+1, n+1]
+        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
+        are not read.
+    single_root : bool
+        Whether the root must have exactly one dependent.
+    maximise : bool
+        False for sums, True for maxima.
+
+    Returns
+    -------
+    total : float64
+        log Z, or the best score; -inf when no tree is possible.
+    with_arc : float64[n+1, n+1]
+        Log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
+        score of such a tree; -inf where there is none.
+    """
+    size = scores.shape[0]
+    steps, depth = leave_one_out_schedule(size - 1)
+    blocks = np.full((depth, size, size), -np.inf)
+    for h in range(size):
+        for d in range(1, size):
+            if h != d:
+                blocks[0, h, d] = scores[h, d]
+    reach = np.full((size, size), -np.inf)
+    for d in range(1, size):
+        reach[0, d] = 0.0
+    log_pivots = np.zeros(depth)
+    once = np.full(depth, single_root)
+    takes_root = np.zeros((depth, size), np.bool_)
+    with_arc = np.full((size, size), -np.inf)
+    total = 0.0
+    for step in range(steps.shape[0]):
+        kind, level, start, stop = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        gone, left, below = steps[step, 4], steps[step, 5], steps[step, 1] + 1
+        if kind != ELIMINATE:
+            _substitute(blocks[below], start, stop, gone, left, maximise, takes_root[below], reach)
+            continue
+        for row in range(start - 1, stop):
+            h = row if row >= start else 0
+            for m in range(start, stop):
+                blocks[below, h, m] = blocks[level, h, m]
+        logs, once[below] = _eliminate(
+            blocks[below], start, stop, gone, left, once[level], maximise, takes_root[below]
+        )
+        log_pivots[below] = log_pivots[level] + logs
+        if log_pivots[below] == -np.inf:
+            return -np.inf, with_arc
+        if left == 1 and gone == 2:
+            # Only word 1 remains; its own pivot is the sum over column 1 below.
+            total = log_pivots[below]
+    for d in range(1, size):
+        pivot = -np.inf
+        for h in range(size):
+            with_arc[h, d] = blocks[0, h, d] + reach[h, d]
+            pivot = _plus(pivot, with_arc[h, d], maximise)
+        if d == 1:
+            total += pivot
+        if pivot == -np.inf:
+            return -np.inf, np.full((size, size), -np.inf)
+        for h in range(size):
+            with_arc[h, d] -= pivot
+    return total, with_arc + total

@@ -1,0 +1,1 @@
+"""The first-order parser: scores of arcs, exact tree inference, relations."""

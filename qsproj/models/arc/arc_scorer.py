@@ -1,0 +1,174 @@
+"""Scores of arcs from hashed features: the weights, and the trainer that learns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
+from qsproj.features.arcs import arc_features
+from qsproj.features.atoms import EncodedSentence, encode
+from qsproj.kernels.features import arc_features as kernels
+from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.training.adagrad import AdaGrad
+from qsproj.training.objectives import Objective
+
+HASH_BITS = 22
+CACHE_LINE = 64
+
+
+def zero_weights(buckets: int) -> NDArray[np.float32]:
+    """Return zeros float32[buckets] that start on a line of the cache, as blocks of 16 buckets should."""
+    room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
+    first = -room.ctypes.data % CACHE_LINE // 4
+    return room[first : first + buckets]
+
+
+@dataclass(frozen=True)
+class ArcScorer:
+    """A linear model of arcs: the score of an arc is the sum of the weights of its features.
+
+    Attributes
+    ----------
+    template_set : str
+        A name in ``features.arc_templates.TEMPLATE_SETS``.
+    weights : float32[buckets]
+        One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two. Single
+        precision halves the memory that scoring reads at random, where it spends its time; sums are double.
+    """
+
+    template_set: str
+    weights: NDArray[np.float32]
+
+    @staticmethod
+    def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> ArcScorer:
+        """Return a scorer whose weights are all zero."""
+        return ArcScorer(template_set, zero_weights(1 << hash_bits))
+
+    @cached_property
+    def templates(self) -> CompiledTemplates:
+        """The templates as integer programs."""
+        return compile_templates(TEMPLATE_SETS[self.template_set])
+
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence."""
+        return encode(sentence, self.templates.attributes)
+
+    def features(self, encoded: EncodedSentence) -> ArcFeatures:
+        """Return what the features of the sentence's arcs are put together from."""
+        return arc_features(encoded, self.templates, len(self.weights))
+
+    def scores(self, features: ArcFeatures) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
+        scores = np.zeros((len(features.tags), len(features.tags)))
+        kernels.score_arcs(features, self.weights, scores)
+        return scores
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return (
+            {"template_set": self.template_set, "buckets": len(self.weights)},
+            {"arc_buckets": used, "arc_weights": self.weights[used]},
+        )
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcScorer:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = zero_weights(header["buckets"])
+        weights[arrays["arc_buckets"]] = arrays["arc_weights"]
+        return ArcScorer(header["template_set"], weights)
+
+
+def bit_mask(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack bool[buckets] into uint64[buckets / 64]; bucket b is bit b % 64 of word b // 64."""
+    return np.packbits(chosen, bitorder="little").view(np.uint64)
+
+
+def supported_buckets(
+    template_set: str,
+    examples: Iterable[tuple[EncodedSentence, NDArray[np.bool_]]],
+    *,
+    hash_bits: int = HASH_BITS,
+    cutoff: int,
+) -> NDArray[np.uint64]:
+    """Find the buckets of features that fire at least ``cutoff`` times on the given arcs; 0: all buckets.
+
+    Parameters
+    ----------
+    examples : iterable of (EncodedSentence, bool[n+1, n+1])
+        Sentences and the arcs that lend support: those of the trees, in the classic criterion.
+
+    Returns
+    -------
+    uint64[2**hash_bits / 64]
+
+    *Source*: thesis 2.8.3 (supported features, count cut-off).
+    """
+    counts = np.zeros(1 << hash_bits, dtype=np.uint16)
+    if cutoff == 0:
+        return bit_mask(counts == 0)
+    templates = compile_templates(TEMPLATE_SETS[template_set])
+    for encoded, arcs in examples:
+        kernels.count_features(arc_features(encoded, templates, len(counts)), arcs, counts)
+    return bit_mask(counts >= cutoff)
+
+
+class ArcTrainer:
+    """Learns the weights of an arc scorer by AdaGrad, one sentence a step. Mutable; final.
+
+    Parameters
+    ----------
+    template_set : str
+    support : uint64[buckets / 64]
+    rate, l2, first_squares : float
+        See :class:`~qsproj.training.adagrad.AdaGrad`.
+    start : float32[64 * len(support)], optional
+        Weights to start from; zeros by default. Not changed.
+    """
+
+    def __init__(
+        self,
+        template_set: str,
+        support: NDArray[np.uint64],
+        *,
+        rate: float,
+        l2: float,
+        first_squares: float = 0.0,
+        start: NDArray[np.float32] | None = None,
+    ) -> None:
+        weights = zero_weights(64 * len(support))
+        if start is not None:
+            weights[:] = start
+        self._descent = AdaGrad(weights, rate=rate, l2=l2, first_squares=first_squares)
+        self._live = ArcScorer(template_set, self._descent.weights)
+        self._support = support
+
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence."""
+        return self._live.encode(sentence)
+
+    def step(self, encoded: EncodedSentence, objective: Objective) -> float:
+        """Learn from one sentence; return its loss before the step."""
+        features = self._live.features(encoded)
+        loss, gradient = objective.value_and_gradient(self._live.scores(features))
+        kernels.step_arcs(features, gradient, self._support, *self._descent.memory)
+        self._descent.steps += 1
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._descent.regularise()
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the mean of the weights after every step so far."""
+        mean = zero_weights(len(self._live.weights))
+        mean[:] = self._descent.mean()
+        return ArcScorer(self._live.template_set, mean)

@@ -1,0 +1,75 @@
+"""Arc scores of training sentences by parsers that were trained on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
+from qsproj.models.arc.arc_training import (
+    TrainingOptions,
+    arcs_in,
+    reachable,
+    train_scorer,
+    tree_objective,
+)
+from qsproj.models.tree_inference import TreeInference
+
+
+def cross_fitted_scores(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    template_set: str,
+    inference: TreeInference,
+    options: TrainingOptions,
+    folds: int = 5,
+) -> list[Scores]:
+    """Score each sentence's arcs by a parser that was not trained on it.
+
+    A parser is surer of its own training trees than of any others: joint weights that were learned beside its
+    scores would find nothing left to explain, and prune as they never will again.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Whole trees; at least two.
+    rng : numpy.random.Generator
+        Deals out the sentences, and orders them in each epoch.
+    template_set, inference
+        Of the parsers.
+    options : TrainingOptions
+        Objective, epochs, rate, L2 and cut-off.
+    folds : int
+        How many parsers are trained, each on the sentences of all other folds.
+
+    Returns
+    -------
+    list of float64[n+1, n+1]
+        Natural log, one for each sentence.
+    """
+    encode = ArcScorer.untrained(template_set).encode
+    encoded = [encode(sentence) for sentence in sentences]
+    objectives = [
+        tree_objective(reachable(sentence.heads, inference), inference, options.objective)
+        for sentence in sentences
+    ]
+    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
+    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
+    for fold in range(fold_of.max() + 1):
+        rest = np.flatnonzero(fold_of != fold).tolist()
+        support = supported_buckets(
+            template_set,
+            ((encoded[i], arcs_in(sentences[i].heads)) for i in rest),
+            cutoff=options.cutoff,
+        )
+        examples = [(encoded[i], objective) for i in rest if (objective := objectives[i]) is not None]
+        scorer, _ = train_scorer(
+            examples, template_set, support, rng=rng, inference=inference, options=options
+        )
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            scores[i] = scorer.scores(scorer.features(encoded[i]))
+    return scores

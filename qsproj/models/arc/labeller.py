@@ -1,0 +1,137 @@
+"""Relations for the arcs of a tree: one softmax for each arc, independent of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import ROOT, Heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
+from qsproj.features.arcs import arc_features
+from qsproj.features.atoms import EncodedSentence, encode
+from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
+from qsproj.kernels.features import label_features
+from qsproj.training.loop import run_epochs
+
+HASH_BITS = 17
+ROOT_RELATION = "root"
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """Chooses the relation of each arc by the features of the arc.
+
+    Attributes
+    ----------
+    template_set : str
+        A name in ``features.label_templates.LABEL_TEMPLATE_SETS``.
+    relations : tuple of str
+        In the order of the columns of ``weights``.
+    weights : float32[buckets, L]
+    """
+
+    template_set: str
+    relations: tuple[str, ...]
+    weights: NDArray[np.float32]
+
+    @cached_property
+    def templates(self) -> CompiledTemplates:
+        """The templates as integer programs; they read what the arc templates of that name read."""
+        return _compiled(self.template_set)
+
+    def label(self, encoded: EncodedSentence, heads: Heads) -> tuple[str, ...]:
+        """Return the best relation of each word's arc, ``_`` for a word without a head.
+
+        The sentence is encoded as for an arc scorer with the template set of the same name.
+        Where the model knows the relation ``root``, it is given to the root's children and to no others.
+        """
+        scores = np.empty((len(heads), len(self.relations)))
+        features = arc_features(encoded, self.templates, len(self.weights))
+        label_features.score_labels(features, heads, self.weights, scores)
+        if ROOT_RELATION in self.relations:
+            column = self.relations.index(ROOT_RELATION)
+            scores[heads != ROOT, column] = -np.inf
+            scores[heads == ROOT, column] = np.inf
+        return tuple(
+            self.relations[best] if head >= 0 else "_"
+            for best, head in zip(scores[1:].argmax(axis=1).tolist(), heads[1:].tolist(), strict=True)
+        )
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only rows that are not all zero are kept."""
+        used = np.flatnonzero(self.weights.any(axis=1)).astype(np.uint32)
+        header = {
+            "template_set": self.template_set,
+            "relations": list(self.relations),
+            "buckets": len(self.weights),
+        }
+        return header, {"label_buckets": used, "label_weights": self.weights[used]}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = np.zeros((header["buckets"], len(header["relations"])), dtype=np.float32)
+        weights[arrays["label_buckets"]] = arrays["label_weights"]
+        return Labeller(header["template_set"], tuple(header["relations"]), weights)
+
+
+def _compiled(template_set: str) -> CompiledTemplates:
+    arcs = compile_templates(TEMPLATE_SETS[template_set])
+    return compile_templates(LABEL_TEMPLATE_SETS[template_set], arcs.attributes)
+
+
+def train_labeller(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    template_set: str,
+    epochs: int = 6,
+    rate: float = 0.1,
+) -> Labeller | None:
+    """Learn relations from every word that has a head and a relation; None when there is none.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Trees or partial trees.
+    """
+    relations = sorted(
+        {
+            relation
+            for sentence in sentences
+            for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
+            if relation != "_" and head >= 0
+        }
+    )
+    if not relations:
+        return None
+    numbers = {relation: number for number, relation in enumerate(relations)}
+    templates = _compiled(template_set)
+    encoded = [encode(sentence, templates.attributes) for sentence in sentences]
+    labels = [
+        np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)
+        for sentence in sentences
+    ]
+    buckets = 1 << HASH_BITS
+    weights = np.zeros((buckets, len(relations)), dtype=np.float32)
+    state = np.zeros((2, buckets, len(relations)), dtype=np.float32)
+    steps = 0
+
+    def step(i: int) -> float:
+        nonlocal steps
+        features = arc_features(encoded[i], templates, buckets)
+        loss: float = label_features.step_labels(
+            features, sentences[i].heads, labels[i], weights, state, rate, float(steps)
+        )
+        steps += 1
+        return loss
+
+    run_epochs(len(sentences), step, epochs=epochs, rng=rng, description="training labels")
+    mean = weights - state[1] / np.float32(max(steps, 1))
+    return Labeller(template_set, tuple(relations), mean)

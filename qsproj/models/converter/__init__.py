@@ -1,0 +1,1 @@
+"""Converters between annotation styles."""

@@ -1,0 +1,256 @@
+"""The converter: from a tree in one annotation style to a tree in another over the same words.
+
+An edge-factored conditional log-linear model of the target tree. The score of an arc is a prior for what the
+source tree and its turned trees have, plus learned weights of features that say how the two words are related
+in the source tree (features.adaptation_templates).
+
+*Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores, frozen_heads
+from qsproj.corpus.editing import with_arc_probabilities, with_heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
+from qsproj.features.source_nodes import encode_source
+from qsproj.kernels.adaptation import adaptation_features as kernels
+from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS
+from qsproj.models.converter.converter_relations import RelationAdapter
+from qsproj.models.converter.converter_turns import TurnModel
+from qsproj.models.storage import save_model
+from qsproj.models.tree_inference import TreeInference
+from qsproj.trees import nonprojective
+from qsproj.trees.crossings import crossing_arcs
+
+KIND = "converter"
+HASH_BITS = 20
+# Score of an arc that both turned trees of the source have, before anything is learned; and in a converter
+# that has learned nothing, which returns its source.
+PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
+# Of arc posteriors, so many trees are looked at, the most probable ones.
+SOURCE_TREES = 8
+
+
+class WeightedSource(NamedTuple):
+    """A source tree and its probability."""
+
+    share: float
+    nodes: SourceNodes
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a converter makes of one sentence.
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+        Read-only.
+    relations : tuple of str
+    probabilities : float64[n]
+        Posterior probability of the arc into each word.
+    """
+
+    heads: Heads
+    relations: tuple[str, ...]
+    probabilities: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Converter:
+    """Converts trees of one annotation style to another; learned from trees in both.
+
+    Attributes
+    ----------
+    turns : TurnModel
+    weights : float32[2**HASH_BITS]
+    relations : RelationAdapter
+    inference : TreeInference
+        Which trees the target style has. Where arcs of a source tree cross, those of the target tree may.
+    prior : float
+        Log-odds of the arcs of the source tree where nothing was learned.
+    """
+
+    turns: TurnModel
+    weights: NDArray[np.float32]
+    relations: RelationAdapter
+    inference: TreeInference
+    prior: float = PRIOR
+
+    @staticmethod
+    def untrained() -> Converter:
+        """Return the converter that gives every source tree back."""
+        return Converter(
+            TurnModel.untrained(),
+            np.zeros(1 << HASH_BITS, dtype=np.float32),
+            RelationAdapter.untrained(),
+            TreeInference(projective=False, single_root=False),
+            UNTRAINED_PRIOR,
+        )
+
+    @cached_property
+    def templates(self) -> kernels.Templates:
+        """The templates as integer programs."""
+        return compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
+
+    def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
+        """Encode the source tree of a sentence, or its source trees; see :func:`encode_sources`."""
+        return [
+            WeightedSource(share, self.turns.turned(nodes))
+            for share, nodes in encode_sources(sentence, source_posteriors)
+        ]
+
+    def scores(self, sources: Sequence[WeightedSource]) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, up to a constant; expected over the sources."""
+        scores = prior_scores(sources, self.prior)
+        for source in sources:
+            kernels.add_scores(source.nodes, self.templates, self.weights, source.share, scores)
+        return scores
+
+    def arc_probabilities(self, sentence: Sentence, source_posteriors: Scores | None = None) -> Scores:
+        """Return the posterior probability of every target arc, float64[n+1, n+1]."""
+        sources = self.encode(sentence, source_posteriors)
+        return inference_for(self.inference, sources).infer(self.scores(sources))[1]
+
+    def convert(
+        self, sentence: Sentence, *, decode: str = "mbr", source_posteriors: Scores | None = None
+    ) -> Conversion:
+        """Find the target tree of a sentence whose heads and relations are its source tree.
+
+        Parameters
+        ----------
+        decode : str
+            ``mbr``: the tree with the most expected right heads; ``map``: the most probable one.
+        source_posteriors : float64[n+1, n+1] or None
+            See :func:`encode_sources`.
+
+        Raises
+        ------
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        SentenceLengthError
+            When the sentence has more than MAX_WORDS words.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        sources = self.encode(sentence, source_posteriors)
+        inference = inference_for(self.inference, sources)
+        scores = self.scores(sources)
+        marginals = inference.infer(scores)[1]
+        heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
+        relations = self.relations.adapt(sentence, sources[0].nodes, heads)
+        probabilities = np.clip(marginals[heads[1:], np.arange(1, len(heads))], 0.0, 1.0)
+        return Conversion(heads, relations, probabilities)
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with its tree converted; with ``confidence``, ``ArcProb=`` in MISC."""
+        return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        header, arrays = self.relations.to_archive()
+        return {
+            "relations": header,
+            "projective": self.inference.projective,
+            "single_root": self.inference.single_root,
+            "prior": self.prior,
+        }, {"buckets": used, "weights": self.weights[used], **arrays, **self.turns.to_archive()}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Converter:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
+        weights[arrays["buckets"]] = arrays["weights"]
+        return Converter(
+            TurnModel.from_archive(arrays),
+            weights,
+            RelationAdapter.from_archive(header["relations"], arrays),
+            TreeInference(projective=header["projective"], single_root=header["single_root"]),
+            header["prior"],
+        )
+
+
+def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
+    """Encode the source tree of a sentence, or its most probable source trees, the best first.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        Its heads are the source tree where there are no posteriors; its relations are always used.
+    source_posteriors : float64[n+1, n+1] or None
+        Probability of each source arc; columns 1..n sum to one.
+
+    Raises
+    ------
+    SentenceLengthError
+        When the sentence has more than MAX_WORDS words.
+    """
+    if len(sentence) > MAX_WORDS:
+        raise SentenceLengthError(len(sentence), MAX_WORDS)
+    if source_posteriors is None:
+        return [WeightedSource(1.0, encode_source(sentence))]
+    return [
+        WeightedSource(share, encode_source(replace(sentence, heads=heads)))
+        for share, heads in probable_trees(source_posteriors, SOURCE_TREES)
+    ]
+
+
+def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
+    """Return the sentence with the heads and relations of a conversion, all else as it was.
+
+    With ``confidence``, the probability of each word's arc stands in MISC as ``ArcProb=``.
+    """
+    result = with_heads(sentence, conversion.heads, conversion.relations)
+    if not confidence:
+        return result
+    return with_arc_probabilities(result, conversion.probabilities)
+
+
+def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
+    """Return float64[n+1, n+1]: ``prior`` for each arc of the sources, shared by their two turned trees."""
+    size = len(sources[0].nodes.heads)
+    scores = np.zeros((size, size))
+    for share, nodes in sources:
+        kernels.add_prior(nodes, 0.5 * prior * share, scores)
+    return scores
+
+
+def inference_for(inference: TreeInference, sources: Sequence[WeightedSource]) -> TreeInference:
+    """Allow crossing arcs where the arcs of the best source tree cross."""
+    if inference.projective and crossing_arcs(sources[0].nodes.heads).any():
+        return replace(inference, projective=False)
+    return inference
+
+
+def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
+    """Return the ``k`` best trees of a product of arc posteriors, each with its probability among them.
+
+    Raises
+    ------
+    NoTreeError
+        When no tree has only arcs of positive probability.
+    """
+    with np.errstate(divide="ignore"):
+        ranked = nonprojective.k_best(np.log(posteriors), k)
+    shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
+    return [
+        (float(share), frozen_heads(heads))
+        for share, (heads, _) in zip(shares / shares.sum(), ranked, strict=True)
+    ]

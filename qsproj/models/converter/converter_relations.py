@@ -1,0 +1,217 @@
+"""Relations of a converted tree: those of the target style, or copied from the source tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import ROOT, Heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.adaptation_templates import RELATION_TEMPLATES, compile_templates
+from qsproj.features.source_nodes import base_relation
+from qsproj.kernels.adaptation import adaptation_relations as kernels
+from qsproj.kernels.adaptation.adaptation_features import Templates
+from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
+from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.training.loop import run_epochs
+
+HASH_BITS = 16
+# Score of keeping the relation of a word, in nats, before anything is learned.
+PRIOR = 2.0
+ROOT_RELATION = "root"
+
+Outcomes = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RelationAdapter:
+    """Chooses the relation of each arc of the target tree; see kernels.adaptation_relations.
+
+    Attributes
+    ----------
+    relations : tuple of str
+        Relations of the target style, as far as training saw them.
+    weights : float32[2**HASH_BITS, COPIES + L]
+        The columns of the two copies stand before those of the relations.
+    """
+
+    relations: tuple[str, ...]
+    weights: NDArray[np.float32]
+
+    @staticmethod
+    def untrained(relations: tuple[str, ...] = ()) -> RelationAdapter:
+        """Return an adapter that prefers to keep what is there."""
+        return RelationAdapter(
+            relations, np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
+        )
+
+    @cached_property
+    def templates(self) -> Templates:
+        """The templates as integer programs."""
+        return compile_templates(RELATION_TEMPLATES, hash_bits=HASH_BITS)
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each relation."""
+        return {relation: COPIES + number for number, relation in enumerate(self.relations)}
+
+    @cached_property
+    def roots(self) -> NDArray[np.bool_]:
+        """Which columns are relations to the root, bool[COPIES + L]; a style may have several."""
+        return np.array(
+            [False] * COPIES + [base_relation(relation) == ROOT_RELATION for relation in self.relations]
+        )
+
+    def scores(self, nodes: SourceNodes, heads: Heads) -> Outcomes:
+        """Return the score of every outcome, float64[n+1, COPIES + L], natural log up to a constant."""
+        scores = np.empty((len(heads), self.weights.shape[1]))
+        kernels.score_relations(nodes, self.templates, heads, self.weights, scores)
+        scores[:, COPY_OWN] += PRIOR
+        return scores
+
+    def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
+        """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
+
+        Parameters
+        ----------
+        sentence : Sentence
+            The source tree.
+        nodes : SourceNodes
+            The same, encoded.
+
+        An outcome that copies a known relation counts for that relation. Where the target style has
+        relations to the root, they are given to the root's dependents and to no others.
+        """
+        scores = self.scores(nodes, heads)
+        probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found = branches(nodes, heads)
+        copied = self.copied_columns(sentence, found)
+        words = np.arange(len(heads))
+        for copy in (COPY_OWN, COPY_BRANCH):
+            known = copied[copy] >= COPIES
+            probabilities[words[known], copied[copy][known]] += probabilities[known, copy]
+            probabilities[known, copy] = 0.0
+        if self.roots.any():
+            probabilities[(heads == ROOT)[:, None] != self.roots] = 0.0
+        head_of, branch_of, best = heads.tolist(), found.tolist(), probabilities.argmax(axis=1).tolist()
+        return tuple(
+            "_" if head_of[word] < 0 else self._name(sentence, word, branch_of[word], best[word])
+            for word in range(1, len(heads))
+        )
+
+    def _name(self, sentence: Sentence, word: int, branch: int, outcome: int) -> str:
+        if outcome >= COPIES:
+            return self.relations[outcome - COPIES]
+        return sentence.deprels[(word if outcome == COPY_OWN else branch) - 1]
+
+    def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return int32[COPIES, n+1], the columns of what each word's copies are; -1 where not known.
+
+        Parameters
+        ----------
+        sentence : Sentence
+            The source tree.
+        found : int32[n+1]
+            What :func:`branches` gave.
+        """
+        own = np.array(
+            [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
+        )
+        return np.stack([own, own[found]])
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only rows that are not all zero are kept."""
+        used = np.flatnonzero(self.weights.any(axis=1)).astype(np.uint32)
+        header = {"relations": list(self.relations)}
+        return header, {"relation_buckets": used, "relation_weights": self.weights[used]}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationAdapter:
+        """Rebuild what :meth:`to_archive` gave."""
+        adapter = RelationAdapter.untrained(tuple(header["relations"]))
+        adapter.weights[arrays["relation_buckets"]] = arrays["relation_weights"]
+        return adapter
+
+
+def branches(nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
+    """Return the branch of each word, int32[n+1], seen from its head in ``heads``."""
+    found = np.empty(len(heads), dtype=np.int32)
+    kernels.branches(nodes, heads, found)
+    return found
+
+
+def train_relations(
+    sources: Sequence[Sentence],
+    nodes: Sequence[SourceNodes],
+    targets: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    epochs: int,
+    rate: float = 0.1,
+) -> RelationAdapter:
+    """Learn from every word of the target trees that has a head and a relation.
+
+    Parameters
+    ----------
+    sources, nodes : sequence of Sentence, of SourceNodes
+        Source trees, and the same encoded, with their turned trees.
+    targets : sequence of Sentence
+        Target trees of the same words.
+    rate : float
+        Step size of AdaGrad.
+    """
+    known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
+    live = RelationAdapter.untrained(tuple(known))
+    state = np.zeros((2, *live.weights.shape), dtype=np.float32)
+    rights = [right_outcomes(live, *example) for example in zip(sources, nodes, targets, strict=True)]
+    steps = 0
+
+    def step(i: int) -> float:
+        nonlocal steps
+        heads = targets[i].heads
+        loss, gradient = relation_loss(live.scores(nodes[i], heads), rights[i])
+        kernels.step_relations(
+            nodes[i], live.templates, heads, gradient, live.weights, state, rate, float(steps)
+        )
+        steps += 1
+        return loss
+
+    run_epochs(len(sources), step, epochs=epochs, rng=rng, description="training relations")
+    return RelationAdapter(live.relations, live.weights - state[1] / np.float32(max(steps, 1)))
+
+
+def right_outcomes(
+    adapter: RelationAdapter, source: Sentence, nodes: SourceNodes, target: Sentence
+) -> NDArray[np.bool_]:
+    """Return bool[n+1, COPIES + L], the outcomes that give each word its relation in the target tree.
+
+    None does for a word without a head or relation.
+    """
+    right = np.zeros((len(target.heads), adapter.weights.shape[1]), dtype=np.bool_)
+    wanted = np.array([-1, *(adapter.columns.get(relation, -1) for relation in target.deprels)])
+    wanted[target.heads < 0] = -1
+    words = np.flatnonzero(wanted >= 0)
+    right[words, wanted[words]] = True
+    copied = adapter.copied_columns(source, branches(nodes, target.heads))
+    for copy, columns in enumerate(copied):
+        right[words, copy] = columns[words] == wanted[words]
+    return right
+
+
+def relation_loss(scores: Outcomes, right: NDArray[np.bool_]) -> tuple[float, Outcomes]:
+    """Return minus the log-probability, in nats, that every word's outcome is a right one, and its gradient.
+
+    Words without a right outcome have neither. Which of several right outcomes it was is summed out.
+    """
+    learned = np.any(right, axis=1)
+    everything = np.exp(scores - scores.max(axis=1, keepdims=True))
+    within = everything * right
+    totals = everything.sum(axis=1, keepdims=True)
+    right_totals = np.maximum(within.sum(axis=1, keepdims=True), 1e-300)
+    gradient = np.where(learned[:, None], everything / totals - within / right_totals, 0.0)
+    return float((np.log(totals) - np.log(right_totals))[learned].sum()), gradient

@@ -1,0 +1,206 @@
+"""Training of converters from the same sentences in two annotation styles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, counted
+from qsproj.features.adaptation_templates import ARC_TEMPLATES
+from qsproj.kernels.adaptation import adaptation_features as kernels
+from qsproj.kernels.adaptation.adaptation_features import Templates
+from qsproj.kernels.features.adagrad import adagrad
+from qsproj.models.arc.arc_training import reachable, tree_objective
+from qsproj.models.converter.converter import (
+    HASH_BITS,
+    Converter,
+    WeightedSource,
+    encode_sources,
+    inference_for,
+    prior_scores,
+)
+from qsproj.models.converter.converter_relations import train_relations
+from qsproj.models.converter.converter_turns import train_turns
+from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.training.adagrad import AdaGrad
+from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.objectives import Objective
+
+# Without a number of epochs: as many as give so many steps, within bounds.
+STEPS = 1500
+FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConverterOptions:
+    """How a converter is trained.
+
+    Attributes
+    ----------
+    epochs : int or None
+        Passes over the data; None: more where there is less.
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty per epoch.
+    kept_templates : float
+        In each step every template is left out with one minus this probability, so that the general ones
+        learn to do without the special ones, which are rarely seen again.
+    projective, single_root : bool or None
+        None: read off the target trees.
+    """
+
+    epochs: int | None = None
+    rate: float = 0.2
+    l2: float = 0.1
+    kept_templates: float = 0.5
+    projective: bool | None = None
+    single_root: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConverterReport:
+    """What happened in training."""
+
+    sentences: int
+    epochs: tuple[EpochRecord, ...]
+    skipped: int
+
+    def summary(self, inference: TreeInference) -> str:
+        """Say in a line what was trained."""
+        shape = "projective" if inference.projective else "non-projective"
+        roots = "one root" if inference.single_root else "any number of roots"
+        left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
+        return f"converter to {shape} trees, {roots}, {counted(self.sentences, 'sentence')}{left_out}"
+
+
+def train_converter(
+    sources: Sequence[Sentence],
+    targets: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    source_posteriors: Sequence[Scores] | None = None,
+    options: ConverterOptions | None = None,
+) -> tuple[Converter, ConverterReport]:
+    """Train a converter; without any trees it is the one that gives the source back.
+
+    Parameters
+    ----------
+    sources, targets : sequence of Sentence
+        The same words in the source and in the target style. Target trees may be partial: what is missing is
+        summed out (thesis 3.2.5).
+    rng : numpy.random.Generator
+        The same seed gives the same model.
+    source_posteriors : sequence of float64[n+1, n+1] or None
+        Probability of each source arc, where the source trees are not certain; see ``encode_sources``.
+
+    Raises
+    ------
+    UsageError
+        When there are targets, but none with a head.
+    SentenceLengthError
+        When a sentence is longer than the converter takes.
+    """
+    options = options or ConverterOptions()
+    if not targets:
+        return Converter.untrained(), ConverterReport(0, (), 0)
+    usable = [i for i, target in enumerate(targets) if np.any(target.heads[1:] != NO_HEAD)]
+    if not usable:
+        raise UsageError("no target sentence has a head; is the HEAD column empty?")
+    sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
+    posteriors = [source_posteriors[i] if source_posteriors is not None else None for i in usable]
+    epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
+    inference = choose_inference(
+        [target.heads for target in targets], projective=options.projective, single_root=options.single_root
+    )
+    plain = [encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
+    turns = train_turns(
+        [trees[0].nodes for trees in plain], [target.heads for target in targets], rng=rng, epochs=epochs
+    )
+    encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
+    weights, records, skipped = _train_arcs(
+        encoded, targets, inference, rng=rng, epochs=epochs, options=options
+    )
+    relations = train_relations(
+        sources, [trees[0].nodes for trees in encoded], targets, rng=rng, epochs=epochs
+    )
+    report = ConverterReport(len(usable) - skipped, tuple(records), skipped)
+    return Converter(turns, weights, relations, inference), report
+
+
+def _train_arcs(
+    encoded: Sequence[list[WeightedSource]],
+    targets: Sequence[Sentence],
+    inference: TreeInference,
+    *,
+    rng: np.random.Generator,
+    epochs: int,
+    options: ConverterOptions,
+) -> tuple[NDArray[np.float32], list[EpochRecord], int]:
+    """Learn the weights of arcs by AdaGrad, one sentence a step; count also those without a possible tree."""
+    trainer = _ArcTrainer(options, rng)
+    examples: list[tuple[list[WeightedSource], Objective]] = []
+    for sources, target in zip(encoded, targets, strict=True):
+        shape = inference_for(inference, sources)
+        objective = tree_objective(reachable(target.heads, shape), shape, "likelihood")
+        if objective is not None:
+            examples.append((sources, objective))
+    records = run_epochs(
+        len(examples),
+        lambda i: trainer.step(*examples[i]),
+        epochs=epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        description="training arcs",
+    )
+    return trainer.averaged(), records, len(targets) - len(examples)
+
+
+class _ArcTrainer:
+    """AdaGrad over hashed features of several source trees at once, with dropout of templates."""
+
+    def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
+        self._options = options
+        self._rng = rng
+        self._templates = Converter.untrained().templates
+        self._descent = AdaGrad(
+            np.zeros(1 << HASH_BITS, dtype=np.float32), rate=options.rate, l2=options.l2, capacity=0
+        )
+
+    def step(self, sources: list[WeightedSource], objective: Objective) -> float:
+        """Learn from one sentence; return its loss, in nats, before the step."""
+        weights, state, _, rate, steps = self._descent.memory
+        templates = self._some_templates()
+        scale = 1.0 / self._options.kept_templates
+        scores = prior_scores(sources, Converter.prior)
+        for share, nodes in sources:
+            kernels.add_scores(nodes, templates, weights, scale * share, scores)
+        loss, gradient = objective.value_and_gradient(scores)
+        entries = int(np.count_nonzero(np.abs(gradient) >= kernels.NEGLIGIBLE))
+        touched = np.empty(entries * len(ARC_TEMPLATES) * len(sources), dtype=np.uint64)
+        used = 0
+        for share, nodes in sources:
+            used = kernels.add_gradient(nodes, templates, gradient, scale * share, state, touched, used)
+        adagrad(weights, state, touched, used, rate, steps)
+        self._descent.steps += 1
+        return loss
+
+    def _some_templates(self) -> Templates:
+        """Draw the templates of one step; the first always stays, for it stands for arcs of long paths."""
+        kept = self._rng.random(len(ARC_TEMPLATES)) < self._options.kept_templates
+        kept[0] = True
+        operations, seeds, shift = self._templates
+        return Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._descent.regularise()
+
+    def averaged(self) -> NDArray[np.float32]:
+        """Return the mean of the weights after every step so far."""
+        return self._descent.mean()

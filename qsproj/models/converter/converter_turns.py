@@ -1,0 +1,148 @@
+"""Which source arcs a target style turns round: a logistic model, learned from few trees.
+
+Styles differ most in which of two words that belong together is the head. That decision has few features,
+so it is learned first; the trees it leads to are features of the converter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads
+from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates
+from qsproj.features.source_nodes import function_words
+from qsproj.kernels.adaptation import adaptation_features as kernels
+from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.kernels.adaptation.turned_trees import turned_trees
+from qsproj.kernels.features.adagrad import adagrad
+from qsproj.training.adagrad import AdaGrad
+from qsproj.training.loop import run_epochs
+
+HASH_BITS = 16
+# Log-odds of turning an arc of which nothing is known.
+PRIOR = -1.0
+
+
+@dataclass(frozen=True)
+class TurnModel:
+    """Log-odds that in the target tree a word, or what is below it in the source tree, heads its source head.
+
+    Attributes
+    ----------
+    weights : float32[2**HASH_BITS]
+    """
+
+    weights: NDArray[np.float32]
+
+    @staticmethod
+    def untrained() -> TurnModel:
+        """Return a model that turns nothing."""
+        return TurnModel(np.zeros(1 << HASH_BITS, dtype=np.float32))
+
+    @cached_property
+    def templates(self) -> kernels.Templates:
+        """The templates as integer programs."""
+        return compile_templates(TURN_TEMPLATES, hash_bits=HASH_BITS)
+
+    def log_odds(self, nodes: SourceNodes) -> NDArray[np.float64]:
+        """Return float64[n+1], -inf where there is nothing to turn: the root, its dependents, no head."""
+        scores = np.empty(len(nodes.heads))
+        kernels.turn_scores(nodes, self.templates, self.weights, scores)
+        return scores + PRIOR
+
+    def turned(self, nodes: SourceNodes) -> SourceNodes:
+        """Return the nodes with the turned trees that the model believes in.
+
+        Where words are turned over a content word they are a chain (as in SUD), where over a function word a
+        fan (as in UD); the other two trees have it the other way.
+        """
+        trees = np.empty_like(nodes.turned_heads)
+        turned_trees(nodes.heads, self.log_odds(nodes) > 0, ~function_words(nodes), trees)
+        return nodes._replace(turned_heads=trees)
+
+    def to_archive(self) -> dict[str, NDArray[Any]]:
+        """Return the weights that are not zero."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return {"turn_buckets": used, "turn_weights": self.weights[used]}
+
+    @staticmethod
+    def from_archive(arrays: dict[str, NDArray[Any]]) -> TurnModel:
+        """Rebuild what :meth:`to_archive` gave."""
+        model = TurnModel.untrained()
+        model.weights[arrays["turn_buckets"]] = arrays["turn_weights"]
+        return model
+
+
+def turned_arcs(source: Heads, target: Heads) -> NDArray[np.bool_]:
+    """Tell of each word whether its source head hangs on its phrase in the target tree: bool[n+1].
+
+    So it does when a target ancestor of the head is the word or below it in the source tree. False where the
+    source head is the root, and where heads are missing. Neither tree may have a cycle.
+    """
+    found = np.zeros(len(source), dtype=np.bool_)
+    source_heads, target_heads = source.tolist(), target.tolist()
+    for word in range(1, len(source)):
+        above = target_heads[word]
+        while above > 0:
+            branch = above
+            while branch > 0 and source_heads[branch] != word:
+                branch = source_heads[branch]
+            if branch > 0:
+                found[branch] = True
+            above = target_heads[above]
+    return found
+
+
+def train_turns(
+    nodes: Sequence[SourceNodes],
+    targets: Sequence[Heads],
+    *,
+    rng: np.random.Generator,
+    epochs: int,
+    rate: float = 0.1,
+) -> TurnModel:
+    """Learn from source trees and the target trees of the same words, whole or partial.
+
+    Parameters
+    ----------
+    nodes : sequence of SourceNodes
+    targets : sequence of int32[n+1]
+    rate : float
+        Step size of AdaGrad.
+    """
+    live = TurnModel.untrained()
+    descent = AdaGrad(live.weights, rate=rate, capacity=0)
+    turned = [turned_arcs(source.heads, target) for source, target in zip(nodes, targets, strict=True)]
+
+    def step(i: int) -> float:
+        weights, state, _, rate, steps = descent.memory
+        log_odds = live.log_odds(nodes[i])
+        loss, gradient = logistic_loss(log_odds, turned[i])
+        touched = np.empty(len(gradient) * len(TURN_TEMPLATES), dtype=np.uint64)
+        used = kernels.add_turn_gradient(nodes[i], live.templates, gradient, state, touched)
+        adagrad(weights, state, touched, used, rate, steps)
+        descent.steps += 1
+        return loss
+
+    run_epochs(len(nodes), step, epochs=epochs, rng=rng, description="training turns")
+    return TurnModel(descent.mean())
+
+
+def logistic_loss(
+    log_odds: NDArray[np.float64], turned: NDArray[np.bool_]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the loss in nats, summed over words, and its derivative by each of the log-odds.
+
+    Words whose log-odds are -inf have neither.
+    """
+    decided = np.isfinite(log_odds)
+    probability = 1.0 / (1.0 + np.exp(-log_odds))
+    gradient = np.where(decided, probability - turned, 0.0)
+    signed = np.where(turned, -log_odds, log_odds)[decided]
+    return float(np.logaddexp(0.0, signed).sum()), gradient

@@ -1,0 +1,1 @@
+"""The dependency model with valence."""

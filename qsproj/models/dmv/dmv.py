@@ -1,0 +1,168 @@
+"""The dependency model with valence: a parser of tags that can be learned without trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.kernels.dmv.dmv_best import dmv_best
+from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS
+from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv_parameters import DmvParameters
+from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
+from qsproj.models.storage import save_model, shaped
+from qsproj.models.tree_inference import TreeInference
+from qsproj.trees.crossings import nearest_projective
+
+KIND = "dmv"
+# A decision that training ruled out must not leave a new sentence without a tree.
+PARSING_FLOOR = 1e-9
+TREES = TreeInference(projective=True, single_root=True)
+
+
+@dataclass(frozen=True)
+class Dmv:
+    """A trained dependency model with valence over UPOS tags.
+
+    Attributes
+    ----------
+    inventory : tuple of str
+        The T tags; the first stands for every tag not among them.
+    parameters : DmvParameters
+    punctuation : str
+        ``keep``: punctuation is generated as any word is. ``strip``: it is left out and attached by rule.
+
+    *Source*: Klein and Manning 2004; thesis 4.6.1.
+    """
+
+    inventory: tuple[str, ...]
+    parameters: DmvParameters
+    punctuation: str = "keep"
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
+
+        The model knows no relations: DEPREL is ``root`` or ``dep``. With ``confidence``, ``ArcProb=`` is put
+        in MISC, except for punctuation that was attached by rule.
+
+        Raises
+        ------
+        UsageError
+            When ``decode`` is not one of ``map``, ``mbr``.
+        SentenceLengthError
+            When the sentence has no words or too many.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        kept = self._kept(sentence)
+        probabilities = self._kept_probabilities(sentence, kept)
+        heads = self._best(sentence, kept) if decode == "map" else TREES.best(probabilities)
+        whole = attach_stripped(heads, kept, len(sentence))
+        relations = tuple("root" if head == ROOT else "dep" for head in whole[1:])
+        parsed = with_heads(sentence, whole, relations)
+        if not confidence:
+            return parsed
+        values: list[str | None] = [None] * len(sentence)
+        for place, word in enumerate(kept, start=1):
+            values[word - 1] = f"{min(probabilities[heads[place], place], 1.0):.4f}"
+        return with_misc(parsed, ARC_PROBABILITY, values)
+
+    def complete(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with its most probable tree among those that keep the heads it has.
+
+        Crossing arcs are undone first; where no tree has all that is left, none of it is kept. The known
+        relations stay, others are ``root`` or ``dep``. Raises as :meth:`parse`.
+        """
+        kept = self._kept(sentence)
+        heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
+        if np.all(heads == NO_HEAD):
+            heads = self._best(sentence, kept)
+        whole = attach_stripped(heads, kept, len(sentence))
+        relations = tuple(
+            relation if head == known and relation != UNSPECIFIED else "root" if head == ROOT else "dep"
+            for head, known, relation in zip(whole[1:], sentence.heads[1:], sentence.deprels, strict=True)
+        )
+        return with_heads(sentence, whole, relations)
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one.
+
+        Punctuation that is attached by rule has its one head with probability 1. Raises as :meth:`parse`.
+        """
+        kept = self._kept(sentence)
+        among_kept = self._kept_probabilities(sentence, kept)
+        places = np.concatenate([[ROOT], kept])
+        whole = np.zeros((len(sentence) + 1, len(sentence) + 1))
+        whole[np.ix_(places, places)] = among_kept
+        if len(kept) < len(sentence):
+            heads = attach_stripped(TREES.best(among_kept), kept, len(sentence))
+            stripped = np.setdiff1d(np.arange(1, len(sentence) + 1), kept)
+            whole[heads[stripped], stripped] = 1.0
+        return whole
+
+    def log_likelihood(self, sentence: Sentence) -> float:
+        """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
+        return float(self._expectation(sentence, self._kept(sentence))[3][0])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        parameters = self.parameters
+        header = {"inventory": list(self.inventory), "punctuation": self.punctuation}
+        return header, {"stop": parameters.stop, "child": parameters.child, "root": parameters.root}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dmv:
+        """Rebuild what :meth:`to_archive` gave."""
+        inventory = tuple(header["inventory"])
+        tags = len(inventory)
+        parameters = DmvParameters(
+            shaped(arrays, "stop", (tags, 2, 2)),
+            shaped(arrays, "child", (tags, 2, tags)),
+            shaped(arrays, "root", (tags,)),
+        )
+        return Dmv(inventory, parameters, header["punctuation"])
+
+    def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
+        if not 0 < len(sentence) <= MAX_WORDS:
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        return kept_words(sentence.upos, punctuation=self.punctuation)
+
+    def _packed(
+        self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None
+    ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int16]]:
+        tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
+        heads = np.full(len(tags), NO_HEAD) if known is None else known[1:]
+        return tags, np.array([0, len(tags)]), heads.astype(np.int16)
+
+    def _best(self, sentence: Sentence, kept: NDArray[np.int64], known: Heads | None = None) -> Heads:
+        """Return the most probable tree over the kept words with the known heads; all -1: there is none."""
+        model = self.parameters.floored(PARSING_FLOOR)
+        logs = (np.log(model.stop), np.log1p(-model.stop), np.log(model.child), np.log(model.root))
+        heads, _ = dmv_best(*self._packed(sentence, kept, known), *logs)
+        return np.concatenate([[NO_HEAD], heads]).astype(np.int32)
+
+    def _expectation(self, sentence: Sentence, kept: NDArray[np.int64]) -> Any:
+        model = self.parameters.floored(PARSING_FLOOR)
+        return dmv_expectation(*self._packed(sentence, kept), model.stop, model.child, model.root)
+
+    def _kept_probabilities(self, sentence: Sentence, kept: NDArray[np.int64]) -> Scores:
+        """Return the posterior probability of every arc over the kept words."""
+        arcs, root_arcs = self._expectation(sentence, kept)[-2:]
+        whole = np.zeros((len(kept) + 1, len(kept) + 1))
+        whole[ROOT, 1:] = root_arcs
+        whole[1:, 1:] = arcs
+        return whole

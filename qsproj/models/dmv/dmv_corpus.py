@@ -1,0 +1,119 @@
+"""Sentences packed into arrays of tags, as the DMV's kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
+
+UNKNOWN_TAG = "_"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagCorpus:
+    """Tags and known heads of S sentences, W words in all.
+
+    Attributes
+    ----------
+    tags : int16[W]
+        Numbers in a tag inventory.
+    starts : int64[S+1]
+        Where each sentence starts; the last entry is W.
+    heads : int16[W]
+        Known heads, 1-based within the sentence, 0 for the root, -1 where free.
+    """
+
+    tags: NDArray[np.int16]
+    starts: NDArray[np.int64]
+    heads: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self.starts) - 1
+
+    def select(self, wanted: NDArray[np.bool_]) -> TagCorpus:
+        """Return the sentences where ``wanted`` bool[S] is true."""
+        lengths = np.diff(self.starts)
+        words = np.repeat(wanted, lengths)
+        return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
+
+    def without_heads(self) -> TagCorpus:
+        """Return the sentences with all heads free."""
+        return TagCorpus(self.tags, self.starts, np.full_like(self.heads, NO_HEAD))
+
+
+class TagNumbering:
+    """Numbers for tags in the order in which they first occur; 0 is the unknown tag's.
+
+    So a corpus can be packed while it is read, without looking for its tags first.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = {UNKNOWN_TAG: 0}
+
+    def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
+        """Return the number of each tag; one that was not met before gets the next."""
+        numbers = self._numbers
+        return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
+
+    def inventory(self, of: str = "the training data") -> tuple[str, ...]:
+        """Return the tags met so far, in the order of their numbers; ``of`` says of what, for the error.
+
+        Raises
+        ------
+        UsageError
+            When no word had a tag: there is nothing to learn from.
+        """
+        if len(self._numbers) == 1:
+            raise UsageError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
+        return tuple(self._numbers)
+
+
+def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return int64[S+1], where each of S consecutive runs starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
+    """Return the place of each tag in the inventory; 0, the unknown tag, for one that is not there."""
+    places = {tag: number for number, tag in enumerate(inventory)}
+    return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
+
+
+def pack(
+    sentences: Sequence[Sentence],
+    number: Callable[[Sequence[str]], NDArray[np.int16]],
+    *,
+    punctuation: str,
+    heads: Sequence[Heads] | None = None,
+) -> TagCorpus:
+    """Pack sentences, without their punctuation where it is to be stripped.
+
+    Parameters
+    ----------
+    number : callable
+        Gives the numbers of tags.
+    heads : sequence of int32[n+1], optional
+        The known heads of each sentence; None: none is known.
+    """
+    tags, known = [], []
+    for place, sentence in enumerate(sentences):
+        kept = kept_words(sentence.upos, punctuation=punctuation)
+        tags.append(number(sentence.upos)[kept - 1])
+        if heads is None:
+            known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
+        else:
+            known.append(strip_heads(heads[place], kept)[1:].astype(np.int16))
+    empty = np.zeros(0, dtype=np.int16)
+    return TagCorpus(
+        np.concatenate([empty, *tags]),
+        offsets(np.array([len(one) for one in tags], dtype=np.int64)),
+        np.concatenate([empty, *known]),
+    )

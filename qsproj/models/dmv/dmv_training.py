@@ -1,0 +1,286 @@
+"""Training of the DMV: from tags alone, from tags with some heads known, or from trees."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, listed_reasons, unknown_name
+from qsproj.kernels.dmv.dmv_best import dmv_best
+from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
+from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.models.arc.arc_parser import MAX_WORDS
+from qsproj.models.arc.arc_training import reachable
+from qsproj.models.dmv.dmv import TREES, Dmv
+from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
+from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
+from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.training.em import EMRecord
+
+INITIALISERS = ("harmonic", "uniform", "trees")
+E_STEPS = ("sum", "viterbi")
+# Counts are added up part by part: the parts must not depend on who works on them.
+PART_SENTENCES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DmvOptions:
+    """How a DMV is trained.
+
+    Attributes
+    ----------
+    initialiser : str
+        ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in those
+        training sentences whose heads are all known.
+    e_step : str
+        ``sum`` over all derivations, or ``viterbi``: the best one alone.
+    keep_heads : bool
+        Whether the E-step is constrained to the heads that training sentences have (thesis 4.6.3.3); else
+        heads are not looked at, but by the initialiser ``trees``.
+    iterations : int
+        At most so many of EM; 0 leaves the initial parameters.
+    tolerance : float
+        Relative gain, of held-out data or else of the objective, below which EM has converged.
+    smoothing : float
+        Added to every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood.
+    max_words : int
+        Longer training sentences are left out; punctuation counts unless stripped.
+    punctuation : str
+        ``keep`` or ``strip``; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    """
+
+    initialiser: str = "harmonic"
+    e_step: str = "sum"
+    keep_heads: bool = False
+    iterations: int = 100
+    tolerance: float = 1e-5
+    smoothing: float = 0.1
+    max_words: int = MAX_WORDS
+    punctuation: str = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class DmvReport:
+    """What happened in training.
+
+    Attributes
+    ----------
+    iterations : tuple of EMRecord
+    converged : bool
+    sentences, whole : int
+        Those that were trained on; those among them whose heads were all given and made use of.
+    skipped : dict of str to int
+        Sentences that were left out, by the reason.
+    """
+
+    iterations: tuple[EMRecord, ...]
+    converged: bool
+    sentences: int
+    whole: int
+    skipped: dict[str, int]
+
+
+def train_dmv(
+    sentences: Iterable[Sentence],
+    *,
+    dev: Sequence[Sentence] = (),
+    options: DmvOptions | None = None,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
+) -> tuple[Dmv, DmvReport]:
+    """Train on tagged sentences, by default without looking at their heads.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        With UPOS; with whole or partial trees where the options make use of them. Crossing arcs are undone
+        as for projective parsers. Consumed a part at a time; what is kept are two bytes a word for its tag
+        and two for its head.
+    dev : sequence of Sentence
+        Tagged sentences to check convergence on: by their likelihood, their trees are not looked at.
+    workers : Workers
+        Who does the E-steps; the result does not depend on it.
+    checkpoint : Checkpoint or None
+        Where to keep the state of EM.
+
+    Raises
+    ------
+    UsageError
+        When an option names something unknown or no sentence can be learned from.
+    DataError
+        When a checkpoint to go on from is of other data or options.
+    """
+    options = options or DmvOptions()
+    _check(options)
+    parts, inventory, skipped = _packed_parts(sentences, options)
+    held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
+    free = parts if options.keep_heads else [part.without_heads() for part in parts]
+    result = run_resumable_em(
+        lambda: initial_parameters(parts, len(inventory), options),
+        DmvParameters,
+        checkpoint=checkpoint,
+        fingerprint=_fingerprint([*parts, held_out], inventory, options),
+        e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
+        m_step=lambda counts: counts.estimate(options.smoothing),
+        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
+        iterations=options.iterations,
+        tolerance=options.tolerance,
+    )
+    model = Dmv(inventory, result.parameters, options.punctuation)
+    whole = sum(int(_is_whole(part).sum()) for part in parts)
+    return model, DmvReport(result.records, result.converged, sum(map(len, parts)), whole, skipped)
+
+
+def _is_whole(part: TagCorpus) -> NDArray[np.bool_]:
+    """Tell of each sentence whether all its heads are known, bool[S]."""
+    return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
+
+
+def _packed_parts(
+    sentences: Iterable[Sentence], options: DmvOptions
+) -> tuple[list[TagCorpus], tuple[str, ...], dict[str, int]]:
+    """Pack what can be learned from, in parts of PART_SENTENCES; count what cannot."""
+    numbering = TagNumbering()
+    parts: list[TagCorpus] = []
+    skipped: dict[str, int] = {}
+    remaining = iter(sentences)
+    while chunk := list(itertools.islice(remaining, PART_SENTENCES)):
+        heads = None
+        if options.keep_heads or options.initialiser == "trees":
+            heads = [reachable(sentence.heads, TREES) for sentence in chunk]
+        corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
+        usable = _usable(corpus, options, skipped)
+        if len(usable):
+            parts.append(usable)
+    inventory = numbering.inventory()
+    if not parts:
+        raise UsageError(
+            f"no sentence of the training data can be learned from (left out: {listed_reasons(skipped)})"
+        )
+    return parts, inventory, skipped
+
+
+def _fingerprint(parts: Iterable[TagCorpus], inventory: tuple[str, ...], options: DmvOptions) -> str:
+    """Return what a checkpoint must agree in: everything but the number of iterations."""
+    crc = 0
+    for part in parts:
+        crc = checksum((part.tags, part.starts, part.heads), crc)
+    return f"{crc:08x} {inventory} {replace(options, iterations=0)}"
+
+
+def _summed(
+    name: str, parts: Iterable[TagCorpus], parameters: DmvParameters, workers: Workers
+) -> tuple[DmvCounts, float]:
+    """Do an E-step over parts, adding up in their order."""
+    results = map_in_order(partial(E_STEP_OF[name], parameters=parameters), parts, workers=workers)
+    counts, log_likelihood = next(results)
+    for more, log in results:
+        counts, log_likelihood = counts + more, log_likelihood + log
+    return counts, log_likelihood
+
+
+def sum_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
+    """Return expected counts over all derivations, and the log-likelihood of the corpus."""
+    stop, child, root, logs, _, _ = dmv_expectation(
+        corpus.tags, corpus.starts, corpus.heads, parameters.stop, parameters.child, parameters.root
+    )
+    _check_possible(logs)
+    return DmvCounts(stop, child, root), float(logs.sum())
+
+
+def viterbi_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
+    """Return the counts of the best derivations, and their log probability."""
+    with np.errstate(divide="ignore"):
+        logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
+        logs += [np.log(parameters.child), np.log(parameters.root)]
+    heads, scores = dmv_best(corpus.tags, corpus.starts, corpus.heads, *logs)
+    _check_possible(scores)
+    counts = dmv_tree_counts(corpus.tags, corpus.starts, heads, len(parameters.root))
+    return DmvCounts(*counts), float(scores.sum())
+
+
+E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
+
+
+def held_out_likelihood(corpus: TagCorpus, parameters: DmvParameters) -> float:
+    """Return the log-likelihood of the corpus with what was never seen made possible, if hardly."""
+    return sum_e_step(corpus, parameters.floored(1e-9))[1]
+
+
+def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
+    """Tell of each sentence whether any tree has all its known heads, bool[S]."""
+    nothing = np.zeros((1, 2, 2))
+    _, scores = dmv_best(
+        np.zeros_like(corpus.tags),
+        corpus.starts,
+        corpus.heads,
+        nothing,
+        nothing,
+        nothing[:, :, :1],
+        np.zeros(1),
+    )
+    return np.asarray(scores > -np.inf)
+
+
+def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> DmvParameters:
+    """Return what EM starts from.
+
+    Raises
+    ------
+    UsageError
+        When it is to start from trees and none is whole.
+    """
+    if options.initialiser == "uniform":
+        return uniform_parameters(tags)
+    if options.initialiser == "harmonic":
+        found = [DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
+    else:
+        whole = [part.select(_is_whole(part)) for part in parts]
+        if not any(map(len, whole)):
+            raise UsageError("no training sentence has all its heads; start from harmonic or uniform instead")
+        found = [
+            DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
+            for part in whole
+            if len(part)
+        ]
+    return reduce(add, found).estimate(options.smoothing)
+
+
+def _check_possible(logs: NDArray[np.float64]) -> None:
+    if len(logs) and logs.min() == -np.inf:
+        raise UsageError(
+            f"{int((logs == -np.inf).sum())} sentences have probability 0 under the parameters they are to "
+            "improve; add smoothing"
+        )
+
+
+def _check(options: DmvOptions) -> None:
+    if options.initialiser not in INITIALISERS:
+        raise unknown_name("initialiser", options.initialiser, list(INITIALISERS))
+    if options.e_step not in E_STEPS:
+        raise unknown_name("E-step", options.e_step, list(E_STEPS))
+
+
+def _usable(corpus: TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> TagCorpus:
+    """Leave out, and count, sentences that are too long or whose known heads no tree has."""
+
+    def kept(wanted: NDArray[np.bool_], reason: str) -> TagCorpus:
+        if not wanted.all():
+            skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
+        return corpus.select(wanted)
+
+    lengths = np.diff(corpus.starts)
+    corpus = kept(
+        (lengths > 0) & (lengths <= options.max_words), f"no words, or more than {options.max_words} words"
+    )
+    return kept(has_tree(corpus), "arcs that no possible tree contains")

@@ -1,0 +1,1 @@
+"""The second-order parser: factors over pairs of arcs, by belief propagation."""

@@ -1,0 +1,117 @@
+"""Scores of factors over several arcs from hashed features: the weights, and the trainer that learns them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
+from qsproj.features.arc_templates import compile_templates
+from qsproj.features.atoms import EncodedSentence
+from qsproj.features.second_order import factor_features
+from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily, compile_family
+from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors, step_factors
+from qsproj.models.arc.arc_scorer import zero_weights
+from qsproj.models.graph.graph_factors import Family
+from qsproj.training.adagrad import AdaGrad
+
+HASH_BITS = 22
+# What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
+# dozens of new features, and together they would move its score by more than messages survive.
+INITIAL_SQUARES = 1.0
+
+FactorScores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FactorScorer:
+    """A linear model of factors: the score of a factor is the sum of the weights of its features.
+
+    Attributes
+    ----------
+    template_set : str
+        A name in ``features.second_order_templates.TEMPLATE_SETS``.
+    weights : float32[buckets]
+        One weight for each hash bucket, shared by all families; ``buckets`` is a power of two.
+    """
+
+    template_set: str
+    weights: NDArray[np.float32]
+
+    @staticmethod
+    def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> FactorScorer:
+        """Return a scorer whose weights are all zero."""
+        return FactorScorer(template_set, zero_weights(1 << hash_bits))
+
+    @cached_property
+    def compiled(self) -> dict[str, CompiledFamily]:
+        """The templates of each family, for sentences encoded for the arc templates of the same name."""
+        attributes = compile_templates(ARC_TEMPLATE_SETS[self.template_set]).attributes
+        return {
+            family: compile_family(family, templates, attributes)
+            for family, templates in TEMPLATE_SETS[self.template_set].items()
+        }
+
+    def features(self, encoded: EncodedSentence, families: Sequence[Family]) -> list[FactorFeatures]:
+        """Return what the features of each family are put together from."""
+        return [
+            factor_features(
+                encoded, self.compiled[family.name], family.members, family.places, buckets=len(self.weights)
+            )
+            for family in families
+        ]
+
+    def scores(self, features: Sequence[FactorFeatures]) -> list[FactorScores]:
+        """Return for each family the scores of its factors, float64[F], natural log."""
+        return [score_factors(family, self.weights) for family in features]
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return (
+            {"template_set": self.template_set, "buckets": len(self.weights)},
+            {"factor_buckets": used, "factor_weights": self.weights[used]},
+        )
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FactorScorer:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = zero_weights(header["buckets"])
+        weights[arrays["factor_buckets"]] = arrays["factor_weights"]
+        return FactorScorer(header["template_set"], weights)
+
+
+class FactorTrainer:
+    """Learns the weights of a factor scorer by AdaGrad, one sentence a step. Mutable; final.
+
+    Parameters
+    ----------
+    template_set : str
+    rate, l2 : float
+        See :class:`~qsproj.training.adagrad.AdaGrad`.
+    """
+
+    def __init__(self, template_set: str, *, rate: float, l2: float, hash_bits: int = HASH_BITS) -> None:
+        self.live = FactorScorer.untrained(template_set, hash_bits=hash_bits)
+        self._descent = AdaGrad(
+            self.live.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
+        )
+
+    def step(self, features: Sequence[FactorFeatures], gradients: Sequence[FactorScores]) -> None:
+        """Go down the gradient of one sentence, float64[F] for each family."""
+        for family, gradient in zip(features, gradients, strict=True):
+            step_factors(family, gradient, *self._descent.memory)
+        self._descent.steps += 1
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._descent.regularise()
+
+    def averaged(self) -> FactorScorer:
+        """Return a scorer with the mean of the weights after every step so far."""
+        return FactorScorer(self.live.template_set, self._descent.mean())

@@ -1,0 +1,295 @@
+"""The second-order parser: first-order pruning, a factor graph over what is left, belief propagation.
+
+*Source*: thesis chapters 2 and 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.beliefs import Beliefs
+from qsproj.bp.links import arcs_of, chosen_links
+from qsproj.bp.odds import probability
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceLengthError, UsageError, unknown_name
+from qsproj.features.atoms import EncodedSentence
+from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.graph.factor_scorer import FactorScorer
+from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
+from qsproj.models.graph.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
+from qsproj.models.storage import nested, save_model, under
+from qsproj.models.tree_inference import TreeInference
+
+KIND = "graph-parser"
+# Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
+CERTAIN = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphOptions:
+    """The shape of the graphs, and how long messages are passed.
+
+    Attributes
+    ----------
+    families : tuple of str or None
+        Names in ``models.graph_factors.FAMILIES``. None: GRAND, CHILDSEQ and VALENCE, and NOCROSS where arcs
+        may cross; training fills it in.
+    iterations : int
+        Of belief propagation, as many in training as in parsing.
+    threshold : float
+        An arc whose first-order probability is below it is no candidate, unless the best tree has it.
+    max_factors : int
+        A sentence with more factors than this is parsed first-order.
+    constraint : str
+        A name in ``models.graph_factors.CONSTRAINTS``: what is required of the arcs.
+    doubt : float
+        In parsing, a factor is left out unless all of its arcs have at least this probability and one of them
+        at most 1 minus it (:func:`qsproj.models.graph.graph_inference.relax`). 0: all factors are there.
+
+    Raises
+    ------
+    UsageError
+        When a name is unknown or a number is out of range.
+    """
+
+    families: tuple[str, ...] | None = None
+    iterations: int = 5
+    threshold: float = 3e-3
+    max_factors: int = 200_000
+    constraint: str = "tree"
+    doubt: float = 0.0
+
+    def __post_init__(self) -> None:
+        families = self.families or ()
+        for name in families:
+            if name not in FAMILIES:
+                raise unknown_name("factors", name, list(FAMILIES))
+        if len(set(families)) < len(families):
+            raise UsageError(f"found {','.join(families)} as factors, expected each once")
+        if self.iterations < 1:
+            raise UsageError(f"iterations is {self.iterations}, expected at least 1")
+        if self.constraint not in CONSTRAINTS:
+            raise unknown_name("constraint", self.constraint, list(CONSTRAINTS))
+        if not 0.0 < self.threshold < 1.0:
+            raise UsageError(f"threshold is {self.threshold}, expected a probability between 0 and 1")
+        if not 0.0 <= self.doubt < 0.5:
+            raise UsageError(f"doubt is {self.doubt}, expected a probability below 0.5")
+
+    def families_for(self, inference: TreeInference) -> tuple[str, ...]:
+        """Return the families, chosen by the shape of the trees where they are not given."""
+        if self.families is not None:
+            return self.families
+        return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcBeliefs:
+    """What is believed of the arcs of a sentence.
+
+    Attributes
+    ----------
+    probabilities : float64[n+1, n+1]
+        [head, dependent]; columns 1..n sum to one where a tree is required. After max-product: exp of the
+        differences of max-marginals, in the same way.
+    order : int
+        2, or 1 where the graph was too large or messages ended in a contradiction.
+    status : Status or None
+        How message passing ended; None where it did not start.
+    n_factors : int
+        Number of scores beside those of LINK in the graph; 0 where messages were not passed to the end.
+    """
+
+    probabilities: Scores
+    order: int
+    status: Status | None
+    n_factors: int = 0
+
+
+@dataclass(frozen=True)
+class GraphParser:
+    """A trained second-order dependency parser.
+
+    Attributes
+    ----------
+    base : ArcParser
+        The first-order parser that prunes, labels, and parses what is beyond the limit. It prunes by its
+        scores as learned, whatever its temperature: so were the graphs that the factors were learned on.
+    links : ArcScorer
+        Scores of LINK, learned together with those of the other factors.
+    factors : FactorScorer
+        Scores of all other factors.
+    options : GraphOptions
+    """
+
+    base: ArcParser
+    links: ArcScorer
+    factors: FactorScorer
+    options: GraphOptions
+
+    @property
+    def inference(self) -> TreeInference:
+        """Which trees are possible."""
+        return self.base.inference
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the believed probability of every arc, float64[n+1, n+1]; see :meth:`arc_beliefs`."""
+        return self.arc_beliefs(sentence).probabilities
+
+    def arc_beliefs(
+        self, sentence: Sentence, *, allowed: NDArray[np.bool_] | None = None, decode: str = "mbr"
+    ) -> ArcBeliefs:
+        """Return what is believed of the arcs of a sentence.
+
+        Parameters
+        ----------
+        sentence : Sentence
+        allowed : bool[n+1, n+1], optional
+            Arcs that may be in the tree; all by default.
+        decode : str
+            ``map``: max-product instead of sum-product.
+
+        Raises
+        ------
+        SentenceLengthError
+            When the sentence has more words than the first-order parser takes.
+        NoTreeError
+            When no tree lies within ``allowed``.
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        return self._beliefs(self._encode(sentence), allowed, maximise=decode == "map")
+
+    def _encode(self, sentence: Sentence) -> EncodedSentence:
+        if len(sentence) > MAX_WORDS:
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        return self.base.scorer.encode(sentence)
+
+    def _beliefs(
+        self, encoded: EncodedSentence, allowed: NDArray[np.bool_] | None, *, maximise: bool
+    ) -> ArcBeliefs:
+        """Prune, build the graph, pass messages; fall back to first order where that cannot be done."""
+        features = self.base.scorer.features(encoded)
+        first_order = self.base.scorer.scores(features)
+        if allowed is not None:
+            first_order = np.where(allowed, first_order, -np.inf)
+        marginals = self.inference.infer(first_order)[1]
+        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
+        graph, beliefs = self._relaxed(encoded, features, marginals, candidates, maximise=maximise)
+        if beliefs is None:
+            return ArcBeliefs(marginals, 1, None)
+        if beliefs.status is Status.CONTRADICTION:
+            return ArcBeliefs(marginals, 1, beliefs.status)
+        probabilities = np.zeros_like(marginals)
+        chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
+        probabilities[graph.heads, graph.dependents] = chances
+        return ArcBeliefs(probabilities, 2, beliefs.status, graph.n_factors)
+
+    def _relaxed(
+        self,
+        encoded: EncodedSentence,
+        features: ArcFeatures,
+        marginals: Scores,
+        candidates: NDArray[np.bool_],
+        *,
+        maximise: bool,
+    ) -> tuple[SentenceGraph, Beliefs | None]:
+        """Pass messages in the graph over the candidates, or as much of it as is called for."""
+        options = self.options
+
+        def layout(doubts: Doubts | None) -> SentenceGraph:
+            return sentence_graph(
+                candidates,
+                self.inference,
+                families=options.families_for(self.inference),
+                constraint=options.constraint,
+                doubts=doubts,
+            )
+
+        def score(graph: SentenceGraph) -> list[NDArray[np.float64]]:
+            return self.factors.scores(self.factors.features(encoded, graph.families))
+
+        heads, dependents, _ = arcs_of(chosen_links(candidates))
+        link_scores = self.links.scores(features)[heads, dependents]
+        if options.doubt > 0.0:
+            return relax(
+                marginals[heads, dependents],
+                layout,
+                link_scores,
+                score,
+                doubt=options.doubt,
+                iterations=options.iterations,
+                max_factors=options.max_factors,
+                maximise=maximise,
+            )
+        graph = layout(None)
+        if graph.n_factors > options.max_factors:
+            return graph, None
+        iterations = options.iterations
+        return graph, propagate(graph, link_scores, score(graph), iterations=iterations, maximise=maximise)
+
+    def _best(self, probabilities: Scores) -> Heads:
+        """Return the tree with the most expected right heads, of candidate arcs only."""
+        return self.inference.best(np.where(probabilities > 0.0, probabilities, -np.inf))
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
+
+        Where the sentence was parsed first-order, ``Order=1`` in MISC says so. Options and errors as for
+        :meth:`arc_beliefs`; ``map`` maximises approximately.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder", decode, list(DECODERS))
+        encoded = self._encode(sentence)
+        believed = self._beliefs(encoded, None, maximise=False)
+        heads = self._best(believed.probabilities)
+        if decode == "map" and believed.order == 2:
+            heads = self._best(self._beliefs(encoded, None, maximise=True).probabilities)
+        labeller = self.base.labeller
+        relations = labeller.label(encoded, heads) if labeller else ("dep",) * len(sentence)
+        parsed = with_heads(sentence, heads, relations)
+        if believed.order == 1:
+            parsed = with_misc(parsed, "Order", ["1"] * len(sentence))
+        if not confidence:
+            return parsed
+        chosen = believed.probabilities[heads[1:], np.arange(1, len(heads))]
+        return with_arc_probabilities(parsed, chosen)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        base_header, base_arrays = self.base.to_archive()
+        link_header, link_arrays = self.links.to_archive()
+        factor_header, factor_arrays = self.factors.to_archive()
+        header = {
+            "base": base_header,
+            "links": link_header,
+            "factors": factor_header,
+            "options": asdict(self.options),
+        }
+        return header, {**base_arrays, **nested("link_", link_arrays), **factor_arrays}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        options = header["options"]
+        return GraphParser(
+            ArcParser.from_archive(header["base"], arrays),
+            ArcScorer.from_archive(header["links"], under("link_", arrays)),
+            FactorScorer.from_archive(header["factors"], arrays),
+            GraphOptions(**{**options, "families": tuple(options["families"])}),
+        )

@@ -1,0 +1,1 @@
+"""Two trees and an alignment in one factor graph."""

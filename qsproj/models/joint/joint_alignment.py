@@ -1,0 +1,229 @@
+"""The alignment part of the joint model on its own: an aligner that learns from hand alignments.
+
+Where trees are not known, ALIGN, SOURCEFERT, TARGETFERT and, if wanted, ALIGNHMM alone choose among the links
+that another aligner proposes (thesis 4.7.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.errors import UsageError
+from qsproj.features.dictionary import Dictionary
+from qsproj.models.joint.joint_evidence import observed_links
+from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
+from qsproj.models.joint.joint_sides import NONE, Relation, Side
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, known_states
+from qsproj.models.joint.joint_training import JointTrainer, JointTrainingOptions
+from qsproj.models.joint.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
+    prepare_pair,
+)
+from qsproj.models.storage import save_model
+from qsproj.models.tree_inference import TreeInference
+from qsproj.training.loop import run_epochs
+
+KIND = "link-chooser"
+NO_TREES = TreeInference(projective=True, single_root=True)
+
+
+@dataclass(frozen=True)
+class LinkChooser:
+    """An aligner that chooses among candidate links.
+
+    Attributes
+    ----------
+    weights : JointWeights
+    families : tuple of str
+        Which of ALIGN_HMMS there are.
+    dictionary : Dictionary or None
+        Whose strengths are features of links.
+    tagged : bool
+        Whether it was trained on words with tags; it is blind to them otherwise.
+    """
+
+    weights: JointWeights
+    families: tuple[str, ...] = ()
+    dictionary: Dictionary | None = None
+    tagged: bool = False
+
+    def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
+        """Return the likely ones of the pair's candidate links, with their probabilities.
+
+        Parameters
+        ----------
+        pair : SentencePair
+        threshold : float
+            Links of at least this probability are taken.
+        counted : bool
+            Whether the pair is one of those that the dictionary was counted from.
+
+        Raises
+        ------
+        UsageError
+            When it was trained on words with tags and a side of the pair has none.
+        """
+        links = pair.alignment
+        if not len(links.links):
+            return links
+        prepared = self.prepare(pair, counted=counted)
+        chances = _infer(prepared, self.weights.scores(prepared), Propagation()).links
+        return likely_links(links, chances, threshold)
+
+    def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
+        """Lay out the graph of a pair's links; parameters and errors as of :meth:`align`."""
+        pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
+        dictionary = self.dictionary
+        strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
+        return links_only(pair, self.families, strengths)
+
+    def _seen(self, sentence: Sentence) -> Sentence:
+        """Return a sentence as the model sees it: with its tags, or without."""
+        untagged = (UNSPECIFIED,) * len(sentence)
+        if not self.tagged:
+            return replace(sentence, upos=untagged)
+        if sentence.upos == untagged:
+            raise UsageError(
+                "the links were learned from words with UPOS tags, found a sentence without; "
+                "tag it first (qsproj tag) and align CoNLL-U"
+            )
+        return sentence
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays from which :meth:`from_archive` makes the same model."""
+        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
+        return {"families": list(self.families), "tagged": self.tagged}, arrays
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkChooser:
+        """Rebuild what :meth:`to_archive` gave."""
+        return LinkChooser(
+            JointWeights.from_arrays(arrays),
+            tuple(header["families"]),
+            dictionary_from(arrays),
+            header["tagged"],
+        )
+
+
+def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
+    """Return the candidates whose probabilities, float64[k], reach a threshold, with these as weights."""
+    likely = chances >= threshold
+    return make_alignment(
+        candidates.n_source,
+        candidates.n_target,
+        candidates.links[likely],
+        weights=np.clip(chances[likely], 0.0, 1.0),
+    )
+
+
+def links_only(
+    pair: SentencePair, families: tuple[str, ...] = (), strengths: NDArray[np.float64] | None = None
+) -> PreparedPair:
+    """Return the graph of a pair without arcs, with those of ALIGN_HMMS that are named.
+
+    ``strengths``, float64[k] or None, are those of a dictionary.
+    """
+    source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
+    scores = np.zeros(source.arcs.shape), np.zeros(target.arcs.shape)
+    return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
+
+
+def _without_arcs(n: int) -> Side:
+    """Return a side whose tree plays no part."""
+    words = np.zeros(0, dtype=np.int32)
+    none = Relation(np.zeros((n + 1, n + 1), dtype=np.bool_), words, words, np.zeros((0, 2), dtype=np.int32))
+    return Side(np.full((n + 1, n + 1), NONE, dtype=np.int32), True, none, none)
+
+
+def _infer(
+    prepared: PreparedPair,
+    scores: JointScores,
+    propagation: Propagation,
+    states: NDArray[np.int8] | None = None,
+) -> JointBeliefs:
+    return infer_jointly(
+        prepared.structure,
+        scores,
+        known_states(prepared.structure, None, states),
+        source_trees=NO_TREES,
+        target_trees=NO_TREES,
+        propagation=propagation,
+    )
+
+
+def train_link_chooser(
+    pairs: Sequence[SentencePair],
+    gold: Sequence[Alignment],
+    *,
+    rng: np.random.Generator,
+    families: tuple[str, ...] = (),
+    dictionary: Dictionary | None = None,
+    options: JointTrainingOptions | None = None,
+) -> LinkChooser:
+    """Learn to choose links from hand alignments.
+
+    Sure links are observed to be true and links that are not even possible to be false; those that annotators
+    only called possible are hidden (:func:`~qsproj.models.joint.joint_evidence.observed_links`).
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        With candidate links.
+    gold : sequence of Alignment
+        Their hand alignments.
+    rng : numpy.random.Generator
+        Orders the pairs.
+    families : tuple of str
+        Which of ALIGN_HMMS to use.
+    dictionary : Dictionary or None
+        Counted from a bitext that these pairs are part of; None: do without.
+    options : JointTrainingOptions or None
+        How the weights are learned; None: as was best for links. ``source_evidence`` plays no part.
+
+    Returns
+    -------
+    LinkChooser
+        Tagged if every sentence of both sides is.
+    """
+    options = options or JointTrainingOptions(rate=0.1, l2=5.0)
+    trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)
+    tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
+    chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
+    usable = [(pair, hand) for pair, hand in zip(pairs, gold, strict=True) if len(pair.alignment.links)]
+    examples = [
+        (chooser.prepare(pair, counted=True), observed_links(pair.alignment, hand, families))
+        for pair, hand in usable
+    ]
+
+    def step(i: int) -> float:
+        prepared, states = examples[i]
+        scores = trainer.weights.scores(prepared)
+        free = _infer(prepared, scores, options.propagation)
+        trainer.learn(prepared, free, _infer(prepared, scores, options.propagation, states))
+        known = states != UNKNOWN
+        return float(np.abs(free.links - (states == TRUE_STATE))[known].sum())
+
+    run_epochs(
+        len(examples),
+        step,
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        description="training links",
+    )
+    return replace(chooser, weights=trainer.averaged())

@@ -1,0 +1,287 @@
+"""The joint model: parses both sides of a sentence pair and aligns them, in one factor graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.odds import probability
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.editing import with_arc_probabilities, with_heads
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import UsageError, unknown_name
+from qsproj.features.dictionary import Dictionary
+from qsproj.features.joint_templates import FAMILIES
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.joint.joint_alignment import likely_links
+from qsproj.models.joint.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint.joint_sides import observed_side, pruned_side
+from qsproj.models.joint.joint_structure import SYNCH, known_states
+from qsproj.models.joint.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
+    prepare_pair,
+)
+from qsproj.models.storage import nested, save_model, under
+
+KIND = "joint-parser"
+SOURCE_TREES = ("joint", "best", "observed")
+LINK_THRESHOLD = 0.5
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParsedPair:
+    """What came out for a pair.
+
+    Attributes
+    ----------
+    source, target : Sentence
+        With heads and relations, and ``ArcProb=`` in MISC; an observed source stays as it was.
+    alignment : Alignment
+        The likely links, with their probabilities.
+    status : Status or None
+        How belief propagation ended; None where it was not run because the pair has no candidate link.
+    alone : bool
+        Whether both sides were parsed alone instead: no candidate link, or a contradiction.
+    """
+
+    source: Sentence
+    target: Sentence
+    alignment: Alignment
+    status: Status | None
+    alone: bool
+
+
+@dataclass(frozen=True)
+class JointParser:
+    """A trained joint model (thesis 4.7).
+
+    Attributes
+    ----------
+    source : ArcParser
+        Learned monolingually; never changed by bitext.
+    target : ArcParser
+        Learned on the target trees of the bitext.
+    weights : JointWeights
+    families : tuple of str
+        The quasi-synchronous factors in use, and which of ALIGN_HMMS; or SYNCH.
+    source_tree : str
+        What it was trained with: ``joint``, ``best`` or ``observed``.
+    propagation : Propagation
+        How long messages are passed in parsing; a model that was loaded has the default.
+    dictionary : Dictionary or None
+        Whose strengths are features of links.
+    """
+
+    source: ArcParser
+    target: ArcParser
+    weights: JointWeights
+    families: tuple[str, ...] = FAMILIES
+    source_tree: str = "joint"
+    propagation: Propagation = field(default_factory=Propagation)
+    dictionary: Dictionary | None = None
+
+    def prepare(
+        self,
+        pair: SentencePair,
+        *,
+        source_tree: str | None = None,
+        source_heads: Heads | None = None,
+        target_scores: Scores | None = None,
+        target_heads: Heads | None = None,
+    ) -> PreparedPair:
+        """Lay out the graph of a pair.
+
+        Parameters
+        ----------
+        pair : SentencePair
+        source_tree : str or None
+            ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the
+            one that the source sentence has. None: as in training.
+        source_heads : int32[m+1] or None
+            A tree that pruning must keep where the source tree is inferred.
+        target_scores : float64[n+1, n+1] or None
+            Instead of those of the target parser.
+        target_heads : int32[n+1] or None
+            A tree that pruning must keep, in training; the dictionary then leaves the pair out.
+
+        Raises
+        ------
+        UsageError
+            When ``source_tree`` is unknown, or ``observed`` and the source has no complete tree.
+        SentenceLengthError
+            When a sentence is too long.
+        """
+        source_scores = self.source.scores(pair.source)
+        if target_scores is None:
+            target_scores = self.target.scores(pair.target)
+        given = given_source_heads(source_tree or self.source_tree, self.source, pair.source, source_scores)
+        if given is None:
+            source = pruned_side(source_scores, self.source.inference, 1, required=source_heads)
+        else:
+            source = observed_side(given)
+        first_of_target = int(source.arcs.max()) + 1
+        target = pruned_side(target_scores, self.target.inference, first_of_target, required=target_heads)
+        strengths = None
+        if self.dictionary is not None:
+            strengths = self.dictionary.strengths(pair, counted=target_heads is not None)
+        return prepare_pair(
+            pair, source, target, source_scores, target_scores, families=self.families, strengths=strengths
+        )
+
+    def infer(self, prepared: PreparedPair) -> JointBeliefs:
+        """Run belief propagation on the graph of a pair."""
+        return infer_jointly(
+            prepared.structure,
+            self.weights.scores(prepared),
+            known_states(prepared.structure),
+            source_trees=self.source.inference,
+            target_trees=self.target.inference,
+            propagation=self.propagation,
+        )
+
+    def parse_pair(
+        self,
+        pair: SentencePair,
+        *,
+        source_tree: str | None = None,
+        link_threshold: float = LINK_THRESHOLD,
+    ) -> ParsedPair:
+        """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
+
+        A pair without candidate links, or whose messages contradict each other, gets the parses of the
+        monolingual parsers, and the aligner's links; ``alone`` says so.
+
+        Parameters
+        ----------
+        pair : SentencePair
+        source_tree : str or None
+            As :meth:`prepare` explains.
+        link_threshold : float
+            Links of at least this probability are taken; 0.5 gives the fewest expected errors.
+
+        Raises
+        ------
+        UsageError, SentenceLengthError
+            As :meth:`prepare`.
+        """
+        kind = source_tree or self.source_tree
+        prepared = self.prepare(pair, source_tree=kind)
+        beliefs = self.infer(prepared) if len(pair.alignment.links) else None
+        alone = beliefs is None or beliefs.status is Status.CONTRADICTION
+        if beliefs is None or alone:
+            source_chances = self.source.inference.infer(prepared.source)[1]
+            target_chances = self.target.inference.infer(prepared.target)[1]
+            link_chances = probability(prepared.prior)
+        else:
+            source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
+        return ParsedPair(
+            pair.source if kind == "observed" else _with_tree(self.source, pair.source, source_chances),
+            _with_tree(self.target, pair.target, target_chances),
+            likely_links(pair.alignment, link_chances, link_threshold),
+            None if beliefs is None else beliefs.status,
+            alone,
+        )
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the target parser's posterior of every arc, float64[n+1, n+1], without a source."""
+        return self.target.arc_probabilities(sentence)
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
+        return self.target.parse(sentence, decode=decode, confidence=confidence)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], Arrays]:
+        """Return header and arrays; those of the two parsers carry their side's name."""
+        header: dict[str, Any] = {"families": list(self.families), "source_tree": self.source_tree}
+        arrays: Arrays = self.weights.to_arrays()
+        arrays |= dictionary_arrays(self.dictionary)
+        header["target_scale"] = self.weights.target_scale
+        header["aligner_scale"] = self.weights.aligner_scale
+        for side, parser in (("source", self.source), ("target", self.target)):
+            header[side], own = parser.to_archive()
+            arrays |= nested(f"{side}_", own)
+        return header, arrays
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = JointWeights.from_arrays(
+            arrays,
+            target_scale=header["target_scale"],
+            aligner_scale=header.get("aligner_scale", 1.0),
+        )
+        source, target = (
+            ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
+        )
+        return JointParser(
+            source,
+            target,
+            weights,
+            tuple(header["families"]),
+            header["source_tree"],
+            dictionary=dictionary_from(arrays),
+        )
+
+
+def synchronous_parser(source: ArcParser, target: ArcParser) -> JointParser:
+    """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
+
+    All candidate links have log-potential 0. A link is dropped rather than a tree made impossible, so no pair
+    contradicts the constraint.
+
+    *Source*: thesis 4.7.4, "Synchronous parsing".
+    """
+    weights = replace(JointWeights.untrained(), aligner_scale=0.0)
+    return JointParser(source, target, weights, (SYNCH,))
+
+
+def given_source_heads(
+    source_tree: str, parser: ArcParser, sentence: Sentence, scores: Scores
+) -> Heads | None:
+    """Return the source tree that is to be taken as given; None where it is inferred.
+
+    Raises
+    ------
+    UsageError
+        When ``source_tree`` is unknown, or ``observed`` and a word of the sentence has no head.
+    """
+    if source_tree == "joint":
+        return None
+    if source_tree == "best":
+        return parser.heads(scores)
+    if source_tree != "observed":
+        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    missing = np.flatnonzero(sentence.heads[1:] < 0)
+    if missing.size:
+        name = sentence.sent_id or "(without sent_id)"
+        raise UsageError(
+            f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
+            "parse the source first, or choose --source-tree joint or best"
+        )
+    return sentence.heads
+
+
+def _with_tree(parser: ArcParser, sentence: Sentence, chances: Scores) -> Sentence:
+    """Return the sentence with the tree of most expected right heads, its relations and ``ArcProb=``."""
+    heads = parser.inference.best(chances)
+    labeller = parser.labeller
+    if labeller is None:
+        relations: tuple[str, ...] = ("dep",) * len(sentence)
+    else:
+        relations = labeller.label(parser.scorer.encode(sentence), heads)
+    chosen = chances[heads[1:], np.arange(1, len(heads))]
+    return with_arc_probabilities(with_heads(sentence, heads, relations), chosen)

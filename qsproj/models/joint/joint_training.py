@@ -1,0 +1,266 @@
+"""Training of the joint model: target trees observed, alignments (and source trees) hidden."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
+from qsproj.errors import UsageError
+from qsproj.features.joint_templates import HASH_BITS
+from qsproj.kernels.features.adagrad import adagrad
+from qsproj.kernels.features.row_features import add_rows
+from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly, mixed
+from qsproj.models.joint.joint_sides import NONE
+from qsproj.models.joint.joint_structure import known_states
+from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
+from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
+from qsproj.training.loop import EpochRecord, run_epochs
+
+# A gradient this small does not step the weights.
+NEGLIGIBLE = 1e-4
+# Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has
+# far to go (to 0.7 with 200 trees of LinES), and every pair teaches it.
+SCALE_RATE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTrainingOptions:
+    """How the joint weights are learned.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the pairs.
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty per epoch, applied as a proximal step.
+    source_evidence : float
+        How much the source parser's own tree counts where the source tree is inferred, 0 to 1: the power of
+        its probability given the target tree in what is maximised.
+    propagation : Propagation
+        How long messages are passed in training.
+    """
+
+    epochs: int = 10
+    rate: float = 0.05
+    l2: float = 100.0
+    source_evidence: float = 0.25
+    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointExample:
+    """A pair to learn from.
+
+    Attributes
+    ----------
+    pair : PreparedPair
+    target_heads : int32[n+1]
+        Its target tree (one that the model can build); all of its arcs have variables.
+    link_states : int8[k] or None
+        What hand alignments say of its candidate links (:mod:`qsproj.models.joint.joint_evidence`).
+    source_heads : int32[m+1] or None
+        The source parser's own tree, where the source tree is inferred; all of its arcs have variables.
+    """
+
+    pair: PreparedPair
+    target_heads: Heads
+    link_states: NDArray[np.int8] | None = None
+    source_heads: Heads | None = None
+
+
+class JointTrainer:
+    """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
+
+    The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
+    without (thesis 4.7.3, 2.7.1). That alone leaves the source tree to the factors' own ends: it becomes
+    whatever makes target trees likely. Beyond the thesis, what is maximised is therefore::
+
+        log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
+
+    What hand alignments say of candidate links is observed together with the target tree, in both terms.
+
+    Parameters
+    ----------
+    options : JointTrainingOptions
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+
+    Attributes
+    ----------
+    statuses : Counter of Status
+        How the runs of belief propagation ended so far, free and clamped.
+
+    Raises
+    ------
+    UsageError
+        When ``options.source_evidence`` is out of range.
+    """
+
+    def __init__(
+        self, options: JointTrainingOptions, *, source_trees: TreeInference, target_trees: TreeInference
+    ) -> None:
+        if not 0.0 <= options.source_evidence <= 1.0:
+            raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
+        self._options = options
+        self._source_trees = source_trees
+        self._target_trees = target_trees
+        self._live = JointWeights.untrained()
+        # A bucket whose gradients cancel may be listed again.
+        self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
+        self._scale_state = np.zeros(2)
+        self.statuses: Counter[Status] = Counter()
+
+    @property
+    def weights(self) -> JointWeights:
+        """The weights of the moment; they change with every step."""
+        return self._live
+
+    def step(self, example: JointExample) -> float:
+        """Learn from one pair; return minus the log-belief of its true arcs, in nats, before the step."""
+        return self.step_above(example, None)[0]
+
+    def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
+        """Learn from one pair whose target arcs have scores of other weights, too.
+
+        Parameters
+        ----------
+        example : JointExample
+        added : float64[n+1, n+1] or None
+            Natural log, on top of the target parser's scores.
+
+        Returns
+        -------
+        loss : float
+            Minus the log-belief of the true arcs, in nats, before the step.
+        gradient : float64[n+1, n+1]
+            Of minus the log-likelihood by ``added``; zero where messages contradicted each other.
+        """
+        pair = example.pair
+        scores = self._live.scores(pair)
+        if added is not None:
+            scores = replace(scores, target=scores.target + added)
+        free = self._infer(pair, scores, known_states(pair.structure))
+        clamped = self._clamped(example, scores)
+        gradient = np.zeros_like(free.target)
+        if Status.CONTRADICTION not in (free.status, clamped.status):
+            gradient = free.target - clamped.target
+            self.learn(pair, free, clamped)
+        words = np.arange(1, len(example.target_heads))
+        chances = free.target[example.target_heads[1:], words]
+        return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
+
+    def _clamped(self, example: JointExample, scores: JointScores) -> JointBeliefs:
+        """Return what is believed with the target tree observed; in part, the source parser's tree too."""
+        pair, target_heads, links = example.pair, example.target_heads, example.link_states
+        share = 0.0 if example.source_heads is None else self._options.source_evidence
+        hidden = self._infer(pair, scores, known_states(pair.structure, target_heads, links))
+        if not share or hidden.status is Status.CONTRADICTION:
+            return hidden
+        known = known_states(pair.structure, target_heads, links, source_heads=example.source_heads)
+        return mixed(hidden, self._infer(pair, scores, known), share)
+
+    def _infer(self, pair: PreparedPair, scores: JointScores, known: NDArray[np.int8]) -> JointBeliefs:
+        beliefs = infer_jointly(
+            pair.structure,
+            scores,
+            known,
+            source_trees=self._source_trees,
+            target_trees=self._target_trees,
+            propagation=self._options.propagation,
+        )
+        self.statuses[beliefs.status] += 1
+        return beliefs
+
+    def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
+        """Take one step down the gradient of minus the log-likelihood.
+
+        Parameters
+        ----------
+        pair : PreparedPair
+        free, clamped : JointBeliefs
+            By the weights of the moment, without what is observed and with it; neither contradicts itself.
+        """
+        weights, state, touched, rate, steps = self._descent.memory
+        used = 0
+        for buckets, slopes in (
+            (pair.link_buckets, free.links - clamped.links),
+            (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
+            (pair.factor_buckets, free.factors - clamped.factors),
+            (pair.jump_buckets, (free.jumps - clamped.jumps).reshape(-1)),
+        ):
+            slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
+            used = add_rows(buckets, slopes, state, touched, used)
+        adagrad(weights, state, touched, used, rate, steps)
+        kept = pair.structure.target.arcs != NONE
+        slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
+        self._step_scale(slope / len(pair.target))
+        self._descent.steps += 1
+
+    def _step_scale(self, slope: float) -> None:
+        self._scale_state[0] += slope * slope
+        change = SCALE_RATE * slope / np.sqrt(self._scale_state[0] + 1e-12)
+        self._scale_state[1] -= self._descent.steps * change
+        self._live = JointWeights(self._live.weights, self._live.target_scale - change)
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._descent.regularise()
+
+    def averaged(self) -> JointWeights:
+        """Return the mean of the weights after every step so far."""
+        scale = self._live.target_scale - float(self._scale_state[1]) / max(self._descent.steps, 1)
+        return JointWeights(self._descent.mean(), scale)
+
+
+def train_joint_weights(
+    examples: Sequence[JointExample],
+    *,
+    rng: np.random.Generator,
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+    options: JointTrainingOptions,
+) -> tuple[JointWeights, list[EpochRecord], Counter[Status]]:
+    """Learn joint weights beside target scores that stay as they are.
+
+    Parameters
+    ----------
+    examples : sequence of JointExample
+        Their target scores are of parsers that have not seen the sentence
+        (:mod:`qsproj.models.arc.cross_fitting`).
+    rng : numpy.random.Generator
+        Orders the pairs.
+    source_trees, target_trees : TreeInference
+        Which trees are possible.
+    options : JointTrainingOptions
+
+    Returns
+    -------
+    weights : JointWeights
+    records : list of EpochRecord
+    statuses : Counter of Status
+        How the runs of belief propagation ended, free and clamped.
+
+    Raises
+    ------
+    UsageError
+        As :class:`JointTrainer`.
+    """
+    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
+    records = run_epochs(
+        len(examples),
+        lambda i: trainer.step(examples[i]),
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        description="training jointly",
+    )
+    return trainer.averaged(), records, trainer.statuses

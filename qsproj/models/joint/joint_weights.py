@@ -1,0 +1,180 @@
+"""What a joint model has learned from bitext, and a sentence pair made ready for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.odds import odds_of
+from qsproj.conventions import Scores
+from qsproj.corpus.sentence import SentencePair
+from qsproj.features.dictionary import Dictionary
+from qsproj.features.joint_templates import (
+    FAMILIES,
+    FERTILITY_BINS,
+    HASH_BITS,
+    JUMP_SCORES,
+    factor_buckets,
+    fertility_buckets,
+    jump_buckets,
+    link_buckets,
+    link_posteriors,
+    word_hashes,
+)
+from qsproj.kernels.features.row_features import score_rows
+from qsproj.models.joint.joint_inference import JointScores
+from qsproj.models.joint.joint_sides import TRUE, Side
+from qsproj.models.joint.joint_structure import JointStructure, joint_structure
+from qsproj.models.storage import nested, under
+
+# The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
+MAX_LINK_LOG_ODDS = 4.0
+DICTIONARY = "dictionary_"
+
+Buckets = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedPair:
+    """The graph of a pair with the features of its factors: all that does not change with the weights.
+
+    Attributes
+    ----------
+    structure : JointStructure
+    source, target : float64[m+1, m+1], float64[n+1, n+1]
+        Arc scores, natural log: those of a word's heads are log-probabilities, which sum to one.
+    prior : float64[k]
+        The aligner's log-odds of each link.
+    link_buckets, fertility_buckets, factor_buckets, jump_buckets : int32[..., T]
+        Features.
+    """
+
+    structure: JointStructure
+    source: Scores
+    target: Scores
+    prior: NDArray[np.float64]
+    link_buckets: Buckets
+    fertility_buckets: Buckets
+    factor_buckets: Buckets
+    jump_buckets: Buckets
+
+
+def prepare_pair(
+    pair: SentencePair,
+    source: Side,
+    target: Side,
+    source_scores: Scores,
+    target_scores: Scores,
+    *,
+    families: tuple[str, ...] = FAMILIES,
+    strengths: NDArray[np.float64] | None = None,
+) -> PreparedPair:
+    """Lay out the graph of a pair, hash its features, and take over what its aligner says.
+
+    Parameters
+    ----------
+    pair : SentencePair
+    source, target : Side
+        Pruned or observed; no variable is an arc of both.
+    source_scores, target_scores : float64[m+1, m+1], float64[n+1, n+1]
+        Arc scores of monolingual parsers, natural log.
+    families : tuple of str
+        Which quasi-synchronous factors there are, and which of ALIGN_HMMS; or SYNCH.
+    strengths : float64[k] or None
+        What a dictionary says of the candidate links; None: there is none.
+    """
+    first = 1 + max(TRUE, int(source.arcs.max()), int(target.arcs.max()))
+    structure = joint_structure(source, target, pair.alignment.links, first, families=families)
+    words = word_hashes(pair.source), word_hashes(pair.target)
+    odds = odds_of(link_posteriors(pair.alignment))
+    fertilities = (
+        fertility_buckets(words[0].tags, side="SOURCEFERT"),
+        fertility_buckets(words[1].tags, side="TARGETFERT"),
+    )
+    return PreparedPair(
+        structure,
+        _local(source_scores),
+        _local(target_scores),
+        np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
+        link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
+        np.concatenate(fertilities),
+        factor_buckets(structure.families, structure.words, *words),
+        jump_buckets(structure.align_hmms),
+    )
+
+
+def _local(scores: Scores) -> Scores:
+    """Shift each word's scores so that they are log-probabilities of its heads, one word at a time.
+
+    Trees are not affected, and the first messages, which no tree factor has seen, are of a sensible size.
+    """
+    own = scores.copy()
+    np.fill_diagonal(own, -np.inf)
+    own[:, 0] = 0.0
+    top = own.max(axis=0)
+    shifted: Scores = own - top - np.log(np.exp(own - top).sum(axis=0))
+    return shifted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointWeights:
+    """Learned weights of links, fertilities, quasi-synchronous factors and, where there are any, jumps.
+
+    Attributes
+    ----------
+    weights : float64[2**HASH_BITS]
+        Of the features of :mod:`qsproj.features.joint_templates`.
+    target_scale : float
+        What the target parser's scores are multiplied by.
+    aligner_scale : float
+        What the aligner's log-odds of links are multiplied by; 0: all candidates alike.
+    """
+
+    weights: NDArray[np.float64]
+    target_scale: float
+    aligner_scale: float = 1.0
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the weights that are not zero, and their places."""
+        used = np.flatnonzero(self.weights).astype(np.uint32)
+        return {"joint_buckets": used, "joint_weights": self.weights[used]}
+
+    @staticmethod
+    def from_arrays(
+        arrays: Mapping[str, NDArray[Any]], *, target_scale: float = 1.0, aligner_scale: float = 1.0
+    ) -> JointWeights:
+        """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
+        weights = np.zeros(1 << HASH_BITS)
+        weights[arrays["joint_buckets"]] = arrays["joint_weights"]
+        return JointWeights(weights, target_scale, aligner_scale)
+
+    @staticmethod
+    def untrained() -> JointWeights:
+        """Return weights under which nothing joins the two sides."""
+        return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
+
+    def scores(self, pair: PreparedPair) -> JointScores:
+        """Score everything in a pair's graph."""
+        return JointScores(
+            pair.source,
+            self.target_scale * pair.target,
+            self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
+            score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
+            score_rows(pair.factor_buckets, self.weights),
+            score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
+        )
+
+
+def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model's dictionary in its file; none where it has none."""
+    return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
+
+
+def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
+    """Rebuild what :func:`dictionary_arrays` gave."""
+    own = under(DICTIONARY, arrays)
+    return Dictionary.from_arrays(own) if own else None

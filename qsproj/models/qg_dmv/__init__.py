@@ -1,0 +1,1 @@
+"""The quasi-synchronous dependency model with valence."""

@@ -1,0 +1,217 @@
+"""Training of the QG-DMV by conditional EM, given source trees and word links (thesis 4.6.3.4)."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import UsageError, listed_reasons
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES
+from qsproj.models.arc.arc_parser import MAX_WORDS
+from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
+from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
+from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv_parameters import (
+    QgParameters,
+    QgStep,
+    before_first_step,
+    biased_parameters,
+    parameters_like,
+)
+from qsproj.models.qg_dmv.qg_dmv_parts import PackedPairs, pack_into
+from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.progress import track
+from qsproj.training.em import EMRecord, EMResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QgOptions:
+    """How a QG-DMV is trained.
+
+    Attributes
+    ----------
+    iterations : int
+        At most so many of EM; at least one, which the model for new text is estimated by.
+    tolerance : float
+        Relative gain, of held-out data or else of the objective, below which EM has converged.
+    smoothing : float
+        Added to every count of the QG-DMV; 0 gives plain maximum likelihood.
+    monolingual_smoothing : float
+        Added to every count of the DMV that parses new text.
+    parent_child : float
+        Probability of the configuration parent-child to start with; the others share the rest.
+    max_words : int
+        Pairs with a longer target sentence are left out.
+    min_linked : float
+        Pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned from the
+        target alone, and learned badly (measured in docs/notes/qg-dmv.md).
+    punctuation : str
+        ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    """
+
+    iterations: int = 1
+    tolerance: float = 1e-4
+    smoothing: float = 0.1
+    monolingual_smoothing: float = 0.1
+    parent_child: float = 0.9
+    max_words: int = 40
+    min_linked: float = 0.8
+    punctuation: str = "strip"
+
+
+@dataclass(frozen=True, slots=True)
+class QgReport:
+    """What happened in training: EM's iterations, learned configurations, pairs left out (and why)."""
+
+    iterations: tuple[EMRecord, ...]
+    converged: bool
+    pairs: int
+    configurations: dict[str, float]
+    skipped: dict[str, int]
+
+
+def train_qg_dmv(
+    pairs: Iterable[SentencePair],
+    *,
+    dev: Sequence[SentencePair] = (),
+    start: Callable[[], Dmv | None] = lambda: None,
+    options: QgOptions | None = None,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
+) -> tuple[QgDmv, QgReport]:
+    """Learn from tagged target sentences, parsed source sentences and the links between them.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        Source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are the
+        candidates, and their weights, where given, the priors. Consumed one at a time and packed into
+        temporary files, 1 to 2 kB a pair, so that memory does not grow with their number.
+    dev : sequence of SentencePair
+        Pairs to check convergence on, by their likelihood.
+    start : callable
+        Called when all pairs have been gone through; gives a DMV of the target for EM to start from, or None:
+        it then starts from parameters that prefer nothing but the configuration parent-child.
+    workers : Workers
+        Who does the E-steps; the result does not depend on it.
+    checkpoint : Checkpoint or None
+        Where to keep the state of EM.
+
+    Raises
+    ------
+    UsageError
+        When no pair can be learned from, or an option is wrong.
+    DataError
+        When a checkpoint to go on from is of other data or options.
+    """
+    options = options or QgOptions()
+    skipped: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+        usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
+        first = next(usable, None)
+        if first is None:
+            raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
+        packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
+        result = _run_em(packed, dev, start(), options, workers, checkpoint)
+    monolingual = result.parameters.monolingual.estimate(options.monolingual_smoothing)
+    model = QgDmv(
+        packed.source_inventory, result.parameters, Dmv(packed.inventory, monolingual, options.punctuation)
+    )
+    report = QgReport(result.records, result.converged, packed.pairs, _by_name(result.parameters), skipped)
+    return model, report
+
+
+def _run_em(
+    packed: PackedPairs,
+    dev: Sequence[SentencePair],
+    start: Dmv | None,
+    options: QgOptions,
+    workers: Workers,
+    checkpoint: Checkpoint | None,
+) -> EMResult[QgStep]:
+    """Run EM, at least a step of it: both models are estimated of what it counts."""
+    tags, source_tags = packed.inventory, packed.source_inventory
+    initial = _initial(start, packed, options)
+    held_out = [
+        pack_pairs(
+            pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
+            for pair in _usable(dev, options, {})
+        )
+    ]
+    crc = checksum((held_out[0].tags, held_out[0].source_tags, held_out[0].priors), packed.crc)
+    crc = checksum((initial.stop, initial.child, initial.root), crc)
+
+    def likelihood(parameters: QgParameters) -> float:
+        return expected_counts(held_out, parameters)[1]
+
+    return run_resumable_em(
+        lambda: before_first_step(initial),
+        QgStep,
+        checkpoint=checkpoint,
+        fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
+        e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
+        m_step=lambda counts: counts.step(options.smoothing),
+        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        held_out=likelihood if dev else None,
+        iterations=max(options.iterations, 1),
+        tolerance=options.tolerance,
+    )
+
+
+def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:
+    """Return what EM starts from."""
+    source_tags = len(packed.source_inventory) + 1
+    if start is None:
+        return biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
+    known = start.parameters.over(tag_numbers(packed.inventory, start.inventory))
+    return parameters_like(known, source_tags, parent_child=options.parent_child)
+
+
+def linked_share(pair: SentencePair) -> float:
+    """Return the share of target words, punctuation apart, that have links.
+
+    Where links have weights, a word counts as the largest weight among its links. A sentence of nothing but
+    punctuation has a share of 0.
+    """
+    words = np.array([tag != PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
+    weights = pair.alignment.weights
+    shares = np.zeros(len(words))
+    np.maximum.at(
+        shares,
+        pair.alignment.links[:, 1] - 1,
+        np.ones(len(pair.alignment.links)) if weights is None else weights,
+    )
+    return float(shares[words].mean()) if words.any() else 0.0
+
+
+def _by_name(parameters: QgParameters) -> dict[str, float]:
+    return dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True))
+
+
+def _usable(
+    pairs: Iterable[SentencePair], options: QgOptions, skipped: dict[str, int]
+) -> Iterator[SentencePair]:
+    """Leave out, and count, pairs that are too long, empty, barely linked, or whose source has no tree."""
+    for pair in pairs:
+        if not 0 < len(pair.target) <= options.max_words:
+            reason = f"no target words, or more than {options.max_words}"
+        elif not 0 < len(pair.source) <= MAX_WORDS:
+            reason = f"no source words, or more than {MAX_WORDS}"
+        elif np.any(pair.source.heads[1:] == NO_HEAD):
+            reason = "a source word without a head"
+        elif linked_share(pair) < options.min_linked:
+            reason = f"a linked share of target words below {options.min_linked:g}"
+        else:
+            yield pair
+            continue
+        skipped[reason] = skipped.get(reason, 0) + 1

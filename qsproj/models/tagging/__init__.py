@@ -1,0 +1,1 @@
+"""The tagger, and the parser that tags and parses in one factor graph."""

@@ -1,0 +1,175 @@
+"""Part-of-speech tagger: a linear-chain conditional random field over sparse features of words in context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.tagging import Classes, WordTable, compiled
+from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
+from qsproj.kernels.tagging.tag_features import feature_keys, fill_table, find_rows
+from qsproj.models.storage import load_model_of, save_model, shaped
+
+KIND = "tagger"
+
+
+class FeatureIndex:
+    """The features that training saw, as rows 0..R-1: an open-addressing table of 64-bit keys."""
+
+    def __init__(self, keys: NDArray[np.uint64]) -> None:
+        """Number the distinct non-zero ``keys`` uint64[R] in their order."""
+        self.keys = keys
+        # Twice to four times as many slots as keys: a look-up then takes one or two steps.
+        n_slots = 1 << (2 * max(len(keys), 1)).bit_length()
+        self._slots = np.zeros(n_slots, dtype=np.uint64)
+        self._rows = np.zeros(n_slots, dtype=np.int32)
+        fill_table(keys, self._slots, self._rows)
+
+    def rows(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the row of each key, int32[n, K]; -1 for one that training did not see."""
+        found = np.empty(keys.shape, dtype=np.int32)
+        find_rows(keys, self._slots, self._rows, found)
+        return found
+
+
+class FeatureExtractor:
+    """Turns words into feature keys, by templates and sets of word classes."""
+
+    def __init__(self, templates: tuple[str, ...], class_sets: Mapping[str, Classes]) -> None:
+        self.templates = templates
+        self.class_sets = class_sets
+        self._compiled = compiled(templates, tuple(class_sets))
+        self._table = WordTable(class_sets)
+
+    def keys(self, forms: tuple[str, ...]) -> NDArray[np.uint64]:
+        """Return the features of a sentence, uint64[n, K]; 0 where a feature does not fire."""
+        words = self._table.encode(forms)
+        keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
+        feature_keys(self._table.attributes, words, self._compiled, keys)
+        return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagger:
+    """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
+
+    Attributes
+    ----------
+    tags : tuple of str
+        The T tags, sorted.
+    extractor : FeatureExtractor
+        Templates and word classes.
+    index : FeatureIndex
+        The R features that have weights.
+    weights : float32[R, T]
+        Natural-log potentials.
+    transitions : float64[T+1, T]
+        Natural-log potentials of [previous tag, tag]; row T is for the first tag of a sentence.
+    contractions : mapping
+        How the training treebanks split multiword tokens, lower-cased token to lower-cased words.
+    language : str or None
+        Code of the language, for tokenising plain text; None where it was not told.
+    """
+
+    tags: tuple[str, ...]
+    extractor: FeatureExtractor
+    index: FeatureIndex
+    weights: NDArray[np.float32]
+    transitions: NDArray[np.float64]
+    contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    language: str | None = None
+
+    def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
+        tags = np.empty(len(forms), dtype=np.int32)
+        if len(forms):
+            viterbi(self._emissions(forms), self.transitions, tags)
+        return tuple([self.tags[tag] for tag in tags.tolist()])
+
+    def tag(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with its UPOS replaced and everything else as it was."""
+        return with_columns(sentence, upos=self.tag_words(sentence.forms))
+
+    def parse(self, sentence: Sentence) -> Sentence:
+        """Do what :meth:`tag` does, under the name that every model answers to."""
+        return self.tag(sentence)
+
+    def tag_distribution(self, sentence: Sentence) -> NDArray[np.float64]:
+        """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
+        marginals = np.empty((len(sentence), len(self.tags)))
+        if len(sentence):
+            posterior(
+                self._emissions(sentence.forms), self.transitions, marginals, np.zeros_like(self.transitions)
+            )
+        return marginals
+
+    def _emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
+        emissions = np.empty((len(forms), len(self.tags)))
+        add_emissions(self.index.rows(self.extractor.keys(forms)), self.weights, emissions)
+        return emissions
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tagger."""
+        header = {
+            "tags": list(self.tags),
+            "templates": list(self.extractor.templates),
+            "class_sets": list(self.extractor.class_sets),
+            "contractions": {token: list(words) for token, words in self.contractions.items()},
+            "language": self.language,
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "keys": self.index.keys,
+            "weights": self.weights,
+            "transitions": self.transitions,
+        }
+        for name, classes in self.extractor.class_sets.items():
+            text = "\n".join(classes).encode("utf-8")
+            arrays[f"{name}.words"] = np.frombuffer(text, dtype=np.uint8)
+            arrays[f"{name}.classes"] = np.array(list(classes.values()), dtype=np.int32)
+        return header, arrays
+
+    @classmethod
+    def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
+        """Make a tagger from what :meth:`to_archive` returned."""
+        class_sets = {
+            name: dict(
+                zip(
+                    arrays[f"{name}.words"].tobytes().decode("utf-8").split("\n"),
+                    arrays[f"{name}.classes"].tolist(),
+                    strict=True,
+                )
+            )
+            for name in header["class_sets"]
+        }
+        tags, index = tuple(header["tags"]), FeatureIndex(arrays["keys"])
+        return cls(
+            tags=tags,
+            extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
+            index=index,
+            weights=shaped(arrays, "weights", (len(index.keys), len(tags))),
+            transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
+            contractions={token: tuple(words) for token, words in header["contractions"].items()},
+            language=header["language"],
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the tagger to a model file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+
+def load_tagger(path: str | Path) -> Tagger:
+    """Read a tagger from its model file.
+
+    Raises
+    ------
+    DataError
+        When the file is missing or damaged, or holds a model of another kind.
+    """
+    return load_model_of(path, Tagger, expected="a tagger", remedy="train one: qsproj tag --train")

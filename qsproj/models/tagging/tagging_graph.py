@@ -1,0 +1,266 @@
+"""The factor graph of a sentence whose tags are not known: arcs and tags, and the factors over them.
+
+*Source*: thesis 2.2.4 and 2.2.5 (LINK, TAG, TRIGRAM, TAGLINK, PTREE or TREE).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.factors.link import link
+from qsproj.bp.factors.tag import tag
+from qsproj.bp.factors.tag_link import tag_link
+from qsproj.bp.factors.tree import projective_tree, tree
+from qsproj.bp.factors.trigram import trigram
+from qsproj.bp.graph import FactorGraph, factor_graph
+from qsproj.bp.group import FactorGroup
+from qsproj.bp.links import arcs_of, chosen_links
+from qsproj.bp.odds import probability
+from qsproj.bp.run import run
+from qsproj.bp.status import Status
+from qsproj.conventions import ROOT
+from qsproj.models.graph.graph_inference import arc_log_odds
+from qsproj.models.tree_inference import TreeInference
+
+# Where groups stand. The tree comes last, and so has the last word in every iteration.
+LINK, TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK, TREE = range(6)
+
+Numbers = NDArray[np.int32]
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorValues:
+    """A number for each factor and state of its tags: scores (natural log), or expected counts.
+
+    Attributes
+    ----------
+    links : float64[E]
+        Of each arc.
+    tags : float64[n, K]
+        Of each tag of each word.
+    trigrams : float64[K+1, K+1, K+1]
+        Of [tag before the last, last tag, tag], K being the boundary.
+    tag_links : float64[P]
+        Of each arc with each pair of tags of its words.
+    """
+
+    links: Values
+    tags: Values
+    trigrams: Values
+    tag_links: Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggingGraph:
+    """The candidate arcs of a sentence, the tags its words may have, and the factors over them.
+
+    Variables are the E arcs, then the tags of the words 1..n, of K states each, then the tag of the root, of
+    one state. Arcs are listed head after head, so that those from the root come first.
+
+    Attributes
+    ----------
+    heads, dependents : int32[E]
+        The ends of each arc.
+    possible : bool[n, K]
+        The tags that each word may have, at least one.
+    candidate_words, candidate_tags : int32[C]
+        The root, with tag 0 which means nothing; then each word with each tag that it may have.
+    pair_arcs : int32[P]
+        For each pair of tags of each arc, the arc.
+    pair_candidates : int32[P, 2]
+        The candidates that are its head and its dependent.
+    pair_slots : int64[P]
+        Where its score stands among those of ROOT_TAGLINK or, for an arc between words, of TAGLINK.
+    graph : FactorGraph
+        Groups in the order above; all scores zero.
+    """
+
+    heads: Numbers
+    dependents: Numbers
+    possible: NDArray[np.bool_]
+    candidate_words: Numbers
+    candidate_tags: Numbers
+    pair_arcs: Numbers
+    pair_candidates: Numbers
+    pair_slots: NDArray[np.int64]
+    graph: FactorGraph
+
+    @property
+    def n_root_pairs(self) -> int:
+        """Number of pairs of arcs from the root; they come first."""
+        return int(np.searchsorted(self.pair_arcs, np.count_nonzero(self.heads == ROOT)))
+
+    def with_scores(self, scores: FactorValues) -> FactorGraph:
+        """Return the graph with scores, natural log; those of tags that a word may not have are not read."""
+        groups = self.graph.groups
+        rooted = self.n_root_pairs
+        by_arc = []
+        for index, pairs in ((ROOT_TAGLINK, slice(None, rooted)), (TAGLINK, slice(rooted, None))):
+            laid_out = np.zeros(groups[index].scores.shape)
+            laid_out.reshape(-1)[self.pair_slots[pairs]] = scores.tag_links[pairs]
+            by_arc.append(_with_scores(groups[index], laid_out))
+        scored = (
+            _with_scores(groups[LINK], scores.links),
+            _with_scores(groups[TAG], np.where(self.possible, scores.tags, -np.inf)),
+            _with_scores(groups[TRIGRAM], scores.trigrams),
+            *by_arc,
+            groups[TREE],
+        )
+        return replace(self.graph, groups=scored)
+
+
+def _with_scores(group: FactorGroup, scores: Values) -> FactorGroup:
+    own: Any = group
+    scored: FactorGroup = replace(own, scores=scores)
+    return scored
+
+
+def tagging_graph(
+    candidates: NDArray[np.bool_], possible: NDArray[np.bool_], inference: TreeInference
+) -> TaggingGraph:
+    """Lay out the factors of a sentence.
+
+    Parameters
+    ----------
+    candidates : bool[n+1, n+1]
+        Arcs that may be; some tree must lie within.
+    possible : bool[n, K]
+        Tags that each word may have, at least one; K >= 2.
+    inference : TreeInference
+        Which trees are possible.
+    """
+    n, n_tags = possible.shape
+    links = chosen_links(candidates)
+    heads, dependents, arcs = arcs_of(links)
+    tags = arcs.size + np.arange(n)
+    root_tag = arcs.size + n
+    rooted = int(np.count_nonzero(heads == ROOT))
+    make_tree = projective_tree if inference.projective else tree
+    groups = [
+        link(arcs, np.zeros(arcs.size)),
+        tag(tags, np.zeros((n, n_tags))),
+        trigram(tags, np.zeros((n_tags + 1, n_tags + 1, n_tags + 1))),
+        tag_link(
+            arcs[:rooted],
+            np.full(rooted, root_tag),
+            tags[dependents[:rooted] - 1],
+            np.zeros((rooted, 1, n_tags)),
+        ),
+        tag_link(
+            arcs[rooted:],
+            tags[heads[rooted:] - 1],
+            tags[dependents[rooted:] - 1],
+            np.zeros((arcs.size - rooted, n_tags, n_tags)),
+        ),
+        make_tree(links, single_root=inference.single_root),
+    ]
+    states = np.repeat([2, n_tags, 1], [arcs.size, n, 1])
+    words, word_tags = np.nonzero(possible)
+    return TaggingGraph(
+        heads,
+        dependents,
+        possible,
+        np.append(ROOT, words + 1).astype(np.int32),
+        np.append(0, word_tags).astype(np.int32),
+        *_pairs(heads, dependents, possible),
+        factor_graph(states, groups),
+    )
+
+
+def _pairs(
+    heads: Numbers, dependents: Numbers, possible: NDArray[np.bool_]
+) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """Return arc, candidates and slot of each pair of possible tags of each arc, arc after arc."""
+    n_tags = possible.shape[1]
+    numbers = np.cumsum(possible).reshape(possible.shape)
+    rooted = int(np.count_nonzero(heads == ROOT))
+    arcs, tags = np.nonzero(possible[dependents[:rooted] - 1])
+    from_root = np.stack([np.zeros_like(arcs), numbers[dependents[arcs] - 1, tags]], axis=1)
+    between, head_tags, dependent_tags = np.nonzero(
+        possible[heads[rooted:] - 1][:, :, None] & possible[dependents[rooted:] - 1][:, None, :]
+    )
+    of_words = np.stack(
+        [
+            numbers[heads[rooted + between] - 1, head_tags],
+            numbers[dependents[rooted + between] - 1, dependent_tags],
+        ],
+        axis=1,
+    )
+    slots = np.append(arcs * n_tags + tags, (between * n_tags + head_tags) * n_tags + dependent_tags)
+    return (
+        np.append(arcs, rooted + between).astype(np.int32),
+        np.concatenate([from_root, of_words]).astype(np.int32),
+        slots.astype(np.int64),
+    )
+
+
+def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Numbers) -> FactorValues:
+    """Return what fires, 0 or a count, where tree and tags are known.
+
+    Parameters
+    ----------
+    agrees : bool[E]
+        The arcs of the tree.
+    tags : int32[n]
+        The tag of each word, a possible one.
+    """
+    n, n_tags = graph.possible.shape
+    right = np.append(True, graph.candidate_tags[1:] == tags[graph.candidate_words[1:] - 1])
+    trigrams = np.zeros((n_tags + 1,) * 3)
+    bounded = np.concatenate([[n_tags, n_tags], tags, [n_tags]])
+    np.add.at(trigrams, (bounded[:-2], bounded[1:-1], bounded[2:]), 1.0)
+    one_hot = np.zeros((n, n_tags))
+    one_hot[np.arange(n), tags] = 1.0
+    fires = agrees[graph.pair_arcs] & right[graph.pair_candidates].all(axis=1)
+    return FactorValues(agrees.astype(np.float64), one_hot, trigrams, fires.astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggingBeliefs:
+    """What is believed of arcs and tags.
+
+    Attributes
+    ----------
+    log_odds : float64[E]
+        Of each arc under the tree factor: probabilities of the heads of a word sum to one.
+    expected : FactorValues
+        Probability of each arc, of each tag and of each pair of tags with its arc, and the expected count of
+        each trigram: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
+    status : Status
+        How message passing ended.
+    """
+
+    log_odds: Values
+    expected: FactorValues
+    status: Status
+
+
+def infer_tags_and_tree(
+    graph: TaggingGraph, scores: FactorValues, *, iterations: int, tolerance: float = 1e-3
+) -> TaggingBeliefs:
+    """Pass messages, groups answering in their order.
+
+    O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs.
+    """
+    beliefs = run(
+        graph.with_scores(scores), schedule="sequential", max_iterations=iterations, tolerance=tolerance
+    )
+    groups, incoming = beliefs.graph.groups, beliefs.incoming
+    log_odds = arc_log_odds(beliefs)
+    rooted = graph.n_root_pairs
+    tag_links = [
+        groups[index].expected(incoming[index]).reshape(-1)[graph.pair_slots[pairs]]
+        for index, pairs in ((ROOT_TAGLINK, slice(None, rooted)), (TAGLINK, slice(rooted, None)))
+    ]
+    expected = FactorValues(
+        probability(log_odds),
+        groups[TAG].expected(incoming[TAG]),
+        groups[TRIGRAM].expected(incoming[TRIGRAM]),
+        np.concatenate(tag_links),
+    )
+    return TaggingBeliefs(log_odds, expected, beliefs.status)

@@ -1,0 +1,234 @@
+"""A parser that is given words alone and infers their tags and the tree together, by belief propagation.
+
+A tagger and a first-order parser that reads its tags leave a few tags for each word and a few heads; over
+these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
+
+*Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.status import Status
+from qsproj.conventions import Scores
+from qsproj.corpus.editing import with_arc_probabilities, with_columns, with_heads, with_probabilities
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import SentenceLengthError, UsageError, unknown_name
+from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.storage import nested, save_model, under
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
+from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
+from qsproj.models.tree_inference import TreeInference
+
+KIND = "tagging-parser"
+# Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.
+DECODERS = ("mbr",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggingOptions:
+    """The shape of the graphs, and how long messages are passed.
+
+    Attributes
+    ----------
+    iterations : int
+        Of belief propagation, as many in training as in parsing.
+    arc_threshold : float
+        An arc whose first-order probability is below it is no candidate, unless the best tree has it.
+    tag_threshold : float
+        A tag to which the tagger gives less is not possible, unless it is its best.
+
+    Raises
+    ------
+    UsageError
+        When a number is out of range.
+    """
+
+    iterations: int = 5
+    arc_threshold: float = 3e-3
+    tag_threshold: float = 1e-2
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise UsageError(f"iterations is {self.iterations}, expected at least 1")
+        for name in ("arc_threshold", "tag_threshold"):
+            if not 0.0 < getattr(self, name) < 1.0:
+                raise UsageError(f"{name} is {getattr(self, name)}, expected a probability between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagsAndArcs:
+    """What is believed of the tags and arcs of a sentence.
+
+    Attributes
+    ----------
+    tags : float64[n, K]
+        Probability of each tag of each word, tags as the tagger lists them.
+    arcs : float64[n+1, n+1]
+        Probability of each arc; columns 1..n sum to one.
+    status : Status
+        How message passing ended; after a contradiction, tagger and first-order parser are believed.
+    """
+
+    tags: NDArray[np.float64]
+    arcs: Scores
+    status: Status
+
+
+@dataclass(frozen=True)
+class TaggingParser:
+    """A trained parser of words alone.
+
+    Attributes
+    ----------
+    tagger : Tagger
+    base : ArcParser
+        The first-order parser that reads the tagger's tags; it prunes and labels.
+    weights : TaggingWeights
+        Of the graph's factors.
+    options : TaggingOptions
+    """
+
+    tagger: Tagger
+    base: ArcParser
+    weights: TaggingWeights
+    options: TaggingOptions
+
+    @property
+    def inference(self) -> TreeInference:
+        """Which trees are possible."""
+        return self.base.inference
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the believed probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        return self.beliefs(sentence).arcs
+
+    def beliefs(self, sentence: Sentence) -> TagsAndArcs:
+        """Return what is believed of the sentence; of its columns only FORM is read.
+
+        Raises
+        ------
+        SentenceLengthError
+            When the sentence has more words than the first-order parser takes.
+        """
+        if len(sentence) > MAX_WORDS:
+            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        encoded = self.base.scorer.encode(self.tagger.tag(sentence))
+        distribution = self.tagger.tag_distribution(sentence)
+        first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
+        marginals = self.inference.infer(first_order)[1]
+        features = self.features(encoded, distribution, marginals)
+        arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
+        graph = features.graph
+        found = infer_tags_and_tree(
+            graph, self.weights.scores(features, arc_scores), iterations=self.options.iterations
+        )
+        if found.status is Status.CONTRADICTION:
+            return TagsAndArcs(distribution, marginals, found.status)
+        arcs = np.zeros_like(marginals)
+        arcs[graph.heads, graph.dependents] = found.expected.links
+        return TagsAndArcs(found.expected.tags, arcs, found.status)
+
+    def features(
+        self,
+        encoded: EncodedSentence,
+        distribution: NDArray[np.float64],
+        marginals: Scores,
+        *,
+        required_arcs: NDArray[np.bool_] | None = None,
+        required_tags: NDArray[np.bool_] | None = None,
+    ) -> TaggingFeatures:
+        """Prune and lay out the graph of a sentence.
+
+        Parameters
+        ----------
+        encoded : EncodedSentence
+            With the tagger's best tags, for the templates of ``base``.
+        distribution : float64[n, K]
+            Probability of each tag by the tagger.
+        marginals : float64[n+1, n+1]
+            First-order probability of each arc.
+        required_arcs, required_tags : bool[n+1, n+1], bool[n, K], optional
+            What must not be pruned away, in training.
+        """
+        candidates = candidate_arcs(marginals, self.inference, threshold=self.options.arc_threshold)
+        possible = distribution >= self.options.tag_threshold
+        possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
+        if required_arcs is not None:
+            candidates |= required_arcs
+        if required_tags is not None:
+            possible |= required_tags
+        return tagging_features(
+            encoded,
+            tagging_graph(candidates, possible, self.inference),
+            distribution,
+            attributes=self.base.scorer.templates.attributes,
+            tags=self.tagger.tags,
+        )
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
+
+        Each tag is the most probable one, and the tree is the one with the most expected right heads. The
+        chances are ``ArcProb=`` and ``UposProb=``.
+
+        Raises
+        ------
+        SentenceLengthError
+            As :meth:`beliefs`.
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        """
+        if decode not in DECODERS:
+            raise unknown_name("decoder of a parser that tags", decode, list(DECODERS))
+        believed = self.beliefs(sentence)
+        tags = believed.tags.argmax(axis=1)
+        heads = self.inference.best(np.where(believed.arcs > 0.0, believed.arcs, -np.inf))
+        tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
+        labeller = self.base.labeller
+        relations = (
+            labeller.label(self.base.scorer.encode(tagged), heads) if labeller else ("dep",) * len(sentence)
+        )
+        parsed = with_heads(tagged, heads, relations)
+        if not confidence:
+            return parsed
+        parsed = with_arc_probabilities(parsed, believed.arcs[heads[1:], np.arange(1, len(heads))])
+        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive())
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        parts = {
+            "tagger": self.tagger.to_archive(),
+            "base": self.base.to_archive(),
+            "weights": self.weights.to_archive(),
+        }
+        header: dict[str, Any] = {name: part[0] for name, part in parts.items()}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, part in parts.items():
+            arrays |= nested(f"{name}_", part[1])
+        return {**header, "options": asdict(self.options)}, arrays
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        tagger = Tagger.from_archive(header["tagger"], under("tagger_", arrays))
+        own = under("weights_", arrays)
+        return TaggingParser(
+            tagger,
+            ArcParser.from_archive(header["base"], under("base_", arrays)),
+            TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
+            TaggingOptions(**header["options"]),
+        )

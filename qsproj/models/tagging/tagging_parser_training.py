@@ -1,0 +1,313 @@
+"""Training of the parser of words alone: stochastic gradient through belief propagation (thesis 2.7).
+
+In training a sentence is seen as in parsing: its tags come from a tagger, its pruned arcs from a parser, that
+have not seen it. One that has is too sure of the right answer and leaves nothing to learn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.kernels.features.adagrad import adagrad
+from qsproj.kernels.features.row_features import add_rows
+from qsproj.kernels.features.second_order_features import step_factors
+from qsproj.models.arc.arc_parser import MAX_WORDS
+from qsproj.models.arc.arc_scorer import ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_training import (
+    MARGIN,
+    TrainingOptions,
+    TrainingReport,
+    arcs_in,
+    reachable,
+    right_heads,
+    train_arc_parser,
+)
+from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagging_graph import (
+    FactorValues,
+    TaggingBeliefs,
+    infer_tags_and_tree,
+    observed_values,
+)
+from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
+from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
+from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
+from qsproj.training.loop import learn
+
+OBJECTIVES = ("margin", "likelihood")
+TEMPLATE_SETS = ("words",)
+TAGGER_FOLDS = 4
+PARSER_FOLDS = 2
+PRUNING_EPOCHS = 5
+
+# Half the first-order step size: beliefs that are far off teach what is wrong.
+RATE_SHARE = 0.5
+# What squared gradients of TAGLINK start from. Other factors over several variables take 1; not tried here.
+INITIAL_SQUARES = 0.1
+NEGLIGIBLE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggingExample:
+    """A sentence to learn from, with its tags and its tree (one that the model can build).
+
+    Attributes
+    ----------
+    features : TaggingFeatures
+    agrees : bool[E]
+        The arcs of the tree.
+    observed : FactorValues
+        What fires.
+    """
+
+    features: TaggingFeatures
+    agrees: NDArray[np.bool_]
+    observed: FactorValues
+
+
+def train_tagging_parser(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    dev: Sequence[Sentence] = (),
+    options: TrainingOptions | None = None,
+    tagging_options: TaggingOptions | None = None,
+) -> tuple[TaggingParser, TrainingReport]:
+    """Train a parser of words alone on trees with UPOS.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        With UPOS on every word. From partial trees only the tagger and the first-order parser learn.
+    rng : numpy.random.Generator
+        Makes the folds and orders the sentences of each epoch; the same seed gives the same model.
+    dev : sequence of Sentence
+        Trees to stop early on, by right heads.
+    options : TrainingOptions
+        Of the first-order parser, and of the arcs of this one.
+
+    Raises
+    ------
+    UsageError
+        When a word has no UPOS, there are too few sentences, whole trees or tags, an option is wrong, or
+        training diverges.
+    """
+    options = _checked(options or TrainingOptions())
+    tagger = train_tagger(sentences, rng=rng)
+    _check_enough(sentences, tagger)
+    base, first_report = train_arc_parser(
+        sentences, rng=rng, dev=[tagger.tag(sentence) for sentence in dev], options=options
+    )
+    untrained = TaggingWeights.untrained(base.scorer.template_set, n_tags=len(tagger.tags))
+    start = TaggingParser(tagger, base, untrained, tagging_options or TaggingOptions())
+    examples = tagging_examples(sentences, start, rng=rng, options=options)
+    skipped = dict(first_report.skipped)
+    if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
+        skipped["not every word has a head"] = int(partial)
+    trainer = TaggingTrainer(start, options)
+
+    def score(parser: TaggingParser) -> float:
+        return right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
+
+    parser, records = learn(
+        len(examples),
+        lambda i: trainer.step(examples[i]),
+        trainer.averaged,
+        epochs=options.epochs,
+        rng=rng,
+        finish_epoch=trainer.regularise,
+        score=score if dev else None,
+        description="training tags and arcs",
+    )
+    return parser, TrainingReport(tuple(records), skipped)
+
+
+def _checked(options: TrainingOptions) -> TrainingOptions:
+    """Return the options with the templates that read no more than words and UPOS."""
+    if options.objective not in OBJECTIVES:
+        raise unknown_name("objective of a parser that tags", options.objective, list(OBJECTIVES))
+    template_set = options.template_set or TEMPLATE_SETS[0]
+    if template_set not in TEMPLATE_SETS:
+        raise unknown_name("features of a parser that tags", template_set, list(TEMPLATE_SETS))
+    return replace(options, template_set=template_set)
+
+
+def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
+    if len(sentences) < TAGGER_FOLDS:
+        raise UsageError(
+            f"found {counted(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
+            f"{TAGGER_FOLDS}: each is tagged by a tagger trained on others"
+        )
+    if len(tagger.tags) < 2:
+        raise UsageError(f"found {tagger.tags[0]} on every word, expected at least two different UPOS tags")
+
+
+def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
+    """Tell whether a sentence has a whole tree that the model can build (or one near it)."""
+    if len(sentence) > MAX_WORDS or np.any(sentence.heads[1:] == NO_HEAD):
+        return False
+    return inference.admits(arcs_in(reachable(sentence.heads, inference)))
+
+
+def tagging_examples(
+    sentences: Sequence[Sentence],
+    start: TaggingParser,
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+) -> list[TaggingExample]:
+    """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
+    distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
+    whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, start.inference)]
+    if len(whole) < PARSER_FOLDS:
+        raise UsageError(f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more")
+    scores = cross_fitted_scores(
+        [tagged[i] for i in whole],
+        rng=rng,
+        template_set=start.base.scorer.template_set,
+        inference=start.inference,
+        options=replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)),
+        folds=PARSER_FOLDS,
+    )
+    return [
+        _example(sentences[i], tagged[i], distributions[i], matrix, start)
+        for i, matrix in zip(whole, scores, strict=True)
+    ]
+
+
+def cross_fitted_tags(
+    sentences: Sequence[Sentence], tagger: Tagger, *, rng: np.random.Generator
+) -> tuple[list[NDArray[np.float64]], list[Sentence]]:
+    """Tag each sentence by a tagger that was not trained on it.
+
+    Returns
+    -------
+    distributions : list of float64[n, K]
+        Probability of each of the tags of ``tagger``; 0 where the other tagger does not know it.
+    tagged : list of Sentence
+        With the best tags.
+    """
+    fold_of = rng.permutation(len(sentences)) % TAGGER_FOLDS
+    distributions = [np.zeros((len(sentence), len(tagger.tags))) for sentence in sentences]
+    tagged = list(sentences)
+    for fold in range(TAGGER_FOLDS):
+        other = train_tagger([sentences[i] for i in np.flatnonzero(fold_of != fold).tolist()], rng=rng)
+        columns = [tagger.tags.index(tag) for tag in other.tags]
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            distributions[i][:, columns] = other.tag_distribution(sentences[i])
+            tagged[i] = with_columns(sentences[i], upos=other.tag_words(sentences[i].forms))
+    return distributions, tagged
+
+
+def _example(
+    gold: Sentence, tagged: Sentence, distribution: NDArray[np.float64], scores: Scores, start: TaggingParser
+) -> TaggingExample:
+    """Prune one sentence, keeping its tree and its tags."""
+    tags = start.tagger.tags
+    arcs = arcs_in(reachable(gold.heads, start.inference))
+    numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
+    features = start.features(
+        start.base.scorer.encode(tagged),
+        distribution,
+        start.inference.infer(scores)[1],
+        required_arcs=arcs,
+        required_tags=np.eye(len(tags), dtype=np.bool_)[numbers],
+    )
+    agrees = arcs[features.graph.heads, features.graph.dependents]
+    return TaggingExample(features, agrees, observed_values(features.graph, agrees, numbers))
+
+
+class _Objective:
+    """The loss of one sentence as a function of its arc scores; keeps what else is believed."""
+
+    def __init__(
+        self, example: TaggingExample, weights: TaggingWeights, *, iterations: int, margin: float
+    ) -> None:
+        self._example = example
+        self._weights = weights
+        self._iterations = iterations
+        self._margin = margin
+        self.beliefs: TaggingBeliefs | None = None
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient."""
+        example, graph = self._example, self._example.features.graph
+        values = self._weights.scores(example.features, scores)
+        if not all(np.isfinite(part).all() for part in (values.links, values.tag_links, values.trigrams)):
+            raise UsageError("training has diverged: a score is NaN or infinite; raise --l2")
+        handicapped = replace(values, links=values.links + self._margin * ~example.agrees)
+        self.beliefs = infer_tags_and_tree(graph, handicapped, iterations=self._iterations)
+        expected, observed = self.beliefs.expected, example.observed
+        gradient = np.zeros_like(scores)
+        gradient[graph.heads, graph.dependents] = expected.links - observed.links
+        missed = np.logaddexp(0.0, -self.beliefs.log_odds[example.agrees]).sum()
+        chances = expected.tags[observed.tags > 0.0]
+        return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), gradient
+
+
+class TaggingTrainer:
+    """Learns the weights of all factors together, one sentence a step. Mutable; final."""
+
+    def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
+        template_set = start.base.scorer.template_set
+        rate = RATE_SHARE * options.rate
+        self._rows = trigram_rows(len(start.tagger.tags))
+        support = supported_buckets(template_set, [], cutoff=0)
+        self._arcs = ArcTrainer(template_set, support, rate=rate, l2=options.l2)
+        self._tag_links = AdaGrad(
+            start.weights.tag_links.copy(),
+            rate=rate,
+            l2=options.l2,
+            capacity=1 << 18,
+            first_squares=INITIAL_SQUARES,
+        )
+        self._trigrams = AdaGrad(
+            start.weights.trigrams.copy(), rate=rate, l2=options.l2, capacity=self._rows.size
+        )
+        self._start = start
+        # The arc trainer scores its own arcs.
+        self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)
+        self._margin = MARGIN if options.objective == "margin" else 0.0
+
+    def step(self, example: TaggingExample) -> float:
+        """Learn from one sentence; return its loss before the step."""
+        iterations = self._start.options.iterations
+        objective = _Objective(example, self._live, iterations=iterations, margin=self._margin)
+        loss = self._arcs.step(example.features.encoded, objective)
+        assert objective.beliefs is not None
+        self._learn(example, objective.beliefs.expected)
+        return loss
+
+    def _learn(self, example: TaggingExample, expected: FactorValues) -> None:
+        observed = example.observed
+        step_factors(
+            example.features.tag_links, expected.tag_links - observed.tag_links, *self._tag_links.memory
+        )
+        slopes = (expected.trigrams - observed.trigrams).reshape(-1)
+        slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
+        weights, state, touched, rate, steps = self._trigrams.memory
+        used = add_rows(self._rows, slopes, state, touched, 0)
+        adagrad(weights, state, touched, used, rate, steps)
+        for learned in (self._tag_links, self._trigrams):
+            learned.steps += 1
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        for learned in (self._arcs, self._tag_links, self._trigrams):
+            learned.regularise()
+
+    def averaged(self) -> TaggingParser:
+        """Return a parser with the mean of the weights after every step so far."""
+        weights = TaggingWeights(self._arcs.averaged(), self._tag_links.mean(), self._trigrams.mean())
+        return replace(self._start, weights=weights)

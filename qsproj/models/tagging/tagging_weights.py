@@ -1,0 +1,153 @@
+"""Weights of the factors over tags and arcs, and a sentence made ready to be scored by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.features.atoms import EncodedSentence
+from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
+from qsproj.kernels.features.row_features import score_rows
+from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.storage import shaped
+from qsproj.models.tagging.tagging_graph import FactorValues, TaggingGraph
+
+TAG_LINK_BUCKETS = 1 << 20
+# The tagger's probabilities below this are all the same to the graph.
+LEAST_PROBABILITY = 1e-6
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggingFeatures:
+    """The graph of a sentence and all that its scores are computed from, whatever the weights.
+
+    Attributes
+    ----------
+    encoded : EncodedSentence
+        With the tagger's best tags, which the templates of arcs read.
+    graph : TaggingGraph
+    tag_scores : float64[n, K]
+        Log-probability of each tag by the tagger.
+    tag_links : FactorFeatures
+        Of each pair of tags of each arc.
+    """
+
+    encoded: EncodedSentence
+    graph: TaggingGraph
+    tag_scores: Weights
+    tag_links: FactorFeatures
+
+
+def tagging_features(
+    encoded: EncodedSentence,
+    graph: TaggingGraph,
+    distribution: Weights,
+    *,
+    attributes: tuple[str, ...],
+    tags: tuple[str, ...],
+) -> TaggingFeatures:
+    """Make a sentence ready.
+
+    Parameters
+    ----------
+    encoded : EncodedSentence
+        Encoded with ``attributes``.
+    graph : TaggingGraph
+    distribution : float64[n, K]
+        Probability of each of the K ``tags`` by the tagger.
+    """
+    heads, dependents = graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]
+    pairs = tag_link_features(
+        encoded,
+        attributes,
+        (graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]),
+        graph.pair_candidates,
+        arc_places(heads, dependents),
+        buckets=TAG_LINK_BUCKETS,
+    )
+    return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
+
+
+@lru_cache
+def trigram_rows(n_tags: int) -> NDArray[np.int32]:
+    """Return int32[(K+1)^3, 3]: for each trigram the numbers of its own weight, its bigram's, its tag's."""
+    side = n_tags + 1
+    codes = np.arange(side**3)
+    rows = np.stack([codes, side**3 + codes % side**2, side**3 + side**2 + codes % side], axis=1)
+    return rows.astype(np.int32)
+
+
+def _trigram_weights(n_tags: int) -> int:
+    """Return how many weights trigrams, bigrams and tags have."""
+    return sum((n_tags + 1) ** length for length in (1, 2, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggingWeights:
+    """What the factors over tags and arcs have learned.
+
+    Attributes
+    ----------
+    arcs : ArcScorer
+        Of LINK, the tagger's best tags taken as given.
+    tag_links : float32[TAG_LINK_BUCKETS]
+        Of the templates in :mod:`qsproj.features.tag_link`.
+    trigrams : float64[(K+1)^3 + (K+1)^2 + K+1]
+        Of trigrams, bigrams and single tags, as :func:`trigram_rows` numbers them.
+    """
+
+    arcs: ArcScorer
+    tag_links: NDArray[np.float32]
+    trigrams: Weights
+
+    @staticmethod
+    def untrained(template_set: str, *, n_tags: int) -> TaggingWeights:
+        """Return weights that are all zero: tags are then the tagger's, and all candidate arcs equal."""
+        return TaggingWeights(
+            ArcScorer.untrained(template_set),
+            np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
+            np.zeros(_trigram_weights(n_tags)),
+        )
+
+    def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
+        """Return scores of all factors, given those of all arcs float64[n+1, n+1]."""
+        graph = features.graph
+        n_tags = graph.possible.shape[1]
+        return FactorValues(
+            arc_scores[graph.heads, graph.dependents],
+            features.tag_scores,
+            score_rows(trigram_rows(n_tags), self.trigrams).reshape((n_tags + 1,) * 3),
+            score_factors(features.tag_links, self.tag_links),
+        )
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept of hashed ones."""
+        header, arrays = self.arcs.to_archive()
+        used = np.flatnonzero(self.tag_links).astype(np.uint32)
+        own: dict[str, NDArray[Any]] = {
+            "tag_link_buckets": used,
+            "tag_link_weights": self.tag_links[used],
+            "trigram_weights": self.trigrams,
+        }
+        return {"arcs": header}, {**arrays, **own}
+
+    @staticmethod
+    def from_archive(
+        header: dict[str, Any], arrays: dict[str, NDArray[Any]], *, n_tags: int
+    ) -> TaggingWeights:
+        """Rebuild what :meth:`to_archive` gave."""
+        tag_links = np.zeros(TAG_LINK_BUCKETS, dtype=np.float32)
+        tag_links[arrays["tag_link_buckets"]] = arrays["tag_link_weights"]
+        return TaggingWeights(
+            ArcScorer.from_archive(header["arcs"], arrays),
+            tag_links,
+            shaped(arrays, "trigram_weights", (_trigram_weights(n_tags),)),
+        )

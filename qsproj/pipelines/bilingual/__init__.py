@@ -1,0 +1,1 @@
+"""What works on both sides of a bitext at once."""

@@ -1,0 +1,294 @@
+"""Bilingual parsing from end to end: pairs in; a joint model, or two trees and an alignment, out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
+from qsproj.features.dictionary import count_dictionary
+from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
+from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
+from qsproj.models.joint.joint_parser import (
+    LINK_THRESHOLD,
+    SOURCE_TREES,
+    JointParser,
+    ParsedPair,
+    synchronous_parser,
+)
+from qsproj.models.joint.joint_structure import SYNCH
+from qsproj.models.joint.joint_target import train_target_jointly
+from qsproj.models.joint.joint_training import (
+    JointExample,
+    JointTrainingOptions,
+    train_joint_weights,
+)
+from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
+from qsproj.training.loop import EpochRecord
+
+TARGET_WEIGHTS = ("fixed", "joint")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedTarget:
+    """What is learned of the target side before the two sides meet.
+
+    Attributes
+    ----------
+    parser : ArcParser
+        Trained on all target trees.
+    scores : list of float64[n+1, n+1]
+        Arc scores of each target sentence by a parser that was not trained on it, natural log.
+    """
+
+    parser: ArcParser
+    scores: list[Scores]
+
+
+def train_target(
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, training: TrainingOptions | None = None
+) -> TrainedTarget:
+    """Train the target parser, and score each target tree by one that has not seen it.
+
+    Raises
+    ------
+    UsageError
+        When there are fewer than two pairs.
+    """
+    if len(pairs) < 2:
+        raise UsageError(
+            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
+        )
+    training = training or TrainingOptions()
+    targets = [pair.target for pair in pairs]
+    parser, _ = train_arc_parser(targets, rng=rng, options=training)
+    scores = cross_fitted_scores(
+        targets,
+        rng=rng,
+        template_set=parser.scorer.template_set,
+        inference=parser.inference,
+        options=training,
+    )
+    return TrainedTarget(parser, scores)
+
+
+def train_joint_parser(
+    pairs: Iterable[SentencePair],
+    source_parser: ArcParser,
+    *,
+    rng: np.random.Generator,
+    source_tree: str = "joint",
+    families: tuple[str, ...] = FAMILIES,
+    training: TrainingOptions | None = None,
+    joint_training: JointTrainingOptions | None = None,
+    target_weights: str = "fixed",
+    target: TrainedTarget | None = None,
+    hand: Sequence[Alignment] = (),
+    with_dictionary: bool = False,
+) -> tuple[JointParser, JointTrainingReport]:
+    """Train a joint parser on pairs whose target sides have trees.
+
+    The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
+    that have not seen the pair at hand (:func:`train_target`). The thesis learns both together
+    (``target_weights="joint"``); then the target's lexical features soon explain its own training trees, and
+    little is left for the source to explain. With SYNCH for a family, only the target parser is learned.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        Target trees must be whole; other pairs are left out and counted.
+    source_parser : ArcParser
+        Never changed.
+    rng : numpy.random.Generator
+        Orders and splits the pairs.
+    source_tree : str
+        ``joint``, ``best`` or ``observed``, as :meth:`JointParser.prepare` explains.
+    families : tuple of str
+        Quasi-synchronous factors to use, which of ALIGN_HMMS, and SYNCH.
+    training, joint_training
+        How target parser and joint weights are learned.
+    target_weights : str
+        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights.
+    target : TrainedTarget or None
+        What :func:`train_target` made of these pairs already; None: make it.
+    hand : sequence of Alignment
+        Hand alignments of the first pairs: observed, like the target trees, where the other links are hidden
+        (:func:`~qsproj.models.joint.joint_evidence.observed_links`). In parsing all links are hidden.
+    with_dictionary : bool
+        Whether to count a dictionary from the candidate links of the pairs that are learned from.
+
+    Raises
+    ------
+    UsageError
+        When fewer than two pairs can be learned from, or an option names something unknown or is out of
+        range.
+    """
+    _check_names("target weights", (target_weights,), TARGET_WEIGHTS)
+    _check_names("source tree", (source_tree,), SOURCE_TREES)
+    _check_names("factor", families, (*FAMILIES, *ALIGN_HMMS, SYNCH))
+    pairs = list(pairs)
+    usable, skipped = usable_pairs(pairs)
+    if len(usable) < 2:
+        raise UsageError(
+            f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
+            f"trees and candidate links; left out: {listed_reasons(skipped)}"
+        )
+    hand = [links for pair, links in zip(pairs, hand) if reason_against(pair) is None]
+    if target is None:
+        target = train_target(usable, rng=rng, training=training)
+    if families == (SYNCH,):
+        joined = replace(synchronous_parser(source_parser, target.parser), source_tree=source_tree)
+        return joined, JointTrainingReport(len(usable), skipped, (), Counter())
+    parser = JointParser(
+        source_parser,
+        target.parser,
+        JointWeights.untrained(),
+        families,
+        source_tree,
+        dictionary=count_dictionary(usable) if with_dictionary else None,
+    )
+    by_hand = [*hand, *[None] * (len(usable) - len(hand))]
+    examples = [
+        _joint_example(parser, *example) for example in zip(usable, target.scores, by_hand, strict=True)
+    ]
+    options = joint_training or JointTrainingOptions()
+    learn = _with_target_weights if target_weights == "joint" else _without_target_weights
+    trained, records, statuses = learn(parser, examples, [pair.target for pair in usable], rng, options)
+    counts = count_hand_links((pair.alignment for pair in usable[: len(hand)]), hand) if hand else None
+    return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses, counts)
+
+
+def _check_names(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise UsageError for a name that is not one of ``known``."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, list(known))
+
+
+Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]
+
+
+def _without_target_weights(
+    parser: JointParser,
+    examples: Sequence[JointExample],
+    sentences: Sequence[Sentence],
+    rng: np.random.Generator,
+    options: JointTrainingOptions,
+) -> Learned:
+    """Learn joint weights beside a target parser that stays as it is."""
+    weights, records, statuses = train_joint_weights(
+        examples,
+        rng=rng,
+        source_trees=parser.source.inference,
+        target_trees=parser.target.inference,
+        options=options,
+    )
+    return replace(parser, weights=weights), records, statuses
+
+
+def _with_target_weights(
+    parser: JointParser,
+    examples: Sequence[JointExample],
+    sentences: Sequence[Sentence],
+    rng: np.random.Generator,
+    options: JointTrainingOptions,
+) -> Learned:
+    """Learn joint weights, and move those of the target parser."""
+    target, weights, records, statuses = train_target_jointly(
+        examples,
+        sentences,
+        parser.target,
+        rng=rng,
+        source_trees=parser.source.inference,
+        options=options,
+    )
+    return replace(parser, target=target, weights=weights), records, statuses
+
+
+def _joint_example(
+    parser: JointParser, pair: SentencePair, scores: Scores, hand: Alignment | None
+) -> JointExample:
+    """Prune a pair by target scores of a parser that has not seen it, and keep its tree possible."""
+    heads = reachable(pair.target.heads, parser.target.inference)
+    prepared = parser.prepare(pair, target_scores=scores, target_heads=heads)
+    states = None if hand is None else observed_links(pair.alignment, hand, parser.families)
+    inferred = not prepared.structure.source.observed
+    return JointExample(prepared, heads, states, parser.source.heads(prepared.source) if inferred else None)
+
+
+def usable_pairs(
+    pairs: Iterable[SentencePair], *, with_trees: bool = True
+) -> tuple[list[SentencePair], dict[str, int]]:
+    """Leave out, and count by reason, pairs that cannot be learned from.
+
+    Parameters
+    ----------
+    with_trees : bool
+        Whether the target sides must have whole trees.
+
+    Raises
+    ------
+    UsageError
+        When no word of a side has a tag.
+    """
+    usable: list[SentencePair] = []
+    skipped: Counter[str] = Counter()
+    for pair in pairs:
+        reason = reason_against(pair, with_trees=with_trees)
+        if reason is None:
+            usable.append(pair)
+        else:
+            skipped[reason] += 1
+    for side in ("source", "target"):
+        if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
+            raise UsageError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
+    return usable, dict(skipped)
+
+
+def reason_against(pair: SentencePair, *, with_trees: bool = True) -> str | None:
+    """Say why a pair cannot be learned from; None where it can. ``with_trees`` as of :func:`usable_pairs`."""
+    if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+        return f"a side of more than {MAX_WORDS} words"
+    if with_trees and (pair.target.heads[1:] == NO_HEAD).any():
+        return "no whole target tree"
+    return None if len(pair.alignment.links) else NO_LINK
+
+
+def parse_pairs(
+    parser: JointParser,
+    pairs: Iterable[SentencePair],
+    *,
+    source_tree: str | None = None,
+    link_threshold: float = LINK_THRESHOLD,
+    counts: ParsingCounts | None = None,
+) -> Iterator[ParsedPair]:
+    """Parse pairs one by one; ``counts``, where given, says in the end how they fared.
+
+    Parameters
+    ----------
+    parser : JointParser
+    pairs : iterable of SentencePair
+        Consumed one at a time.
+    source_tree : str or None
+        As :meth:`JointParser.prepare` explains; None: as the model was trained.
+    link_threshold : float
+        Links of at least this probability are taken.
+    counts : ParsingCounts or None
+        Changed.
+    """
+    for pair in pairs:
+        parsed = parser.parse_pair(pair, source_tree=source_tree, link_threshold=link_threshold)
+        if counts is not None:
+            counts.add(parsed)
+        yield parsed

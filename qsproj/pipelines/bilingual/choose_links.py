@@ -1,0 +1,94 @@
+"""Word alignment that learns from hand alignments: the built-in aligner proposes links, a chooser chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from qsproj.align.aligners import align_words
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import UsageError
+from qsproj.features.dictionary import count_dictionary
+from qsproj.features.joint_templates import link_posteriors
+from qsproj.models.arc.arc_parser import MAX_WORDS
+from qsproj.models.joint.joint_alignment import LinkChooser, likely_links, train_link_chooser
+from qsproj.models.joint.joint_evidence import HandLinkCounts, count_hand_links
+
+# The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be
+# chosen; at 0.02 hardly more are (XL-WA dev, cross-validated).
+CANDIDATE_THRESHOLD = 0.05
+
+
+def propose_links(
+    sentences: Sequence[tuple[Sentence, Sentence]], *, unspaced: str | None = None
+) -> Iterator[SentencePair]:
+    """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links.
+
+    ``unspaced`` as for :func:`~qsproj.align.aligners.align_words`.
+    """
+    words = ((source.forms, target.forms) for source, target in sentences)
+    proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced)
+    for (source, target), links in zip(sentences, proposed, strict=True):
+        yield SentencePair(source, target, links)
+
+
+def learn_to_choose(
+    pairs: Sequence[SentencePair],
+    hand: Sequence[Alignment],
+    *,
+    rng: np.random.Generator,
+    families: tuple[str, ...] = (),
+    with_dictionary: bool = False,
+) -> tuple[LinkChooser, HandLinkCounts]:
+    """Learn to choose among candidate links from the hand alignments of the first pairs.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        A bitext with candidate links.
+    hand : sequence of Alignment
+        Of the first pairs.
+    rng : numpy.random.Generator
+        Orders the pairs.
+    families : tuple of str
+        Which of ALIGN_HMMS to use.
+    with_dictionary : bool
+        Whether to count a dictionary from the candidate links of all pairs.
+
+    Raises
+    ------
+    UsageError
+        When none of the first pairs can be learned from.
+    """
+    usable = [
+        (pair, links) for pair, links in zip(pairs, hand) if _is_short(pair) and len(pair.alignment.links)
+    ]
+    if not usable:
+        raise UsageError(
+            f"found no pair to learn from among the first {len(hand)}, expected candidate links and sides of "
+            f"at most {MAX_WORDS} words; align more text together with them"
+        )
+    first, by_hand = [pair for pair, _ in usable], [links for _, links in usable]
+    dictionary = count_dictionary(pairs) if with_dictionary else None
+    chooser = train_link_chooser(first, by_hand, rng=rng, families=families, dictionary=dictionary)
+    return chooser, count_hand_links((pair.alignment for pair in first), by_hand)
+
+
+def choose_links(
+    chooser: LinkChooser, pairs: Iterable[SentencePair], *, threshold: float = 0.5, counted: bool = False
+) -> Iterator[Alignment]:
+    """Yield the links of each pair that are at least so likely, with their probabilities.
+
+    Pairs with a side of more than MAX_WORDS words get what the aligner finds so likely. Parameters and errors
+    as of :meth:`~qsproj.models.joint.joint_alignment.LinkChooser.align`.
+    """
+    for pair in pairs:
+        if _is_short(pair):
+            yield chooser.align(pair, threshold=threshold, counted=counted)
+        else:
+            yield likely_links(pair.alignment, link_posteriors(pair.alignment), threshold)
+
+
+def _is_short(pair: SentencePair) -> bool:
+    return max(len(pair.source), len(pair.target)) <= MAX_WORDS

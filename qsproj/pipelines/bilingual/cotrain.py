@@ -1,0 +1,207 @@
+"""Co-training: a bilingual and a monolingual parser of the target teach each other on pairs without trees.
+
+The bilingual parser sees translations and so parses the target better; what it believes of pairs that nobody
+annotated teaches the monolingual parser, beside the trees that there are. That parser then takes the place
+of the bilingual one's target side, and so on. At test time no translation is needed.
+
+*Source*: thesis 5.3.1, with one difference: what is handed over is the probability of every arc, not the best
+tree, so that what the bilingual parser is unsure of is not taught as certain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_scorer import supported_buckets
+from qsproj.models.arc.arc_training import (
+    Example,
+    TrainingOptions,
+    reachable,
+    train_scorer,
+    tree_objective,
+)
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.pipelines.bilingual.biparse import usable_pairs
+from qsproj.pipelines.bilingual.biparse_reports import convergence
+from qsproj.progress import track
+from qsproj.training.objectives import CrossEntropy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CotrainingOptions:
+    """How two parsers teach each other.
+
+    Attributes
+    ----------
+    rounds : int
+        How often the monolingual parser learns from the bilingual one; between two rounds it takes the place
+        of that one's target side.
+    training : TrainingOptions
+        How the monolingual parser learns: objective (of the annotated trees), epochs, rate and L2. Features
+        and possible trees are those of the bilingual parser's target side.
+    """
+
+    rounds: int = 1
+    training: TrainingOptions = field(default_factory=TrainingOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class CotrainingReport:
+    """What happened in co-training.
+
+    Attributes
+    ----------
+    trees : int
+        Annotated sentences that were learned from.
+    pairs : int
+        Pairs without trees that were learned from.
+    skipped : dict of str to int
+        How many sentences or pairs were left out, by reason.
+    statuses : Counter of Status
+        How the runs of belief propagation ended, over all rounds.
+    """
+
+    trees: int
+    pairs: int
+    skipped: dict[str, int]
+    statuses: Counter[Status]
+
+    def summary(self) -> str:
+        """Say in a line what was learned from."""
+        return (
+            f"learned from {counted(self.trees, 'tree')} and {counted(self.pairs, 'pair')} without; "
+            f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
+        )
+
+
+def cotrain(
+    bilingual: JointParser,
+    trees: Sequence[Sentence],
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    options: CotrainingOptions | None = None,
+) -> tuple[ArcParser, CotrainingReport]:
+    """Train a monolingual parser of the target on trees and on what a bilingual parser makes of pairs.
+
+    Parameters
+    ----------
+    bilingual : JointParser
+        Trained on the same trees; not changed.
+    trees : sequence of Sentence
+        Target sentences with whole trees; others are left out and counted. May be empty.
+    pairs : sequence of SentencePair
+        Heads of their target sides, where there are any, are not read. Pairs without a candidate link, or
+        whose messages contradict each other, teach nothing and are counted.
+    rng : numpy.random.Generator
+        Orders the sentences of each epoch; the same seed gives the same parser.
+    options : CotrainingOptions or None
+        None: one round.
+
+    Returns
+    -------
+    (ArcParser, CotrainingReport)
+        Relations are labelled as the bilingual parser's target side labels them.
+
+    Raises
+    ------
+    UsageError
+        When there is no round, or nothing to learn from.
+    """
+    options = options or CotrainingOptions()
+    if options.rounds < 1:
+        raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
+    monolingual = bilingual.target
+    usable, reasons = usable_pairs(pairs, with_trees=False)
+    skipped = Counter(reasons)
+    annotated = tree_examples(monolingual, trees, options.training, skipped)
+    statuses: Counter[Status] = Counter()
+    taught: list[Example] = []
+    for _ in range(options.rounds):
+        following = track(usable, "parsing", unit="pair")
+        beliefs = [target_beliefs(bilingual, pair, statuses) for pair in following]
+        taught = _belief_examples(monolingual, usable, beliefs)
+        if not annotated and not taught:
+            raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
+        monolingual = _train(monolingual, [*annotated, *taught], rng=rng, training=options.training)
+        bilingual = replace(bilingual, target=monolingual)
+    if len(taught) < len(usable):
+        skipped["pairs with contradicting factors"] = len(usable) - len(taught)
+    return monolingual, CotrainingReport(len(annotated), len(taught), dict(skipped), statuses)
+
+
+def target_beliefs(bilingual: JointParser, pair: SentencePair, statuses: Counter[Status]) -> Scores | None:
+    """Return what a bilingual parser believes of the target's arcs.
+
+    Parameters
+    ----------
+    statuses : Counter of Status
+        Changed: counts how the run of belief propagation ended.
+
+    Returns
+    -------
+    float64[n+1, n+1] or None
+        Probabilities; columns 1..n sum to one, which loopy beliefs do only nearly and are made to. None where
+        messages contradict each other.
+    """
+    beliefs = bilingual.infer(bilingual.prepare(pair))
+    statuses[beliefs.status] += 1
+    if beliefs.status is Status.CONTRADICTION:
+        return None
+    chances = beliefs.target.copy()
+    chances[:, 1:] /= chances[:, 1:].sum(axis=0)
+    return chances
+
+
+def tree_examples(
+    parser: ArcParser, trees: Sequence[Sentence], training: TrainingOptions, skipped: Counter[str]
+) -> list[Example]:
+    """Encode the sentences with whole trees, each with its objective; count in ``skipped`` the others."""
+    examples: list[Example] = []
+    for sentence in trees:
+        if len(sentence) > MAX_WORDS or bool((sentence.heads[1:] == NO_HEAD).any()):
+            skipped["sentences too long or without a whole tree"] += 1
+            continue
+        heads = reachable(sentence.heads, parser.inference)
+        objective = tree_objective(heads, parser.inference, training.objective)
+        if objective is None:
+            skipped["trees that the parser cannot build"] += 1
+            continue
+        examples.append((parser.scorer.encode(sentence), objective))
+    return examples
+
+
+def _belief_examples(
+    parser: ArcParser, pairs: Sequence[SentencePair], beliefs: Sequence[Scores | None]
+) -> list[Example]:
+    """Encode the target sentences of which something is believed."""
+    return [
+        (parser.scorer.encode(pair.target), CrossEntropy(chances, parser.inference.infer))
+        for pair, chances in zip(pairs, beliefs, strict=True)
+        if chances is not None
+    ]
+
+
+def _train(
+    parser: ArcParser, examples: Sequence[Example], *, rng: np.random.Generator, training: TrainingOptions
+) -> ArcParser:
+    """Return the parser with arc weights learned afresh."""
+    template_set = parser.scorer.template_set
+    scorer, _ = train_scorer(
+        examples,
+        template_set,
+        supported_buckets(template_set, (), cutoff=0),
+        rng=rng,
+        inference=parser.inference,
+        options=training,
+    )
+    return replace(parser, scorer=scorer)

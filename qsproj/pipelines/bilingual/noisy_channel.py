@@ -1,0 +1,165 @@
+"""Noisy-channel training from end to end: trees, and pairs without target trees, make a monolingual parser.
+
+Where :mod:`qsproj.pipelines.bilingual.cotrain` hands the bilingual parser's beliefs over, this asks of the
+target parser only that its trees explain the source trees, through a channel that the bilingual parser has
+learned.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
+from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer
+from qsproj.models.joint.joint_inference import Propagation
+from qsproj.models.joint.joint_parser import JointParser, given_source_heads
+from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
+from qsproj.pipelines.bilingual.biparse import usable_pairs
+from qsproj.pipelines.bilingual.cotrain import CotrainingReport, tree_examples
+from qsproj.progress import track
+from qsproj.training.objectives import AboveBase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyChannelOptions:
+    """How a monolingual parser learns through a noisy channel.
+
+    Attributes
+    ----------
+    training : TrainingOptions
+        Epochs, rate and L2; L2 holds the weights to those of the parser that was trained on trees alone.
+        The objective is that of the annotated trees.
+    source_scale : float
+        What the source parser's scores are multiplied by in the channel. With 1, as in the thesis, the source
+        words explain most of the source tree by themselves, and little is left to learn from; with 0 the
+        target tree must explain it.
+    families : tuple of str
+        The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone is
+        as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
+    propagation : Propagation
+        How long messages are passed in training.
+    """
+
+    training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
+    source_scale: float = 0.0
+    families: tuple[str, ...] = ("MONO",)
+    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+
+def train_noisy_channel(
+    bilingual: JointParser,
+    trees: Sequence[Sentence],
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    options: NoisyChannelOptions | None = None,
+) -> tuple[ArcParser, CotrainingReport]:
+    """Train a monolingual parser of the target on trees and on source trees that its own should explain.
+
+    Learning starts from the bilingual parser's target side: a parser that knows nothing sends messages that
+    say nothing. The channel, which is the bilingual parser without its target side, stays as it is.
+
+    Parameters
+    ----------
+    bilingual, trees, rng
+        As :func:`qsproj.pipelines.bilingual.cotrain.cotrain` takes them.
+    pairs : sequence of SentencePair
+        Heads of their target sides, where there are any, are not read. The source tree that is to be
+        explained is the source parser's best, or where the bilingual parser was trained on observed source
+        trees, that of the source sentence. Pairs without a candidate link are left out and counted. The
+        graphs of all pairs are held in memory.
+    options : NoisyChannelOptions or None
+
+    Returns
+    -------
+    (ArcParser, CotrainingReport)
+        As :func:`qsproj.pipelines.bilingual.cotrain.cotrain` does.
+
+    Raises
+    ------
+    UsageError
+        When the bilingual parser has none of the channel's factors, when there is nothing to learn from, or
+        when a source tree is missing that should be observed.
+
+    *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
+    """
+    options = options or NoisyChannelOptions()
+    if not set(options.families) & set(bilingual.families):
+        raise UsageError(
+            f"found {', '.join(bilingual.families)} as factors of the joint parser, expected one of "
+            f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
+        )
+    base = bilingual.target
+    usable, reasons = usable_pairs(pairs, with_trees=False)
+    skipped = Counter(reasons)
+    annotated = tree_examples(base, trees, options.training, skipped)
+    statuses: Counter[Status] = Counter()
+    following = track(usable, "preparing", unit="pair")
+    explaining: list[Example] = [
+        (
+            base.scorer.encode(pair.target),
+            source_tree_likelihood(bilingual, pair, options=options, statuses=statuses),
+        )
+        for pair in following
+    ]
+    if not annotated and not explaining:
+        raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
+    parser = _trained_above(base, [*annotated, *explaining], rng=rng, training=options.training)
+    return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
+
+
+def source_tree_likelihood(
+    bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions, statuses: Counter[Status]
+) -> SourceTreeLikelihood:
+    """Return what a pair without a target tree asks of the target parser.
+
+    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs:
+    factors and their scores do not change while the target parser learns.
+    """
+    families = tuple(name for name in bilingual.families if name in options.families)
+    kind = "observed" if bilingual.source_tree == "observed" else "best"
+    heads = given_source_heads(kind, bilingual.source, pair.source, bilingual.source.scores(pair.source))
+    # Never None: one of these two kinds gives a tree.
+    assert heads is not None
+    channel = replace(bilingual, families=families)
+    prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
+    scores = bilingual.weights.scores(prepared)
+    # Forbidden arcs have no variable: what stands there instead of -inf is not read.
+    source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
+    return SourceTreeLikelihood(
+        channel_structure(prepared.structure),
+        replace(scores, source=source),
+        heads,
+        bilingual.source.inference,
+        bilingual.target.inference,
+        options.propagation,
+        statuses,
+    )
+
+
+def _trained_above(
+    base: ArcParser, examples: Sequence[Example], *, rng: np.random.Generator, training: TrainingOptions
+) -> ArcParser:
+    """Learn what is to be added to a parser's weights; return the parser with the sums."""
+    template_set, weights = base.scorer.template_set, base.scorer.weights
+    above = []
+    for encoded, objective in examples:
+        own = base.scorer.scores(base.scorer.features(encoded))
+        above.append((encoded, AboveBase(own, objective)))
+    learned, _ = train_scorer(
+        above,
+        template_set,
+        supported_buckets(template_set, (), cutoff=0),
+        rng=rng,
+        inference=base.inference,
+        options=training,
+    )
+    return replace(base, scorer=ArcScorer(template_set, weights + learned.weights))

@@ -1,0 +1,103 @@
+"""A stored joint model over a stream of sentence pairs, by one process or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import UsageError
+from qsproj.models.joint.joint_parser import LINK_THRESHOLD, JointParser, ParsedPair
+from qsproj.models.storage import load_model_of
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.bilingual.biparse import parse_pairs
+from qsproj.pipelines.bilingual.biparse_reports import ParsingCounts
+from qsproj.pipelines.streams import loaded_once
+
+# A pair takes much longer than a sentence alone, so that a few are worth being sent away.
+BLOCK_PAIRS = 16
+
+ParsedBlock = tuple[list[ParsedPair], UsageError | None]
+
+
+def parse_pair_stream(
+    model: str,
+    pairs: Iterable[SentencePair],
+    *,
+    source_tree: str | None = None,
+    link_threshold: float = LINK_THRESHOLD,
+    counts: ParsingCounts | None = None,
+    workers: Workers = THIS_PROCESS,
+) -> Iterator[ParsedPair]:
+    """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it.
+
+    Parameters
+    ----------
+    model : path
+        A joint parser; on a cluster all workers must find it there.
+    pairs : iterable of SentencePair
+        Consumed a few blocks ahead.
+    source_tree, link_threshold, counts
+        As :func:`~qsproj.pipelines.bilingual.biparse.parse_pairs` takes them.
+    workers : Workers
+        Who parses; the result does not depend on it.
+
+    Raises
+    ------
+    DataError
+        At once, when the file holds no joint parser.
+    UsageError, SentenceLengthError
+        As :meth:`~qsproj.models.joint.joint_parser.JointParser.parse_pair`, once all pairs before that have
+        been given.
+    """
+    # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
+    loaded_once(load_joint_parser, model)
+    on_block = partial(_parse_block, model, source_tree, link_threshold)
+    return _parsed(on_block, pairs, ParsingCounts() if counts is None else counts, workers)
+
+
+def load_joint_parser(path: str) -> JointParser:
+    """Read a joint parser from a file.
+
+    Raises
+    ------
+    DataError, UsageError
+        As :func:`~qsproj.models.storage.load_model_of`, when the model is of another kind, too.
+    """
+    return load_model_of(
+        path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
+    )
+
+
+def _parsed(
+    on_block: Callable[[list[SentencePair]], ParsedBlock],
+    pairs: Iterable[SentencePair],
+    counts: ParsingCounts,
+    workers: Workers,
+) -> Iterator[ParsedPair]:
+    for done, problem in map_in_order(on_block, _blocks(pairs), workers=workers):
+        for parsed in done:
+            counts.add(parsed)
+            yield parsed
+        if problem is not None:
+            raise problem
+
+
+def _blocks(pairs: Iterable[SentencePair]) -> Iterator[list[SentencePair]]:
+    remaining = iter(pairs)
+    while block := list(islice(remaining, BLOCK_PAIRS)):
+        yield block
+
+
+def _parse_block(
+    model: str, source_tree: str | None, link_threshold: float, block: list[SentencePair]
+) -> ParsedBlock:
+    """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
+    done: list[ParsedPair] = []
+    try:
+        parser = loaded_once(load_joint_parser, model)
+        done.extend(parse_pairs(parser, block, source_tree=source_tree, link_threshold=link_threshold))
+    except UsageError as error:
+        return done, error
+    return done, None

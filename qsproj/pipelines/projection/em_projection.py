@@ -1,0 +1,118 @@
+"""Projection to a DMV: from tags alone, or with projected arcs given and the rest imputed by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError, counted
+from qsproj.models.dmv.dmv_training import DmvOptions, DmvReport, train_dmv
+from qsproj.models.dmv.em_checkpoint import Checkpoint
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.projection.hard_projection import MIN_WEIGHT
+from qsproj.pipelines.projection.project import ProjectedTrees
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_summary
+from qsproj.pipelines.projection.tree_selection import attached_share, none_dense_enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardEmOptions:
+    """What EM is given.
+
+    Attributes
+    ----------
+    completion : str
+        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
+    min_weight : float
+        Lighter links are not followed.
+    min_attached : float
+        Sentences in which a smaller share of the words gets a head are left out.
+    """
+
+    completion: str = "none"
+    min_weight: float = MIN_WEIGHT
+    min_attached: float = 0.8
+
+
+def project_hard_em(
+    pairs: Iterable[SentencePair],
+    *,
+    projection: HardEmOptions,
+    training: DmvOptions,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
+    trees: str | None = None,
+) -> Projected:
+    """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
+    training : DmvOptions
+        With ``keep_heads``, and no iteration for a DMV of whole projected trees alone.
+    trees : path or None
+        Where to write the target sentences with their projected arcs, completed by the model.
+
+    Raises
+    ------
+    UsageError
+        When no source sentence has a head, no projected tree is dense enough, or no sentence can be learned
+        from.
+    DataError
+        When the checkpoint is of other data or options.
+    """
+    project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
+    projected = project(pairs)
+    dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
+    first = next(dense, None)
+    if first is None:
+        raise none_dense_enough(projection.min_attached)
+    model, report = train_dmv(chain([first], dense), options=training, workers=workers, checkpoint=checkpoint)
+    if trees:
+        again = _with_words(project(pairs))
+        completed = map_in_order(model.complete, again, workers=workers, block=BLOCK_SENTENCES)
+        write_conllu(completed, trees)
+    return Projected(model, (*projected.counts.summary(), *_summary(report)))
+
+
+def project_tags_only(
+    pairs: Iterable[SentencePair],
+    *,
+    training: DmvOptions,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
+    trees: str | None = None,
+) -> Projected:
+    """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
+
+    Parameters and errors as those of :func:`project_hard_em`.
+    """
+    targets = (pair.target for pair in pairs if len(pair.target))
+    model, report = train_dmv(targets, options=training, workers=workers, checkpoint=checkpoint)
+    if trees:
+        again = _with_words(pair.target for pair in pairs)
+        write_conllu(map_in_order(model.parse, again, workers=workers, block=BLOCK_SENTENCES), trees)
+    return Projected(model, _summary(report))
+
+
+def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Pass sentences on; one without words, which an aligner passes over, has no tree."""
+    for sentence in sentences:
+        if not len(sentence):
+            raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
+        yield sentence
+
+
+def _summary(report: DmvReport) -> tuple[str, ...]:
+    whole = f", of which {report.whole} with all heads" if report.whole else ""
+    return em_summary(
+        f"trained on {counted(report.sentences, 'sentence')}{whole}",
+        report.iterations,
+        report.converged,
+        report.skipped,
+    )

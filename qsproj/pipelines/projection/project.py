@@ -1,0 +1,132 @@
+"""Hard projection: a parsed source, a tagged target and word links in, a parser of the target out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import counted
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
+from qsproj.pipelines.projection.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
+from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
+from qsproj.pipelines.projection.tree_selection import densest_of_each_length, none_dense_enough
+from qsproj.progress import track
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardProjectionOptions:
+    """Which projected trees a parser is trained on.
+
+    Attributes
+    ----------
+    min_attached : float
+        Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
+        4.6.3.3), less on partial trees, the rest of which is summed out.
+    max_sentences : int
+        Train on this many at most; see :func:`densest_of_each_length`.
+    """
+
+    min_attached: float = 0.8
+    max_sentences: int = 20000
+
+
+class ProjectedTrees:
+    """The target sentences of pairs with what is projected onto them; made as they are asked for, once.
+
+    Attributes
+    ----------
+    counts : ProjectionCounts
+        Of the pairs so far.
+    """
+
+    def __init__(
+        self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
+    ) -> None:
+        self.counts = ProjectionCounts()
+        self._pairs = pairs
+        self._completion = completion
+        self._min_weight = min_weight
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """Yield the trees, whole, partial or empty; see :func:`project_tree`.
+
+        Raises
+        ------
+        UsageError
+            At the end, when no source word had a head or no target word a tag.
+        """
+        for pair in with_trees_and_tags(track(self._pairs, "projecting", unit="pair")):
+            tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
+            self.counts += more
+            yield tree
+
+
+def train_on_projection(
+    trees: Iterable[Sentence],
+    *,
+    rng: np.random.Generator,
+    selection: HardProjectionOptions,
+    training: TrainingOptions,
+) -> tuple[ArcParser, TrainingReport, int]:
+    """Train a parser on the projected trees that are dense enough; return also how many these were.
+
+    Raises
+    ------
+    UsageError
+        When none is.
+    """
+    chosen = densest_of_each_length(
+        trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
+    )
+    if not chosen:
+        raise none_dense_enough(selection.min_attached)
+    parser, report = train_arc_parser(chosen, rng=rng, options=training)
+    return parser, report, len(chosen)
+
+
+def project_hard(
+    pairs: Iterable[SentencePair],
+    *,
+    rng: np.random.Generator,
+    completion: str = "none",
+    min_weight: float = MIN_WEIGHT,
+    selection: HardProjectionOptions,
+    training: TrainingOptions,
+    trees: str | None = None,
+) -> Projected:
+    """Project arcs through links and train a parser on what is dense enough.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
+    completion : str
+        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
+    min_weight : float
+        Lighter links are not followed.
+    trees : path or None
+        Where to write the projected trees, whole and partial.
+
+    Raises
+    ------
+    UsageError
+        When no source word has a head, no target word a tag, or no projected tree is dense enough.
+    """
+    project = partial(ProjectedTrees, pairs, completion=completion, min_weight=min_weight)
+    projected = project()
+    parser, report, used = train_on_projection(projected, rng=rng, selection=selection, training=training)
+    if trees:
+        write_conllu(project(), trees)
+    return Projected(
+        parser,
+        (
+            *projected.counts.summary(),
+            f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}",
+        ),
+    )

@@ -1,0 +1,109 @@
+"""Projection through a quasi-synchronous grammar: conditional EM over trees and alignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.conllu import with_heads, write_conllu
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import counted
+from qsproj.models.dmv.dmv import TREES, Dmv
+from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
+from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
+from qsproj.models.dmv.em_checkpoint import Checkpoint
+from qsproj.models.qg_dmv.qg_dmv import QgDmv
+from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.projection.hard_projection import project_tree
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_summary, with_trees_and_tags
+
+# The counts of a DMV over tags are full by then.
+MOST_WHOLE_TREES = 10_000
+
+
+def project_qg(
+    pairs: Iterable[SentencePair],
+    *,
+    training: QgOptions,
+    workers: Workers = THIS_PROCESS,
+    checkpoint: Checkpoint | None = None,
+    trees: str | None = None,
+) -> Projected:
+    """Train a QG-DMV on the pairs (thesis 4.6.3.4), from the counts of the trees that project whole.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
+    trees : path or None
+        Where to write the target sentences, each with its tree of most expected right heads given the source
+        tree and the links; where the source has no whole tree, given the target's tags alone.
+
+    Raises
+    ------
+    UsageError
+        When the source has no tree or the target no tag, or no pair can be learned from.
+    DataError
+        When the checkpoint is of other data or options.
+    """
+    projected = _WholeTrees(pairs, training.punctuation)
+    model, report = train_qg_dmv(
+        projected, start=projected.counted, options=training, workers=workers, checkpoint=checkpoint
+    )
+    if trees:
+        parse = partial(tree_given_source, model)
+        write_conllu(map_in_order(parse, pairs, workers=workers, block=BLOCK_SENTENCES), trees)
+    what = f"trained on {counted(report.pairs, 'pair')}"
+    learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
+    return Projected(
+        model,
+        (
+            *em_summary(what, report.iterations, report.converged, report.skipped),
+            f"configurations: {learned}",
+        ),
+    )
+
+
+class _WholeTrees:
+    """Sentence pairs, passed on; the first target sentences onto which a whole tree is projected are kept."""
+
+    def __init__(self, pairs: Iterable[SentencePair], punctuation: str) -> None:
+        self._pairs = pairs
+        self._punctuation = punctuation
+        self._trees: list[Sentence] = []
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        for pair in with_trees_and_tags(self._pairs):
+            if len(self._trees) < MOST_WHOLE_TREES and len(pair.target):
+                tree, _ = project_tree(pair)
+                kept = kept_words(tree.upos, punctuation=self._punctuation)
+                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
+                    self._trees.append(tree)
+            yield pair
+
+    def counted(self) -> Dmv | None:
+        """Return the DMV of the trees' relative frequencies; None where there is no tree."""
+        if not self._trees:
+            return None
+        options = DmvOptions(
+            initialiser="trees", keep_heads=True, iterations=0, punctuation=self._punctuation
+        )
+        return train_dmv(self._trees, options=options)[0]
+
+
+def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
+    """Return the target sentence with its tree of most expected right heads, given the source and the links.
+
+    Raises
+    ------
+    UsageError
+        When the target has no words or too many.
+    """
+    if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
+        return model.parse(pair.target)
+    heads = TREES.best(model.arc_probabilities_given_source(pair))
+    return with_heads(pair.target, heads, ["root" if head == ROOT else "dep" for head in heads[1:]])

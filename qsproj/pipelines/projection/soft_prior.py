@@ -1,0 +1,103 @@
+"""The prior of soft projection: parsers of other languages, put together in one that reads words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.conventions import NO_HEAD, Heads
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import DataError, UsageError
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.storage import load_model_of
+from qsproj.models.tree_inference import TreeInference
+
+TEMPLATE_SET = "words"
+# All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
+PRIOR_TEMPLATE_SET = "delexicalised"
+SOURCE_TREES = 12000
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """Parsers of other languages that vote.
+
+    Attributes
+    ----------
+    members : tuple of ArcParser
+        At least one; relations come from the first that knows any.
+    joined : ArcParser
+        Its arc scores are the mean of the members': their product of experts. It reads words, so that the
+        weights of words can be added to its own.
+    """
+
+    members: tuple[ArcParser, ...]
+    joined: ArcParser
+
+    def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
+        """Return the relations that the first member with a labeller gives to the arcs of a tree."""
+        for member in self.members:
+            if member.labeller is not None:
+                return member.labeller.label(member.scorer.encode(sentence), heads)
+        return ("_",) * len(sentence)
+
+
+def load_prior(path: str) -> ArcParser:
+    """Load a parser of tags alone from a model file.
+
+    Raises
+    ------
+    DataError
+        As :func:`qsproj.models.storage.load_model`, and when the model is of another kind or reads more.
+    """
+    expected = "a first-order parser of tags alone"
+    remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
+    parser = load_model_of(path, ArcParser, expected=expected, remedy=remedy)
+    template_set = parser.scorer.template_set
+    if template_set != PRIOR_TEMPLATE_SET:
+        found = f"a parser that reads {template_set}, which another language does not share"
+        raise DataError(path, None, found=found, expected=expected, remedy=remedy)
+    return parser
+
+
+def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
+    """Put parsers of tags alone together by the mean of their weights, tempered.
+
+    A weight that lies in a bucket which a feature of a word hashes to as well acts on that, too; the
+    weights learned above the prior make up for it.
+
+    Raises
+    ------
+    UsageError
+        When there is no parser, or they do not have equally many buckets.
+    """
+    if not members:
+        raise UsageError("soft projection needs a prior")
+    if len({len(member.scorer.weights) for member in members}) > 1:
+        raise UsageError("the priors hash to different numbers of buckets; train them with the same qsproj")
+    weights = np.zeros(len(members[0].scorer.weights), dtype=np.float32)
+    for member in members:
+        weights += member.scorer.weights / np.float32(member.temperature * len(members))
+    inference = TreeInference(projective=projective, single_root=True)
+    return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
+
+
+def train_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
+    """Train a delexicalised parser on the first source trees.
+
+    Raises
+    ------
+    UsageError
+        When no source sentence has a head.
+    """
+    trees = (pair.source for pair in pairs if np.any(pair.source.heads[1:] != NO_HEAD))
+    first = list(itertools.islice(trees, SOURCE_TREES))
+    if not first:
+        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=5)
+    return train_arc_parser(first, rng=rng, options=options)[0]

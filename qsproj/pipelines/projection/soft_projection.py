@@ -1,0 +1,183 @@
+"""Soft projection: a parser of other languages, and what uncertain arcs of translations add to it.
+
+The prior is a parser that reads tags alone, trained on trees of one or several other languages. Above it,
+weights are learned for all features of words and tags, so that the evidence which parsed translations give
+for the arcs of target sentences becomes more probable. Where no link reaches, or where evidence is weak,
+the prior stands; L2 keeps what is learned close to it. Heads and relations of the target are never seen.
+
+*Source*: ours, after the transfer with distributions over trees of Ma and Xia 2014 (papers: thesis 4.5 for
+projection, 3.2.5 for what is summed out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from qsproj.conventions import Scores
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.editing import with_heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, counted
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import HASH_BITS, ArcScorer, supported_buckets
+from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer
+from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.qg_dmv.qg_dmv import QgDmv
+from qsproj.pipelines.projection.projected import Projected
+from qsproj.pipelines.projection.soft_calibration import fit_temperature
+from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence, pooled_relations
+from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior
+from qsproj.pipelines.projection.soft_selection import choose_pairs
+from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.progress import track
+from qsproj.training.objectives import AboveBase, EvidenceLikelihood
+
+# One pair of so many is kept for the temperature.
+HELD_OUT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftProjectionOptions:
+    """How far evidence moves the prior.
+
+    Attributes
+    ----------
+    strength : float
+        Log of the likelihood ratio of an arc whose evidence is 1.
+    sentences : int
+        How many pairs are learned from in each round.
+    rounds : int
+        From the second on, the pairs are those on which evidence and the parser of the round before agree.
+    epochs : int
+        Passes over the pairs of a round.
+    l2 : float
+        Strength of the pull towards the prior.
+    """
+
+    strength: float = 1.5
+    sentences: int = 8000
+    rounds: int = 2
+    epochs: int = 3
+    l2: float = 100.0
+
+
+def project_soft(
+    corpus: Iterable[Translations],
+    *,
+    prior: Prior,
+    grammars: tuple[QgDmv, ...] = (),
+    rng: np.random.Generator,
+    options: SoftProjectionOptions | None = None,
+    trees: str | None = None,
+) -> Projected:
+    """Train a parser of the target language from a prior and the evidence of translations.
+
+    Parameters
+    ----------
+    corpus : iterable of Translations
+        The sources with trees, the target with tags; gone through once for each round and once more. One
+        sentence in ten is not learned from, but used to fit the temperature.
+    prior : Prior
+    grammars : tuple of QgDmv
+        By which evidence is weighed when it is learned from, one for each source; or none.
+    rng : numpy.random.Generator
+        Orders the sentences of each epoch; the same seed gives the same model.
+    trees : path or None
+        Where to write the chosen target sentences with their best trees under parser and evidence.
+
+    Raises
+    ------
+    UsageError
+        When no sentence has evidence for half of its words.
+    """
+    options = options or SoftProjectionOptions()
+    parser, chosen = prior.joined, list[Translations]()
+    evidence_of = partial(pooled_evidence, grammars=grammars)
+    for round_number in range(1, options.rounds + 1):
+        following = track(
+            _split(corpus, held_out=False), f"choosing pairs, round {round_number}", unit="pair"
+        )
+        chosen = choose_pairs(following, parser, sentences=options.sentences)
+        if not chosen:
+            raise UsageError(
+                "no pair has links that carry arcs over to half its words; parse the source, check the links"
+            )
+        seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
+        parser = replace(prior.joined, scorer=learn_above(prior.joined, seen, rng=rng, options=options))
+    labelled = [
+        best_tree(translations, options.strength * evidence_of(translations), parser, prior)
+        for translations in chosen
+    ]
+    if trees:
+        write_conllu(labelled, trees)
+    labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
+    # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
+    unseen = choose_pairs(
+        _split(corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
+    )
+    temperature = fit_temperature(parser, unseen)
+    summary = f"{_summary(labelled, prior, options)}; temperature {temperature:.2f}"
+    return Projected(replace(parser, labeller=labeller, temperature=temperature), (summary,))
+
+
+def _summary(learned_from: list[Sentence], prior: Prior, options: SoftProjectionOptions) -> str:
+    """Say what was learned from."""
+    words = sum(map(len, learned_from))
+    return (
+        f"{counted(len(prior.members), 'prior parser')}; learned from {counted(len(learned_from), 'pair')} "
+        f"of {counted(words, 'target word')} in the last of {counted(options.rounds, 'round')}"
+    )
+
+
+def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Translations]:
+    """Yield every HELD_OUT-th sentence with its translations, or all the others."""
+    for number, translations in enumerate(corpus, start=1):
+        if (number % HELD_OUT == 0) == held_out:
+            yield translations
+
+
+def learn_above(
+    base: ArcParser,
+    seen: Iterable[tuple[Sentence, Scores]],
+    *,
+    rng: np.random.Generator,
+    options: SoftProjectionOptions,
+) -> ArcScorer:
+    """Return the base's scorer, its weights moved so that the evidence for each sentence is more probable."""
+    examples: list[Example] = []
+    infer = base.inference.infer
+    for sentence, evidence in seen:
+        encoded = base.scorer.encode(sentence)
+        scores: Scores = base.scorer.scores(base.scorer.features(encoded))
+        likelihood = EvidenceLikelihood(options.strength * evidence, infer)
+        examples.append((encoded, AboveBase(scores, likelihood)))
+    above, _ = train_scorer(
+        examples,
+        base.scorer.template_set,
+        supported_buckets(base.scorer.template_set, (), cutoff=0, hash_bits=HASH_BITS),
+        rng=rng,
+        inference=base.inference,
+        options=TrainingOptions(epochs=options.epochs, l2=options.l2),
+    )
+    return replace(base.scorer, weights=base.scorer.weights + above.weights)
+
+
+def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser, prior: Prior) -> Sentence:
+    """Return the target with the best tree under parser and log evidence, and relations.
+
+    A relation is that of the source arcs where the evidence carries some over to this very arc, else the one
+    that the prior gives.
+    """
+    target = translations[0].target
+    heads = parser.heads(parser.scores(target) + log_evidence)
+    relations = [
+        expected if carried == UNLABELLED else carried
+        for carried, expected in zip(
+            pooled_relations(translations, heads), prior.relations(target, heads), strict=True
+        )
+    ]
+    return with_heads(target, heads, relations)

@@ -1,0 +1,82 @@
+"""Which target sentences soft projection learns from: those in which the evidence and a parser agree most."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from qsproj.conventions import Scores
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.pipelines.projection.soft_evidence import pooled_evidence
+from qsproj.pipelines.projection.soft_sources import Translations
+
+# Lengths of target sentences at which a band begins; the last is where the last band ends. Agreement falls
+# with length: without bands, only the shortest sentences would be chosen.
+LENGTH_BANDS = (6, 10, 14, 19, 25, 36)
+
+# Pairs with less evidence than this for a word, on average, are not learned from.
+MIN_COVERAGE = 0.5
+
+
+def agreement(evidence: Scores, probabilities: Scores) -> float:
+    """Return the share of the evidence for which a parser is expected to name the same head.
+
+    What counts is that the evidence there is agrees, not how much of it there is: on dev files of German and
+    Swedish that was 0.6 to 0.7 UAS better than the share of all words, on Spanish the same.
+
+    Parameters
+    ----------
+    evidence : float64[n+1, n+1]
+        Between 0 and 1.
+    probabilities : float64[n+1, n+1]
+        Arc marginals of the parser.
+
+    Returns
+    -------
+    float
+        It is low where the translation is free, where the tagger, the aligner or the source parser went
+        wrong, and where the language is not that of today. 0 where evidence covers less than MIN_COVERAGE.
+    """
+    total = float(evidence.sum())
+    if total <= MIN_COVERAGE * (len(evidence) - 1):
+        return 0.0
+    return float((evidence * probabilities).sum()) / total
+
+
+def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences: int) -> list[Translations]:
+    """Choose target sentences with their translations by agreement, as many from each band of lengths.
+
+    Parameters
+    ----------
+    corpus : iterable of Translations
+        Consumed one at a time; no more than ``sentences`` are held.
+    parser : ArcParser
+        Whose arcs the evidence is compared with.
+    sentences : int
+        At most so many are chosen.
+
+    Returns
+    -------
+    list of Translations
+        In the order of the input; the earlier of equals is preferred. Sentences with too little evidence, and
+        those outside all bands, are left out.
+    """
+    quota = max(sentences // (len(LENGTH_BANDS) - 1), 1)
+    bands: list[list[tuple[float, int, Translations]]] = [[] for _ in LENGTH_BANDS[1:]]
+    for number, translations in enumerate(corpus):
+        target = translations[0].target
+        place = bisect_right(LENGTH_BANDS, len(target)) - 1
+        if not 0 <= place < len(bands):
+            continue
+        score = agreement(pooled_evidence(translations), parser.arc_probabilities(target))
+        if score == 0.0:
+            continue
+        # Translations are never compared: no two have the same number.
+        entry = (score, -number, translations)
+        if len(bands[place]) < quota:
+            heapq.heappush(bands[place], entry)
+        else:
+            heapq.heappushpop(bands[place], entry)
+    chosen = [entry for band in bands for entry in band]
+    return [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]

@@ -1,0 +1,260 @@
+"""Converters: identity without trees, learning, posteriors, relations, files, seeds; adapted parsers."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import misc_values, read_conllu, with_heads
+from qsproj.errors import SentenceLengthError, UsageError
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.features.source_nodes import encode_source
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.converter.converter import Converter, probable_trees
+from qsproj.models.converter.converter_parser import AdaptedParser
+from qsproj.models.converter.converter_relations import RelationAdapter, relation_loss, right_outcomes
+from qsproj.models.converter.converter_training import ConverterOptions, train_converter
+from qsproj.models.converter.converter_turns import TurnModel, logistic_loss, turned_arcs
+from qsproj.models.storage import kind_of, load_model
+from qsproj.styles.convert import convert_all
+from qsproj.styles.style import parse_style
+from tests.oracles import finite_differences
+from tests.sentences import make_sentence
+
+STYLE = parse_style("prague,auxiliaries=head")
+
+
+@pytest.fixture(scope="module")
+def sources():
+    return list(read_conllu("corpora/en.conllu"))
+
+
+@pytest.fixture(scope="module")
+def targets(sources):
+    return list(convert_all(sources, STYLE))
+
+
+@pytest.fixture(scope="module")
+def converter(sources, targets):
+    return train_converter(sources[:40], targets[:40], rng=np.random.default_rng(1))[0]
+
+
+def scores_of(converter, sources, targets):
+    (scores,) = attachment_scores(targets, [[converter.parse(sentence) for sentence in sources]])
+    return scores
+
+
+def test_without_trees_the_source_comes_back(sources, data_dir):
+    untrained, report = train_converter([], [], rng=np.random.default_rng(1))
+    assert report.sentences == 0
+    crossing = itertools.islice(read_conllu(data_dir / "treebanks" / "hungarian-szeged-dev.conllu.gz"), 50)
+    for sentence in [*sources[:20], *crossing]:
+        converted = untrained.parse(sentence)
+        assert converted.heads.tolist() == sentence.heads.tolist()
+        assert converted.deprels == sentence.deprels
+
+
+def test_forty_trees_are_enough_for_a_regular_style(converter, sources, targets):
+    same = np.mean([np.mean(s.heads[1:] == t.heads[1:]) for s, t in zip(sources[40:], targets[40:])])
+    assert same < 0.75
+    scores = scores_of(converter, sources[40:], targets[40:])
+    assert scores.uas > 97
+    assert scores.las > 94
+
+
+def test_the_same_style_is_kept(sources):
+    converter, _ = train_converter(sources[:10], sources[:10], rng=np.random.default_rng(1))
+    scores = scores_of(converter, sources[10:], sources[10:])
+    assert (scores.uas, scores.las) == (100, 100)
+
+
+def test_real_styles(data_dir):
+    folder = data_dir / "styles"
+    ud, sud = (
+        list(itertools.islice(read_conllu(folder / f"naija-dev.{style}.conllu.gz"), 260))
+        for style in ("ud", "sud")
+    )
+    for sources, targets, least in ((ud, sud, 90), (sud, ud, 85)):
+        converter, _ = train_converter(sources[:60], targets[:60], rng=np.random.default_rng(1))
+        assert scores_of(converter, sources[60:], targets[60:]).uas > least
+
+
+def test_crossing_arcs_of_the_source_are_kept_by_a_projective_converter(sources):
+    converter, _ = train_converter(sources[:10], sources[:10], rng=np.random.default_rng(1))
+    assert converter.inference.projective
+    crossing = make_sentence("a b c d", "DET NOUN VERB NOUN", [3, 4, 0, 3], "det obj root nsubj")
+    assert converter.parse(crossing).heads.tolist() == [-1, 3, 4, 0, 3]
+
+
+def test_a_certain_posterior_is_a_tree(converter, sources):
+    for sentence in sources[40:50]:
+        posteriors = np.zeros((len(sentence) + 1,) * 2)
+        posteriors[sentence.heads[1:], np.arange(1, len(sentence) + 1)] = 1.0
+        by_posteriors = converter.convert(sentence, source_posteriors=posteriors)
+        by_tree = converter.convert(sentence)
+        assert by_posteriors.heads.tolist() == by_tree.heads.tolist()
+        assert by_posteriors.relations == by_tree.relations
+        np.testing.assert_allclose(by_posteriors.probabilities, by_tree.probabilities)
+
+
+def test_scores_are_expected_over_source_trees(converter, sources):
+    """Of posteriors that leave two trees, the score is their mean, weighted by their probabilities."""
+    sentence = sources[41]
+    word = int(np.flatnonzero(sentence.heads[1:] > 0)[0]) + 1
+    other = sentence.heads.copy()
+    other[word] = 0
+    posteriors = np.zeros((len(sentence) + 1,) * 2)
+    words = np.arange(1, len(sentence) + 1)
+    posteriors[sentence.heads[1:], words] += 0.75
+    posteriors[other[1:], words] += 0.25
+    one, two = (
+        converter.scores(converter.encode(with_heads(sentence, heads))) for heads in (sentence.heads, other)
+    )
+    both = converter.scores(converter.encode(sentence, posteriors))
+    np.testing.assert_allclose(both, 0.75 * one + 0.25 * two, atol=1e-5)
+
+
+def test_training_takes_posteriors(sources, targets):
+    posteriors = []
+    for sentence in sources[:20]:
+        one = np.full((len(sentence) + 1,) * 2, 0.02)
+        one[sentence.heads[1:], np.arange(1, len(sentence) + 1)] = 0.9
+        posteriors.append(one)
+    converter, _ = train_converter(
+        sources[:20], targets[:20], rng=np.random.default_rng(1), source_posteriors=posteriors
+    )
+    assert scores_of(converter, sources[40:], targets[40:]).uas > 90
+
+
+def test_probable_trees_are_shared_by_probability():
+    posteriors = np.array([[0, 0.5, 0.2], [0, 0, 0.8], [0, 0.5, 0]])
+    trees = probable_trees(posteriors, 8)
+    assert sum(share for share, _ in trees) == pytest.approx(1)
+    # Products of the arcs: 0-1-2: 0.4, 0-1 and 0-2: 0.1, 0-2-1: 0.1.
+    assert trees[0][0] == pytest.approx(0.4 / 0.6)
+    assert trees[0][1].tolist() == [-1, 0, 1]
+    assert len(trees) == 3
+
+
+def test_partial_targets_train(sources, targets):
+    partial = []
+    for target in targets[:40]:
+        heads = target.heads.copy()
+        heads[1::3] = -1
+        partial.append(with_heads(target, heads))
+    converter, _ = train_converter(sources[:40], partial, rng=np.random.default_rng(1))
+    assert scores_of(converter, sources[40:], targets[40:]).uas > 93
+
+
+def test_targets_without_heads_are_refused(sources):
+    bare = with_heads(sources[0], np.full(len(sources[0]) + 1, -1))
+    with pytest.raises(UsageError, match="is the HEAD column empty"):
+        train_converter([sources[0]], [bare], rng=np.random.default_rng(1))
+
+
+def test_a_sentence_that_is_too_long_is_refused(converter):
+    with pytest.raises(SentenceLengthError):
+        converter.parse(make_sentence("a " * 1001, "X " * 1001, [0] * 1001))
+
+
+def test_a_stored_converter_converts_the_same(converter, sources, tmp_path):
+    converter.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert isinstance(again, Converter)
+    for sentence in sources[40:]:
+        before, after = converter.convert(sentence), again.convert(sentence)
+        assert before.heads.tolist() == after.heads.tolist()
+        assert before.relations == after.relations
+        np.testing.assert_array_equal(before.probabilities, after.probabilities)
+
+
+def test_the_seed_decides(sources, targets, tmp_path):
+    def trained(name, seed):
+        options = ConverterOptions(epochs=2)
+        train_converter(sources[:5], targets[:5], rng=np.random.default_rng(seed), options=options)[0].save(
+            tmp_path / name
+        )
+        return (tmp_path / name).read_bytes()
+
+    assert trained("a", 1) == trained("b", 1)
+    assert trained("a", 1) != trained("c", 2)
+
+
+def test_turned_arcs_are_those_whose_head_hangs_on_the_phrase():
+    # she(1) has(2) been(3) seen(4): both auxiliaries come above the verb, in a chain.
+    fan, chain = [-1, 4, 4, 4, 0], [-1, 2, 0, 2, 3]
+    assert turned_arcs(np.array(fan), np.array(chain)).tolist() == [False, False, True, True, False]
+    # Back, the verb comes above its auxiliary, and with it the auxiliary's phrase above the outer one.
+    assert turned_arcs(np.array(chain), np.array(fan)).tolist() == [False, False, False, True, True]
+
+
+def test_gradients_of_turns_and_relations_by_finite_differences():
+    rng = np.random.default_rng(3)
+    log_odds = rng.normal(size=5)
+    log_odds[0] = -np.inf
+    turned = np.array([False, True, False, True, False])
+    wanted = finite_differences.gradient(lambda point: logistic_loss(point, turned)[0], log_odds)
+    np.testing.assert_allclose(logistic_loss(log_odds, turned)[1], wanted, atol=1e-8)
+    scores = rng.normal(size=(4, 5))
+    right = rng.random((4, 5)) < 0.5
+    right[1] = False
+    wanted = finite_differences.gradient(lambda point: relation_loss(point, right)[0], scores)
+    np.testing.assert_allclose(relation_loss(scores, right)[1], wanted, atol=1e-8)
+    assert not relation_loss(scores, right)[1][1].any()
+
+
+def test_a_promoted_word_may_copy_the_relation_of_its_phrase():
+    source = make_sentence("in Paris lives", "ADP PROPN VERB", [2, 3, 0], "case obl root")
+    target = make_sentence("in Paris lives", "ADP PROPN VERB", [3, 1, 0], "obl comp root")
+    adapter = RelationAdapter.untrained(("comp", "obl", "root"))
+    right = right_outcomes(adapter, source, encode_source(source), target)
+    # Columns: own, branch, comp, obl, root.
+    assert right[1].tolist() == [False, True, False, True, False]
+    assert right[2].tolist() == [False, False, True, False, False]
+    assert right[3].tolist() == [True, True, False, False, True]
+
+
+def test_an_unseen_relation_is_kept():
+    adapter = RelationAdapter.untrained(("obj", "root"))
+    source = make_sentence("a b", "X X", [2, 0], "odd root")
+    assert adapter.adapt(source, encode_source(source), source.heads) == ("odd", "root")
+
+
+def test_only_dependents_of_the_root_are_labelled_root(converter, sources):
+    for sentence in sources[40:]:
+        converted = converter.parse(sentence)
+        roots = [relation == "root" for relation in converted.deprels]
+        assert roots == (converted.heads[1:] == 0).tolist()
+
+
+def test_nothing_is_turned_before_training(sources):
+    nodes = encode_source(sources[0])
+    turned = TurnModel.untrained().turned(nodes)
+    assert (turned.turned_heads == nodes.heads).all()
+
+
+def test_an_adapted_parser_parses_converts_and_is_stored(converter, sources, tmp_path):
+    options = TrainingOptions(epochs=2)
+    parser, _ = train_arc_parser(sources, rng=np.random.default_rng(1), options=options)
+    adapted = AdaptedParser(parser, converter)
+    adapted.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert kind_of(adapted) == "adapted-parser"
+    for gold in sources[:10]:
+        sentence = with_heads(gold, np.full(len(gold) + 1, -1))
+        parsed = adapted.parse(sentence, confidence=True)
+        step_by_step = converter.parse(parser.parse(sentence))
+        assert parsed.heads.tolist() == step_by_step.heads.tolist()
+        assert parsed.deprels == step_by_step.deprels
+        assert again.parse(sentence, confidence=True).layout == parsed.layout
+        written = [float(value) for value in misc_values(parsed, "ArcProb")]
+        chosen = adapted.arc_probabilities(sentence)[parsed.heads[1:], np.arange(1, len(sentence) + 1)]
+        np.testing.assert_allclose(written, chosen, atol=6e-5)
+
+
+def test_a_parser_without_a_kind_cannot_be_stored():
+    class Foreign:
+        pass
+
+    with pytest.raises(UsageError, match="Foreign cannot be stored; known: "):
+        kind_of(Foreign())

@@ -1,0 +1,260 @@
+"""The second-order parser: its graphs, its gradient, its file, and what it does when it cannot."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from qsproj.bp.beliefs import bethe_log_z
+from qsproj.bp.run import run
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values
+from qsproj.errors import DataError, UsageError
+from qsproj.features.atoms import encode
+from qsproj.features.second_order import LARGEST_COUNT, factor_features
+from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
+from qsproj.kernels.features.second_order_features import score_factors, step_factors
+from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
+from qsproj.models.graph.graph_inference import expectations, propagate
+from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.storage import load_model
+from qsproj.models.tree_inference import TreeInference
+from qsproj.trees.posterior import NoTreeError
+from tests.oracles.second_order_features import factors_of_tree, features_of
+from tests.sentences import make_sentence
+
+PROJECTIVE = TreeInference(projective=True, single_root=False)
+ALL_TREES = TreeInference(projective=False, single_root=False)
+SENTENCE = make_sentence(
+    "she gave him the very old book today", "PRON VERB PRON DET ADV ADJ NOUN ADV", [2, 0, 2, 7, 6, 7, 2, 2]
+)
+EVERY_FAMILY = tuple(FAMILIES)
+
+
+def everything(n):
+    return np.ones((n + 1, n + 1), dtype=bool)
+
+
+def graph_of(n, inference=PROJECTIVE, families=EVERY_FAMILY):
+    return sentence_graph(everything(n), inference, families=families)
+
+
+def observed_factors(graph, heads):
+    """Return which factors the tree has, as the training lays them out."""
+    true = heads[graph.dependents] == graph.heads
+    nothing = [np.zeros(len(family.scored)) for family in graph.families]
+    fired = expectations(graph, np.where(true, np.inf, -np.inf), nothing, iterations=1)[1][1]
+    return dict(zip((family.name for family in graph.families), fired))
+
+
+def test_the_factors_of_a_tree_are_those_that_a_list_of_its_words_gives():
+    graph = graph_of(len(SENTENCE))
+    observed = observed_factors(graph, SENTENCE.heads)
+    grand, sequence, counts = factors_of_tree(SENTENCE.heads.tolist(), LARGEST_COUNT)
+    for family in graph.families:
+        fired = observed[family.name] > 0.5
+        np.testing.assert_allclose(observed[family.name], fired, atol=1e-12)
+        words = {tuple(row) for row in (family.members[fired] - 1).tolist()}
+        if family.name == "grand":
+            assert words == grand
+        elif family.name == "childseq":
+            # The root has no left side, and the last word no right one: nothing to choose there.
+            assert words == {w for w in sequence if w not in {(0, -1, 9), (8, -1, 9)}} | {(8, -1, 9)}
+        elif family.name == "valence":
+            sides_and_counts = {
+                (h, (p - 1) % 2, (p - 1) // 2)
+                for (h,), p in zip(
+                    (family.members[fired] - 1).tolist(), family.places[fired].astype(int).tolist()
+                )
+            }
+            assert sides_and_counts == counts - {(0, 0, 0), (1, 0, 0), (8, 1, 0)}
+
+
+@pytest.mark.parametrize("family", EVERY_FAMILY)
+@pytest.mark.parametrize("name", TEMPLATE_SETS)
+def test_a_step_moves_scores_as_features_with_names_do(family, name):
+    """AdaGrad's first step is minus the rate times the sign of a feature's summed gradient."""
+    built = next(f for f in graph_of(len(SENTENCE)).families if f.name == family)
+    templates = TEMPLATE_SETS[name][family]
+    attributes = ("upos", "xpos", "lower", "lemma", "case", "verbform")
+    compiled = compile_family(family, templates, attributes)
+    buckets = 1 << 22
+    features = factor_features(
+        encode(SENTENCE, attributes), compiled, built.members, built.places, buckets=buckets
+    )
+    gradient = np.random.default_rng(3).normal(size=len(built.scored))
+    weights, state = np.zeros(buckets, np.float32), np.zeros((buckets, 3), np.float32)
+    step_factors(features, gradient, weights, state, np.empty(1 << 18, np.uint64), 0.5, 0.0)
+    slopes = {}
+    named = [
+        features_of(SENTENCE, family, templates, (words - 1).tolist(), int(place))
+        for words, place in zip(built.members, built.places)
+    ]
+    for counts, slope in zip(named, gradient):
+        for feature, count in counts.items():
+            slopes[feature] = slopes.get(feature, 0.0) + slope * count
+    expected = [sum(-0.5 * np.sign(slopes[f]) * c for f, c in counts.items()) for counts in named]
+    found = score_factors(features, weights)
+    # A few of several thousand features may share a bucket.
+    assert np.mean(np.abs(found - expected) > 1e-3) < 0.02
+
+
+@pytest.mark.parametrize("inference", [PROJECTIVE, ALL_TREES])
+def test_the_gradient_is_that_of_bethe_log_z(inference):
+    rng = np.random.default_rng(7)
+    graph = graph_of(3, inference)
+    links = rng.normal(size=len(graph.heads))
+    scores = [0.3 * rng.normal(size=len(family.scored)) for family in graph.families]
+
+    def log_z(links, scores):
+        scored = graph.with_scores(links, scores)
+        return bethe_log_z(run_to_the_end(scored))
+
+    def run_to_the_end(scored):
+        return run(scored, schedule="sequential", max_iterations=2000, tolerance=1e-12, damping=0.3)
+
+    beliefs = run_to_the_end(graph.with_scores(links, scores))
+    assert beliefs.residuals[-1] < 1e-9
+    step = 1e-5
+    for index, family in enumerate(graph.families):
+        fired = family.expected(beliefs.graph.groups[index + 1], beliefs.incoming[index + 1])
+        for k in range(0, len(fired), 3):
+            moved = [values.copy() for values in scores]
+            moved[index][k] += step
+            raised = log_z(links, moved)
+            moved[index][k] -= 2 * step
+            slope = (raised - log_z(links, moved)) / (2 * step)
+            assert fired[k] == pytest.approx(slope, abs=1e-6)
+
+
+def test_damping_does_not_move_the_fixed_point():
+    rng = np.random.default_rng(1)
+    graph = graph_of(3)
+    links = rng.normal(size=len(graph.heads))
+    scores = [0.3 * rng.normal(size=len(family.scored)) for family in graph.families]
+    scored = graph.with_scores(links, scores)
+    plain, damped = (
+        run(scored, schedule="sequential", max_iterations=1000, tolerance=1e-12, damping=damping)
+        for damping in (0.0, 0.4)
+    )
+    np.testing.assert_allclose(plain.log_ratios, damped.log_ratios, atol=1e-9)
+
+
+@pytest.mark.parametrize("inference", [PROJECTIVE, ALL_TREES])
+def test_without_factors_beliefs_are_the_exact_posterior(inference):
+    rng = np.random.default_rng(2)
+    graph = graph_of(5, inference, families=())
+    scores = 3 * rng.normal(size=(6, 6))
+    _, (chances, _) = expectations(graph, scores[graph.heads, graph.dependents], [], iterations=2)
+    np.testing.assert_allclose(chances, inference.infer(scores)[1][graph.heads, graph.dependents], atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(read_conllu("corpora/es.conllu"))[:60]
+
+
+@pytest.fixture(scope="module")
+def parser(sample):
+    options = TrainingOptions(epochs=4)
+    return train_graph_parser(sample, rng=np.random.default_rng(1), options=options)[0]
+
+
+def test_training_trees_are_learned(parser, sample):
+    right = sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in sample)
+    assert right > 0.97 * sum(map(len, sample))
+
+
+@pytest.mark.parametrize("decode", ["mbr", "map"])
+def test_a_stored_parser_parses_the_same(parser, sample, tmp_path, decode):
+    parser.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert isinstance(again, GraphParser)
+    for sentence in list(read_conllu("corpora/en.conllu"))[:20]:
+        before, after = parser.parse(sentence, decode=decode), again.parse(sentence, decode=decode)
+        assert before.heads.tolist() == after.heads.tolist()
+        assert before.deprels == after.deprels
+
+
+def test_probabilities_of_heads_sum_to_one(parser, sample):
+    for sentence in sample[:20]:
+        believed = parser.arc_beliefs(sentence)
+        assert believed.order == 2
+        np.testing.assert_allclose(believed.probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-6)
+
+
+def test_a_sentence_beyond_the_limit_is_parsed_first_order_and_says_so(parser, sample):
+    options = dataclasses.replace(parser.options, max_factors=3)
+    limited = dataclasses.replace(parser, options=options)
+    parsed = limited.parse(sample[0])
+    assert misc_values(parsed, "Order") == ("1",) * len(sample[0])
+    assert parsed.heads.tolist() == parser.base.parse(sample[0]).heads.tolist()
+    assert misc_values(parser.parse(sample[0]), "Order") == (None,) * len(sample[0])
+
+
+def test_constraints_that_no_tree_meets_are_an_error(parser, sample):
+    n = len(sample[0])
+    allowed = everything(n)
+    allowed[:, 1] = False
+    with pytest.raises(NoTreeError):
+        parser.arc_beliefs(sample[0], allowed=allowed)
+
+
+def test_constraints_are_kept(parser, sample):
+    sentence = sample[0]
+    allowed = everything(len(sentence))
+    heads = parser.parse(sentence).heads
+    allowed[heads[2], 2] = False
+    assert parser.arc_beliefs(sentence, allowed=allowed).probabilities[heads[2], 2] == 0.0
+
+
+def test_a_model_with_nan_weights_is_refused(parser, tmp_path):
+    broken = parser.factors.weights.copy()
+    broken[5] = np.nan
+    factors = dataclasses.replace(parser.factors, weights=broken)
+    dataclasses.replace(parser, factors=factors).save(tmp_path / "model")
+    with pytest.raises(DataError, match="model: found NaN or infinite numbers"):
+        load_model(tmp_path / "model")
+
+
+def test_partial_trees_train(sample):
+    partial = [
+        dataclasses.replace(s, heads=np.where(np.arange(len(s) + 1) % 3 == 2, -1, s.heads).astype(np.int32))
+        for s in sample[:30]
+    ]
+    options = TrainingOptions(epochs=3)
+    parser, _ = train_graph_parser(partial, rng=np.random.default_rng(1), options=options)
+    right = sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in sample[:30])
+    assert right > 0.85 * sum(map(len, sample[:30]))
+
+
+def test_crossing_arcs_are_penalised_where_they_may_be(sample):
+    options = TrainingOptions(epochs=1, projective=False)
+    parser, _ = train_graph_parser(sample[:10], rng=np.random.default_rng(1), options=options)
+    assert parser.options.families == ("grand", "childseq", "valence", "nocross")
+    assert (parser.parse(sample[0]).heads[1:] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"families": ("grand", "luck")}, "unknown factors 'luck'; known: grand, childseq"),
+        ({"iterations": 0}, "iterations is 0, expected at least 1"),
+        ({"threshold": 0.0}, "threshold is 0.0, expected a probability"),
+    ],
+)
+def test_wrong_options_are_refused(wrong, message):
+    with pytest.raises(UsageError, match=message):
+        GraphOptions(**wrong)
+
+
+def test_max_product_finds_the_best_tree_where_it_is_exact():
+    rng = np.random.default_rng(4)
+    graph = graph_of(4, families=())
+    scores = rng.normal(size=(5, 5))
+    beliefs = propagate(graph, scores[graph.heads, graph.dependents], [], iterations=2, maximise=True)
+    favourites = beliefs.log_ratios > 0
+    best = PROJECTIVE.best(scores)
+    assert (best[graph.dependents[favourites]] == graph.heads[favourites]).all()

@@ -1,0 +1,198 @@
+"""The joint model: what it learns from parallel pairs, its file, and pairs that it cannot join."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.bp.status import Status
+from qsproj.corpus.conllu import misc_values, read_conllu, with_heads
+from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
+from qsproj.models.joint.joint_training import JointTrainingOptions
+from qsproj.models.storage import load_model
+from qsproj.pipelines.bilingual.biparse import (
+    ParsingCounts,
+    parse_pairs,
+    train_joint_parser,
+    train_target,
+    usable_pairs,
+)
+
+OPTIONS = TrainingOptions(epochs=2)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+
+
+@pytest.fixture(scope="module")
+def source_parser():
+    return train_arc_parser(
+        list(read_conllu("corpora/en.conllu")), rng=np.random.default_rng(1), options=OPTIONS
+    )[0]
+
+
+@pytest.fixture(scope="module")
+def trained(pairs, source_parser):
+    return train_joint_parser(pairs[:30], source_parser, rng=np.random.default_rng(1), training=OPTIONS)
+
+
+def right_heads(parsed, gold):
+    return sum(int((p.heads == g.heads)[1:].sum()) for p, g in zip(parsed, gold, strict=True))
+
+
+def test_the_source_helps_the_target(pairs, trained):
+    """Thirty trees teach little German; the English trees, found together with the German, teach more."""
+    parser, report = trained
+    test = pairs[30:]
+    gold = [pair.target for pair in test]
+    together = right_heads([parsed.target for parsed in parse_pairs(parser, test)], gold)
+    assert together > right_heads([parser.parse(sentence) for sentence in gold], gold)
+    assert report.pairs == 30
+    assert report.epochs[-1].loss < report.epochs[0].loss
+    assert "30 pairs" in report.summary()
+
+
+def test_beliefs_of_a_parsed_pair_are_told(pairs, trained):
+    parser, _ = trained
+    parsed = parser.parse_pair(pairs[40])
+    assert parsed.status is Status.CONVERGED
+    assert not parsed.alone
+    for sentence in (parsed.source, parsed.target):
+        assert all(0.0 <= float(value) <= 1.0 for value in misc_values(sentence, "ArcProb"))
+    assert parsed.alignment.weights.min() >= 0.5
+    linked, candidates = (set(map(tuple, x.links.tolist())) for x in (parsed.alignment, pairs[40].alignment))
+    assert linked <= candidates
+
+
+def test_a_stored_model_parses_the_same(pairs, trained, tmp_path):
+    parser, _ = trained
+    parser.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    for pair in pairs[30:35]:
+        first, second = parser.parse_pair(pair), again.parse_pair(pair)
+        assert first.target.heads.tolist() == second.target.heads.tolist()
+        assert first.alignment.weights.tolist() == second.alignment.weights.tolist()
+    assert again.parse(pairs[0].target).heads.tolist() == parser.parse(pairs[0].target).heads.tolist()
+
+
+def test_a_synchronous_parser_needs_no_training(pairs, trained, tmp_path):
+    """Links count alike, which its file says too; no pair contradicts the constraint."""
+    parser, _ = trained
+    synchronous = synchronous_parser(parser.source, parser.target)
+    synchronous.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    for pair in pairs[30:40]:
+        parsed, same = synchronous.parse_pair(pair), again.parse_pair(pair)
+        assert not parsed.alone
+        assert parsed.target.heads.tolist() == same.target.heads.tolist()
+    prepared = again.prepare(pairs[31])
+    np.testing.assert_array_equal(again.weights.scores(prepared).links, 0.0)
+
+
+def test_source_trees_joint_best_and_observed(pairs, trained, source_parser):
+    parser, _ = trained
+    pair = pairs[31]
+    wrong = with_heads(pair.source, [-1, 0, *range(1, len(pair.source))])
+    observed = parser.parse_pair(replace(pair, source=wrong), source_tree="observed")
+    assert observed.source.heads.tolist() == wrong.heads.tolist()
+    best = parser.parse_pair(pair, source_tree="best")
+    assert best.source.heads.tolist() == source_parser.parse(pair.source).heads.tolist()
+    with pytest.raises(UsageError, match="known: joint, best, observed"):
+        parser.parse_pair(pair, source_tree="none")
+    headless = with_heads(pair.source, np.full(len(pair.source) + 1, -1))
+    with pytest.raises(UsageError, match="no head at word 1"):
+        parser.parse_pair(replace(pair, source=headless), source_tree="observed")
+
+
+def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
+    parser, _ = trained
+    pair = pairs[33]
+    bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
+    counts = ParsingCounts()
+    (parsed, _) = parse_pairs(parser, [bare, pair], counts=counts)
+    assert parsed.alone
+    assert parsed.target.heads.tolist() == parser.parse(pair.target).heads.tolist()
+    assert not len(parsed.alignment.links)
+    assert (counts.without_links, counts.contradictions) == (1, 0)
+    assert counts.summary() == ("2 pairs; 100.0% of 1 run converged; parsed alone: 1 for no candidate link")
+
+
+def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, trained, monkeypatch):
+    parser, _ = trained
+    beliefs = replace(parser.infer(parser.prepare(pairs[33])), status=Status.CONTRADICTION)
+    monkeypatch.setattr(JointParser, "infer", lambda self, prepared: beliefs)
+    counts = ParsingCounts()
+    (parsed,) = parse_pairs(parser, [pairs[33]], counts=counts)
+    assert parsed.alone
+    assert parsed.target.heads.tolist() == parser.parse(pairs[33].target).heads.tolist()
+    assert parsed.source.heads.tolist() == parser.source.parse(pairs[33].source).heads.tolist()
+    assert counts.summary() == "1 pair; 0.0% of 1 run converged; parsed alone: 1 for contradicting factors"
+
+
+def test_where_nothing_was_inferred_no_share_is_told():
+    assert ParsingCounts(without_links=2).summary() == (
+        "2 pairs; nothing to infer; parsed alone: 2 for no candidate link"
+    )
+
+
+def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser):
+    pair = pairs[0]
+    partial = replace(pair, target=with_heads(pair.target, np.full(len(pair.target) + 1, -1)))
+    bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
+    usable, skipped = usable_pairs([partial, bare, pair])
+    assert len(usable) == 1
+    assert skipped == {"no whole target tree": 1, "no candidate link": 1}
+    expected = r"found 1 pair to learn from.*left out: 1 for no whole target tree; 1 for no candidate link"
+    with pytest.raises(UsageError, match=expected):
+        train_joint_parser([partial, bare, pair], source_parser, rng=np.random.default_rng(1))
+
+
+def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source_parser):
+    def train(**options):
+        train_joint_parser(pairs[:4], source_parser, rng=np.random.default_rng(1), **options)
+
+    with pytest.raises(UsageError, match=r"unknown factor 'MONOO'; known: MONO, SWAP.*SOURCEHMM, SYNCH"):
+        train(families=("MONO", "MONOO"))
+    with pytest.raises(UsageError, match="unknown source tree 'none'"):
+        train(source_tree="none")
+    for evidence in (-0.1, 1.5, np.nan):
+        with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):
+            train(joint_training=JointTrainingOptions(source_evidence=evidence))
+
+
+def test_the_same_seed_gives_the_same_weights(pairs, source_parser):
+    def weights():
+        parser, _ = train_joint_parser(
+            pairs[:6],
+            source_parser,
+            rng=np.random.default_rng(5),
+            training=TrainingOptions(epochs=1),
+            joint_training=JointTrainingOptions(epochs=1),
+        )
+        return parser.weights
+
+    first, second = weights(), weights()
+    assert first.target_scale == second.target_scale
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
+    """Ten times as sure, the same parser ends with a much smaller scale, if not all the way in 200 steps."""
+    target = train_target(pairs[:20], rng=np.random.default_rng(1), training=OPTIONS)
+
+    def learned_scale(factor):
+        surer = replace(target, scores=[factor * scores for scores in target.scores])
+        parser, _ = train_joint_parser(
+            pairs[:20], source_parser, rng=np.random.default_rng(1), families=("MONO",), target=surer
+        )
+        return parser.weights.target_scale
+
+    assert learned_scale(10.0) < 0.6 * learned_scale(1.0)

@@ -1,0 +1,151 @@
+"""The tagger: its chain against listing all tag sequences, its training, its storage."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.errors import DataError, UsageError
+from qsproj.kernels.tagging.linear_chain import gradient, posterior, viterbi
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
+from qsproj.models.tree_inference import TreeInference
+from tests.oracles import linear_chain as oracle
+
+SIZES = [(1, 1), (1, 4), (4, 1), (2, 3), (5, 3), (4, 4)]
+
+
+def chain(n_words, n_tags, scale, seed=3):
+    rng = np.random.default_rng(seed)
+    return scale * rng.normal(size=(n_words, n_tags)), scale * rng.normal(size=(n_tags + 1, n_tags))
+
+
+@pytest.mark.parametrize(("n_words", "n_tags"), SIZES)
+@pytest.mark.parametrize("scale", [1.0, 10.0, 50.0])
+def test_chain_agrees_with_listing(n_words, n_tags, scale):
+    emissions, transitions = chain(n_words, n_tags, scale)
+    log_z, marginals, pairs, best, highest = oracle.enumerate_all(emissions.tolist(), transitions.tolist())
+    found, found_pairs = np.empty((n_words, n_tags)), np.zeros((n_tags + 1, n_tags))
+    assert posterior(emissions.copy(), transitions, found, found_pairs) == pytest.approx(log_z, rel=1e-12)
+    np.testing.assert_allclose(found, marginals, atol=1e-12)
+    np.testing.assert_allclose(found_pairs, pairs, atol=1e-12)
+    tags = np.empty(n_words, dtype=np.int32)
+    assert viterbi(emissions, transitions, tags) == pytest.approx(highest, rel=1e-12)
+    assert tags.tolist() == best
+
+
+def test_gradient_agrees_with_finite_differences():
+    rng = np.random.default_rng(5)
+    rows = np.array([[0, 1], [2, -1], [1, 3]], dtype=np.int32)
+    gold = np.array([1, 0, 2], dtype=np.int32)
+    weights = rng.normal(size=(4, 3)).astype(np.float32)
+    transitions = rng.normal(size=(4, 3))
+
+    def likelihood(features, pairs):
+        emissions = [[sum(features[r][t] for r in row if r >= 0) for t in range(3)] for row in rows.tolist()]
+        log_z, *_ = oracle.enumerate_all(emissions, pairs.tolist())
+        return oracle.score(emissions, pairs.tolist(), gold.tolist()) - log_z
+
+    residuals, pair_residuals = np.empty((3, 3)), np.empty((4, 3))
+    value = gradient(rows, gold, weights, transitions, residuals, pair_residuals)
+    wide = weights.astype(np.float64)
+    assert value == pytest.approx(likelihood(wide, transitions), rel=1e-9)
+    slopes = np.zeros((4, 3))
+    for word, row in enumerate(rows.tolist()):
+        for r in row:
+            if r >= 0:
+                slopes[r] += residuals[word]
+    for array, expected in ((wide, slopes), (transitions, pair_residuals)):
+        for cell in np.ndindex(array.shape):
+            step = 1e-5
+            before = array[cell]
+            array[cell] = before + step
+            above = likelihood(wide, transitions)
+            array[cell] = before - step
+            below = likelihood(wide, transitions)
+            array[cell] = before
+            assert expected[cell] == pytest.approx((above - below) / (2 * step), abs=1e-8)
+
+
+WORDS = {"DET": ["der", "die"], "NOUN": ["Hund", "Katze", "Maus"], "VERB": ["bellt", "schläft", "jagt"]}
+
+
+def made(size, seed=0):
+    rng = np.random.default_rng(seed)
+    patterns = [("DET", "NOUN", "VERB"), ("DET", "NOUN", "VERB", "DET", "NOUN"), ("VERB",)]
+    for number in range(size):
+        tags = patterns[rng.integers(len(patterns))]
+        yield sentence_from_words(
+            [str(rng.choice(WORDS[tag])) for tag in tags], sent_id=str(number), upos=tags
+        )
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return train_tagger(list(made(40)), rng=np.random.default_rng(1), language="de")
+
+
+def test_learns_a_made_language(tagger):
+    assert accuracy(tagger, list(made(40, seed=9))) == 100.0
+
+
+def test_keeps_everything_but_upos(tagger):
+    before = sentence_from_words(["der", "Hund"], lemmas=["x", "y"], heads=[-1, 2, 0], upos=["X", "X"])
+    after = tagger.tag(before)
+    assert (after.upos, after.lemmas, after.heads.tolist()) == (("DET", "NOUN"), ("x", "y"), [-1, 2, 0])
+
+
+@pytest.mark.parametrize("words", [["Hund"], ["q"], ["Ω", "δ"], ["der", "Hund"] * 1000])
+def test_posterior_of_short_unknown_and_long_sentences(tagger, words):
+    distribution = tagger.tag_distribution(sentence_from_words(words))
+    assert distribution.shape == (len(words), 3)
+    np.testing.assert_allclose(distribution.sum(axis=1), 1.0, atol=1e-9)
+    assert len(tagger.tag_words(tuple(words))) == len(words)
+
+
+def test_no_words_no_tags(tagger):
+    assert tagger.tag_words(()) == ()
+
+
+def with_raw(seed):
+    raw = [list(sentence.forms) * 2 for sentence in made(60, seed=4)]
+    return train_tagger(
+        list(made(20)),
+        rng=np.random.default_rng(seed),
+        raw=raw,
+        dev=list(made(10, seed=7)),
+        options=TaggerOptions(epochs=3, lower_classes=5, cased_classes=6),
+    )
+
+
+def test_same_seed_same_bytes_and_storage_round_trip(tmp_path):
+    for name in ("one", "two"):
+        with_raw(seed=1).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    original, loaded = with_raw(seed=1), load_tagger(tmp_path / "one")
+    assert set(loaded.extractor.class_sets) == {"lowerclass", "casedclass"}
+    for sentence in made(10, seed=11):
+        np.testing.assert_array_equal(original.tag_distribution(sentence), loaded.tag_distribution(sentence))
+
+
+def test_another_kind_of_model_is_refused(tmp_path):
+    inference = TreeInference(projective=True, single_root=True)
+    ArcParser(ArcScorer.untrained("words"), None, inference).save(tmp_path / "m")
+    with pytest.raises(DataError, match="m: found a model of kind arc-parser, expected a tagger"):
+        load_tagger(tmp_path / "m")
+
+
+def test_untagged_words_are_refused():
+    with pytest.raises(UsageError, match=r"word 1 \('Hund'\)"):
+        train_tagger([sentence_from_words(["Hund"])], rng=np.random.default_rng(1))
+    with pytest.raises(UsageError, match="no sentence"):
+        train_tagger([], rng=np.random.default_rng(1))
+
+
+def test_swedish_from_the_real_treebank(data_dir):
+    treebank = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-dev.conllu.gz"))
+    test = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-test.conllu.gz"))[:200]
+    tagger = train_tagger(treebank, rng=np.random.default_rng(1), options=TaggerOptions(epochs=5))
+    assert accuracy(tagger, test) > 88.0

@@ -1,0 +1,108 @@
+"""Co-training: pairs without trees teach a parser that needs no translation; unusable ones are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain, target_beliefs
+
+OPTIONS = TrainingOptions(epochs=3)
+ANNOTATED = 15
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+
+
+@pytest.fixture(scope="module")
+def bilingual(pairs):
+    source, _ = train_arc_parser(
+        list(read_conllu("corpora/en.conllu")), rng=np.random.default_rng(1), options=OPTIONS
+    )
+    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), training=OPTIONS)[0]
+
+
+def without_trees(pair):
+    return replace(pair, target=replace(pair.target, heads=np.full_like(pair.target.heads, -1)))
+
+
+def co_trained(bilingual, pairs, trees, *, seed=1, rounds=1):
+    options = CotrainingOptions(rounds=rounds, training=OPTIONS)
+    return cotrain(bilingual, trees, pairs, rng=np.random.default_rng(seed), options=options)
+
+
+def trees_of(pairs):
+    return [pair.target for pair in pairs[:ANNOTATED]]
+
+
+def right_heads(parser, sentences):
+    return sum(int((parser.parse(s).heads == s.heads)[1:].sum()) for s in sentences)
+
+
+def test_pairs_without_trees_teach_a_parser_that_needs_no_translation(pairs, bilingual):
+    """Learned from 15 trees and 45 pairs; tested on others, without their source."""
+    unannotated = [without_trees(pair) for pair in pairs[ANNOTATED:60]]
+    parser, report = co_trained(bilingual, unannotated, trees_of(pairs))
+    test = [pair.target for pair in pairs[60:]]
+    assert right_heads(parser, test) > right_heads(bilingual.target, test)
+    assert (report.trees, report.pairs, report.skipped) == (ANNOTATED, 45, {})
+    assert "15 trees and 45 pairs" in report.summary()
+
+
+def test_the_second_round_learns_from_a_bilingual_parser_that_has_learned(pairs, bilingual):
+    """Two rounds are one after the other, the first round's parser being the second's target side."""
+    unannotated, trees = [without_trees(pair) for pair in pairs[ANNOTATED:25]], trees_of(pairs)
+    options = CotrainingOptions(training=OPTIONS)
+    rng = np.random.default_rng(1)
+    first, _ = cotrain(bilingual, trees, unannotated, rng=rng, options=options)
+    second, _ = cotrain(replace(bilingual, target=first), trees, unannotated, rng=rng, options=options)
+    twice, report = co_trained(bilingual, unannotated, trees, rounds=2)
+    assert np.array_equal(twice.scorer.weights, second.scorer.weights)
+    assert report.statuses.total() == 2 * len(unannotated)
+
+
+def test_the_same_seed_gives_the_same_parser(pairs, bilingual):
+    unannotated = pairs[ANNOTATED:25]
+    first, _ = co_trained(bilingual, unannotated, trees_of(pairs))
+    again, _ = co_trained(bilingual, [without_trees(pair) for pair in unannotated], trees_of(pairs))
+    assert np.array_equal(first.scorer.weights, again.scorer.weights)
+
+
+def test_beliefs_are_distributions_over_heads(pairs, bilingual):
+    statuses: Counter = Counter()
+    for pair in pairs[ANNOTATED:25]:
+        chances = target_beliefs(bilingual, pair, statuses)
+        assert np.allclose(chances[:, 1:].sum(axis=0), 1.0)
+        assert (chances >= 0).all()
+        assert not np.allclose(chances, bilingual.arc_probabilities(pair.target), atol=1e-2)
+    assert statuses.total() == 10
+
+
+def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
+    pair = pairs[ANNOTATED]
+    empty = make_alignment(len(pair.source), len(pair.target), np.zeros((0, 2), dtype=np.int32))
+    trees = [*trees_of(pairs), without_trees(pair).target]
+    _, report = co_trained(bilingual, [pair, replace(pair, alignment=empty)], trees)
+    assert (report.trees, report.pairs) == (ANNOTATED, 1)
+    assert report.skipped == {
+        "sentences too long or without a whole tree": 1,
+        "no candidate link": 1,
+    }
+
+
+def test_nothing_to_learn_from_is_an_error(pairs, bilingual):
+    with pytest.raises(UsageError, match="neither a whole tree nor a pair"):
+        co_trained(bilingual, [], [])
+    with pytest.raises(UsageError, match="0 rounds"):
+        co_trained(bilingual, pairs, trees_of(pairs), rounds=0)

@@ -1,0 +1,61 @@
+"""Projection through the QG-DMV: what it starts from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairing import pair_aligned
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
+from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.pipelines.projection import qg_projection
+from qsproj.pipelines.projection.project import ProjectedTrees
+from qsproj.pipelines.projection.qg_projection import project_qg
+
+OPTIONS = QgOptions(min_linked=0.5)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(
+        pair_aligned(
+            read_conllu("corpora/en.conllu"),
+            read_conllu("corpora/de.conllu"),
+            read_alignments("corpora/en-de.pharaoh"),
+        )
+    )
+
+
+def child(parser):
+    return parser.monolingual.parameters.child
+
+
+def test_it_starts_from_the_trees_that_project_whole(sample):
+    whole = DmvOptions(initialiser="trees", keep_heads=True, iterations=0, punctuation="strip")
+    dmv, report = train_dmv(ProjectedTrees(sample), options=whole)
+    assert 10 < report.whole < 90
+    expected, _ = train_qg_dmv(sample, start=lambda: dmv, options=OPTIONS)
+    np.testing.assert_allclose(child(project_qg(sample, training=OPTIONS).parser), child(expected))
+
+
+def test_no_more_trees_are_kept_than_are_needed(sample, monkeypatch):
+    of_all = child(project_qg(sample, training=OPTIONS).parser)
+    monkeypatch.setattr(qg_projection, "MOST_WHOLE_TREES", 5)
+    assert not np.allclose(child(project_qg(sample, training=OPTIONS).parser), of_all)
+
+
+def test_without_whole_trees_it_starts_from_no_preference(sample):
+    pairs = [unlinked_at_the_end(pair) for pair in sample]
+    expected, _ = train_qg_dmv(pairs, options=OPTIONS)
+    np.testing.assert_allclose(child(project_qg(pairs, training=OPTIONS).parser), child(expected))
+
+
+def unlinked_at_the_end(pair):
+    """Take the links of the last word that is no punctuation away."""
+    last = max(place for place, tag in enumerate(pair.target.upos, start=1) if tag != "PUNCT")
+    links = pair.alignment.links
+    kept = make_alignment(len(pair.source), len(pair.target), links[links[:, 1] != last])
+    return SentencePair(pair.source, pair.target, kept)

@@ -1,0 +1,271 @@
+"""Soft projection: evidence against sums over links, the choice of pairs, the prior, and the whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_misc
+from qsproj.corpus.pairing import pair_aligned
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.errors import DataError, UsageError
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature
+from qsproj.pipelines.projection.soft_evidence import (
+    arc_evidence,
+    carried_relations,
+    link_strengths,
+    pooled_evidence,
+    pooled_relations,
+    source_arcs,
+)
+from qsproj.pipelines.projection.soft_grammar import train_grammar
+from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
+from qsproj.pipelines.projection.soft_sources import JoinedSources
+from tests.oracles import arc_evidence as oracle
+from tests.sentences import make_sentence
+
+INFERENCE = TreeInference(projective=True, single_root=True)
+ENGLISH = make_sentence(
+    "She likes old cats .", "PRON VERB ADJ NOUN PUNCT", [2, 0, 4, 2, 2], "nsubj root amod obj punct"
+)
+
+
+def pair(n_target, links, weights=None, source=ENGLISH):
+    target = make_sentence(" ".join("w" for _ in range(n_target)), " ".join("X" for _ in range(n_target)))
+    return SentencePair(source, target, make_alignment(len(source), n_target, links, weights=weights))
+
+
+def alone(pairs):
+    """Take each pair as all there is of translations of its target sentence."""
+    return [(pair,) for pair in pairs]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(
+        pair_aligned(
+            read_conllu("corpora/en.conllu"),
+            read_conllu("corpora/de.conllu"),
+            read_alignments("corpora/en-de.pharaoh"),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def english(sample):
+    return train_prior(sample, rng=np.random.default_rng(1))
+
+
+def test_evidence_is_the_sum_over_links_and_arcs():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        links = {(int(s), int(t)): float(rng.uniform(0.1, 1)) for s, t in rng.integers(1, 5, size=(7, 2))}
+        example = pair(4, list(links), list(links.values()))
+        evidence = arc_evidence(example)
+        for head in range(5):
+            for dependent in range(1, 5):
+                if head != dependent:
+                    wanted = oracle.arc_evidence(ENGLISH.heads.tolist(), links, head, dependent)
+                    assert evidence[head, dependent] == pytest.approx(wanted, abs=1e-12)
+        assert not evidence.diagonal().any()
+
+
+def test_certain_one_to_one_links_give_the_source_tree():
+    evidence = arc_evidence(pair(5, [(word, word) for word in range(1, 6)]))
+    expected = np.zeros((6, 6))
+    expected[ENGLISH.heads[1:], np.arange(1, 6)] = 1.0
+    np.testing.assert_allclose(evidence, expected)
+
+
+def test_without_links_there_is_neither_evidence_nor_relation():
+    example = pair(2, [])
+    assert not arc_evidence(example).any()
+    assert carried_relations(example) == ("_", "_")
+
+
+def test_a_word_linked_twice_counts_half():
+    strengths = link_strengths(make_alignment(2, 2, [(1, 1), (1, 2)]))
+    np.testing.assert_allclose(strengths, [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 0]])
+
+
+def test_relations_come_through_the_strongest_link():
+    assert carried_relations(pair(3, [(1, 1), (4, 1), (3, 2)], [0.4, 0.9, 0.5])) == ("obj", "amod", "_")
+
+
+def test_source_arcs_are_as_sure_as_the_parser_was():
+    doubtful = with_misc(ENGLISH, "ArcProb", ["0.5", None, "0.25", None, None])
+    assert source_arcs(doubtful)[[2, 0, 4], [1, 2, 3]].tolist() == [0.5, 1.0, 0.25]
+    with pytest.raises(DataError, match="found ArcProb=7 in sentence None, expected a probability"):
+        source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
+
+
+def test_what_several_translations_say_is_added_up_to_one_at_most():
+    first, second = pair(3, [(1, 1), (2, 2)], [0.8, 0.6]), pair(3, [(2, 2), (4, 3), (1, 1)], [0.7, 0.9, 0.5])
+    pooled = pooled_evidence((first, second))
+    assert pooled[2, 1] == pytest.approx(0.8 * 0.6 + 0.5 * 0.7)
+    assert pooled[0, 2] == 1.0
+    assert pooled[2, 3] == pytest.approx(0.7 * 0.9)
+    np.testing.assert_allclose(pooled_evidence((first,)), arc_evidence(first))
+
+
+def test_the_relation_with_more_evidence_wins():
+    other = replace(ENGLISH, deprels=("expl", "root", "amod", "iobj", "punct"))
+    sure, doubtful = (
+        pair(2, [(1, 1), (2, 2)], [0.9, 0.9]),
+        pair(2, [(1, 1), (2, 2)], [0.7, 0.9], source=other),
+    )
+    heads = np.array([-1, 2, 0])
+    assert pooled_relations((doubtful, sure), heads) == ("nsubj", "root")
+    assert pooled_relations((sure, doubtful, doubtful), heads) == ("expl", "root")
+    assert pooled_relations((sure, doubtful), np.array([-1, 0, 1])) == ("_", "_")
+
+
+def test_sources_are_brought_together_by_the_target():
+    one, two = pair(2, [(1, 1)]), pair(2, [(2, 2)])
+    assert list(JoinedSources((([one], [two]), ([two],)))) == [(one, two), (two,)]
+    for others in ([two, two], [pair(3, [])]):
+        with pytest.raises(DataError, match=r"pair [12]: found sources with different target sentences"):
+            list(JoinedSources((([one], others),)))
+    with pytest.raises(UsageError, match="tag the target first"):
+        list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
+
+
+def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
+    grammar = train_grammar(sample)
+    for example in sample[:20]:
+        evidence = arc_evidence(example)
+        wanted = np.sqrt(evidence * grammar.arc_probabilities_given_source(example))
+        np.testing.assert_allclose(pooled_evidence((example,), (grammar,)), wanted)
+        assert not (wanted > 0)[evidence == 0].any()
+    assert not pooled_evidence((pair(2, []),), (grammar,)).any()
+
+
+def test_agreement_is_the_expected_share_of_the_evidence_with_the_same_head():
+    evidence, probabilities = np.zeros((3, 3)), np.zeros((3, 3))
+    evidence[2, 1], evidence[0, 2] = 0.5, 1.0
+    probabilities[2, 1], probabilities[0, 1], probabilities[0, 2], probabilities[1, 2] = 0.6, 0.4, 0.7, 0.3
+    assert agreement(evidence, probabilities) == pytest.approx((0.5 * 0.6 + 0.7) / 1.5)
+    assert agreement(evidence * 0.6, probabilities) == 0.0  # evidence of 0.45 a word, too little
+
+
+def test_pairs_are_chosen_by_agreement_within_each_band_of_lengths(sample, english):
+    prior = join_priors([english], projective=True).joined
+    shown = [pair for pair in sample if 6 <= len(pair.target) < 10]
+    assert len(shown) > 5
+    scores = {id(pair): agreement(arc_evidence(pair), prior.arc_probabilities(pair.target)) for pair in shown}
+    chosen = choose_pairs(alone(sample), prior, sentences=15)
+    best = sorted(shown, key=lambda pair: -scores[id(pair)])[:3]
+    chosen = [pair for (pair,) in chosen]
+    kept = [pair for pair in chosen if 6 <= len(pair.target) < 10]
+    assert {id(pair) for pair in kept} == {id(pair) for pair in best}
+    order = [id(pair) for pair in sample]
+    assert [order.index(id(pair)) for pair in chosen] == sorted(order.index(id(pair)) for pair in chosen)
+
+
+def test_joined_priors_are_the_mean_of_their_scores(sample):
+    members = [
+        train_prior(sample[:40], rng=np.random.default_rng(1)),
+        train_prior(sample[40:], rng=np.random.default_rng(2)),
+    ]
+    # Read without words: nothing but the members' own features fires.
+    joined = join_priors(members, projective=True).joined
+    alike = ArcParser(ArcScorer("delexicalised", joined.scorer.weights), None, INFERENCE)
+    for pair in sample[:5]:
+        mean = (members[0].scores(pair.target) + members[1].scores(pair.target)) / 2
+        np.testing.assert_allclose(alike.scores(pair.target), mean, atol=1e-4)
+
+
+def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path):
+    options = TrainingOptions(template_set="morphology", epochs=1)
+    rich, _ = train_arc_parser(
+        [pair.source for pair in sample[:5]], rng=np.random.default_rng(1), options=options
+    )
+    rich.save(tmp_path / "rich")
+    with pytest.raises(DataError, match="rich: found a parser that reads morphology, which another language"):
+        load_prior(str(tmp_path / "rich"))
+    with pytest.raises(UsageError, match="needs a prior"):
+        join_priors([], projective=True)
+    with pytest.raises(UsageError, match="parse the source first"):
+        train_prior([pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1))
+    (tmp_path / "no.model").write_text("text")
+    with pytest.raises(DataError):
+        load_prior(str(tmp_path / "no.model"))
+
+
+def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
+    projected = project_soft(
+        alone(sample),
+        prior=join_priors([english], projective=True),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(rounds=1),
+    )
+    gold = [pair.target for pair in sample]
+    before, after = (
+        attachment_scores(gold, [[parser.parse(tree) for tree in gold]])[0]
+        for parser in (english, projected.parser)
+    )
+    assert after.uas > before.uas + 3
+    assert after.las > before.las + 3
+    assert "1 prior parser" in projected.report[0]
+
+
+def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
+    project_soft(
+        alone(sample),
+        prior=join_priors([english], projective=True),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(rounds=1, epochs=1),
+        trees=str(tmp_path / "trees"),
+    )
+    learned = {tree.sent_id for tree in read_conllu(tmp_path / "trees")}
+    kept = {pair.target.sent_id for pair in sample[9::10]}
+    assert learned
+    assert not learned & kept
+
+
+def test_pairs_without_links_are_refused(english):
+    prior = join_priors([english], projective=True)
+    with pytest.raises(UsageError, match="no pair has links"):
+        project_soft(alone([pair(7, [])]), prior=prior, rng=np.random.default_rng(1))
+
+
+def test_the_temperature_undoes_what_sharpened_the_scores():
+    """Evidence drawn from a parser, 20% from a flatter one: the temperature of its scores times 2 is 2."""
+    rng = np.random.default_rng(7)
+    truth = {}
+
+    class Drawn:
+        inference = INFERENCE
+
+        def scores(self, target):
+            return 2.0 * truth[target.sent_id]
+
+    pairs = []
+    for number in range(300):
+        scores = rng.normal(size=(8, 8), scale=4.0)
+        probabilities = INFERENCE.infer(scores)[1]
+        flattened = INFERENCE.infer(2.0 * scores / FLATTENING)[1]
+        heads = [
+            int(rng.choice(8, p=(flattened if rng.uniform() < 0.2 else probabilities)[:, word]))
+            for word in range(1, 8)
+        ]
+        words = " ".join("w" for _ in range(7))
+        source = make_sentence(words, " ".join("X" for _ in range(7)), heads)
+        target = replace(source, sent_id=str(number))
+        truth[target.sent_id] = scores
+        links = make_alignment(7, 7, [(word, word) for word in range(1, 8)])
+        pairs.append(SentencePair(source, target, links))
+    assert fit_temperature(Drawn(), alone(pairs)) == pytest.approx(2.0, rel=0.15)
+
+
+def test_without_projected_arcs_the_temperature_stays(english):
+    assert fit_temperature(english, alone([pair(2, [])])) == 1.0
