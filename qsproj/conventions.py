@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 ROOT = 0
 NO_HEAD = -1
+# What parsers take at most: time grows with the cube of the length.
+MAX_WORDS = 1000
 
 Heads = NDArray[np.int32]
 Scores = NDArray[np.float64]

@@ -32,30 +32,9 @@ from qsproj.corpus.columns import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.editing import (
-    comment_value,
-    lines_in,
-    misc_values,
-    sentence_from_words,
-    with_columns,
-    with_heads,
-    with_misc,
-)
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError
-
-__all__ = [
-    "comment_value",
-    "lines_in",
-    "misc_values",
-    "read_conllu",
-    "sentence_from_words",
-    "with_columns",
-    "with_heads",
-    "with_misc",
-    "write_conllu",
-]
 
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000

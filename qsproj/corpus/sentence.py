@@ -158,3 +158,14 @@ class SentencePair:
     source: Sentence
     target: Sentence
     alignment: Alignment
+
+
+def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
+    """Return the candidates whose probabilities, float64[k], reach a threshold, with these as weights."""
+    likely = chances >= threshold
+    return make_alignment(
+        candidates.n_source,
+        candidates.n_target,
+        candidates.links[likely],
+        weights=np.clip(chances[likely], 0.0, 1.0),
+    )

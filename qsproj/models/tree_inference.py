@@ -9,10 +9,12 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.posterior import NoTreeError
+
+DECODERS = ("map", "mbr")
 
 # Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), ruling them out was better on dev
 # files, by 0.2 to 0.8 UAS. The share beyond which it is not is a guess: no treebank at hand has more.
@@ -77,3 +79,22 @@ def choose_inference(
     if single_root is None:
         single_root = all(np.count_nonzero(heads[1:] == ROOT) <= 1 for heads in trees)
     return TreeInference(projective=projective, single_root=single_root)
+
+
+def arcs_in(heads: Heads) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], true for the arcs of a tree; all arcs into a word whose head is missing."""
+    n = len(heads) - 1
+    arcs = np.zeros((n + 1, n + 1), dtype=np.bool_)
+    arcs[:, 1:] = heads[1:] == NO_HEAD
+    known = np.flatnonzero(heads[1:] != NO_HEAD) + 1
+    arcs[heads[known], known] = True
+    np.fill_diagonal(arcs, False)
+    return arcs
+
+
+def reachable(heads: Heads, inference: TreeInference) -> Heads:
+    """Return the tree, or where the model cannot build it, the nearest one that it can.
+
+    A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
+    """
+    return nearest_projective(heads) if inference.projective else heads

@@ -8,12 +8,11 @@ from itertools import takewhile
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
-from qsproj.models.arc.arc_parser import MAX_WORDS
 from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
 from qsproj.models.converter.converter_parser import AdaptedParser, StoredParser
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter

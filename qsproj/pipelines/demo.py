@@ -10,7 +10,8 @@ import numpy as np
 
 from qsproj.align.aligners import align_words
 from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import read_conllu, with_columns
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError

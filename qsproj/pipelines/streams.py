@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qsproj.corpus.conllu import lines_in
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
 from qsproj.models.arc.arc_parser import ArcParser

@@ -16,7 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from qsproj.corpus.conllu import read_conllu, with_heads, write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_heads
 
 REPORT = Path(__file__).resolve().parents[2] / "docs" / "bench-reading.md"
 REPEATS = 3

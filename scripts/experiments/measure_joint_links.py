@@ -21,7 +21,8 @@ import numpy as np
 from qsproj.align.aligners import align_words
 from qsproj.align.reading import read_word_pairs
 from qsproj.corpus.alignments import read_alignments, write_alignments
-from qsproj.corpus.conllu import read_conllu, sentence_from_words, write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.dictionary import Dictionary, count_dictionary

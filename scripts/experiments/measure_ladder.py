@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qsproj.corpus.alignments import read_alignments, write_alignments
-from qsproj.corpus.conllu import read_conllu, sentence_from_words, write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores

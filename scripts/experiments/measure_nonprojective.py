@@ -22,12 +22,12 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.significance import exact_paired_test
-from qsproj.models.arc.arc_training import TrainingOptions, arcs_in, train_arc_parser
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.graph.graph_examples import sentences_with_trees, train_pruners
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_factors
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.second_order_scores import SecondOrderScores, tree_score

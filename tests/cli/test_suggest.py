@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.conllu import comment_value, misc_values, read_conllu
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import comment_value, misc_values
 
 CORPORA = "corpora/en.conllu"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj import load_model, read_conllu
-from qsproj.corpus.conllu import misc_values
+from qsproj.corpus.editing import misc_values
 from qsproj.models.storage import VERSION
 
 CORPORA = "corpora/en.conllu"

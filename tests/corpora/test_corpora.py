@@ -9,8 +9,9 @@ import pytest
 from udtools import Validator
 
 from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import comment_value, read_conllu
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 
 FOLDER = Path(__file__).parents[2] / "corpora"

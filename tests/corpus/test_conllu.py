@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qsproj.corpus.conllu import read_conllu, sentence_from_words, with_columns, with_heads, write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
 from qsproj.corpus.files import open_text
 from qsproj.errors import DataError
 

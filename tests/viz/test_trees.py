@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qsproj.corpus.conllu import with_misc
+from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.viz.markup import html_document, svg_document, text_width

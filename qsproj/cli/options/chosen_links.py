@@ -112,7 +112,7 @@ def _in_place(alignments: Iterator[Alignment], sizes: list[tuple[int, int]]) -> 
 
 def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
     """Pass alignments on, and say at the end for how many pairs nothing was chosen."""
-    from qsproj.models.arc.arc_parser import MAX_WORDS
+    from qsproj.conventions import MAX_WORDS
 
     long = 0
     for alignment in alignments:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import lines_in, read_conllu
-from qsproj.corpus.editing import lines_before
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import check_can_be_written, name_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError, UsageError

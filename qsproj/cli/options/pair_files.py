@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.corpus.conllu import lines_in, read_conllu
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair

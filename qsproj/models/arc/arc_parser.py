@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import MAX_WORDS, Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
@@ -19,11 +19,9 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.storage import save_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import DECODERS, TreeInference
 
 KIND = "arc-parser"
-DECODERS = ("map", "mbr")
-MAX_WORDS = 1000
 BLOCK = 32
 
 

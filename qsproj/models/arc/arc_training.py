@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference, reachable
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
-from qsproj.trees.crossings import nearest_projective
 
 OBJECTIVES = ("margin", "likelihood", "risk")
 
@@ -228,25 +227,6 @@ def usable_sentences(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dic
             continue
         skipped[reason] = skipped.get(reason, 0) + 1
     return usable, skipped
-
-
-def arcs_in(heads: Heads) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], true for the arcs of a tree; all arcs into a word whose head is missing."""
-    n = len(heads) - 1
-    arcs = np.zeros((n + 1, n + 1), dtype=np.bool_)
-    arcs[:, 1:] = heads[1:] == NO_HEAD
-    known = np.flatnonzero(heads[1:] != NO_HEAD) + 1
-    arcs[heads[known], known] = True
-    np.fill_diagonal(arcs, False)
-    return arcs
-
-
-def reachable(heads: Heads, inference: TreeInference) -> Heads:
-    """Return the tree, or where the model cannot build it, the nearest one that it can.
-
-    A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
-    """
-    return nearest_projective(heads) if inference.projective else heads
 
 
 def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:

@@ -9,14 +9,8 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
-from qsproj.models.arc.arc_training import (
-    TrainingOptions,
-    arcs_in,
-    reachable,
-    train_scorer,
-    tree_objective,
-)
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.arc.arc_training import TrainingOptions, train_scorer, tree_objective
+from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
 
 
 def cross_fitted_scores(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores, frozen_heads
+from qsproj.conventions import MAX_WORDS, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
@@ -26,11 +26,10 @@ from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_template
 from qsproj.features.source_nodes import encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
-from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.storage import save_model
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
 

@@ -15,7 +15,7 @@ from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.kernels.features.adagrad import adagrad
-from qsproj.models.arc.arc_training import reachable, tree_objective
+from qsproj.models.arc.arc_training import tree_objective
 from qsproj.models.converter.converter import (
     HASH_BITS,
     Converter,
@@ -26,7 +26,7 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.models.converter.converter_relations import train_relations
 from qsproj.models.converter.converter_turns import train_turns
-from qsproj.models.tree_inference import TreeInference, choose_inference
+from qsproj.models.tree_inference import TreeInference, choose_inference, reachable
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, run_epochs
 from qsproj.training.objectives import Objective

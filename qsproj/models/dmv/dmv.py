@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
-from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
 from qsproj.models.storage import save_model, shaped
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees.crossings import nearest_projective
 
 KIND = "dmv"

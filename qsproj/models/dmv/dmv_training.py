@@ -11,18 +11,17 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
-from qsproj.models.arc.arc_parser import MAX_WORDS
-from qsproj.models.arc.arc_training import reachable
 from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
 from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.models.tree_inference import reachable
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.training.em import EMRecord
 

@@ -16,16 +16,11 @@ from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import (
-    TrainingOptions,
-    arcs_in,
-    reachable,
-    train_arc_parser,
-    usable_sentences,
-)
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser, usable_sentences
 from qsproj.models.graph.graph_factors import SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import Expectations, candidate_arcs, expectations
 from qsproj.models.graph.graph_parser import GraphOptions
+from qsproj.models.tree_inference import arcs_in, reachable
 from qsproj.progress import track
 
 # Sentences are pruned by a parser trained on the other half, for so many epochs.

@@ -16,19 +16,19 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import MAX_WORDS, Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.models.arc.arc_parser import DECODERS, MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.factor_scorer import FactorScorer
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
 from qsproj.models.storage import nested, save_model, under
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import DECODERS, TreeInference
 
 KIND = "graph-parser"
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint.joint_evidence import observed_links
@@ -118,17 +118,6 @@ class LinkChooser:
             dictionary_from(arrays),
             header["tagged"],
         )
-
-
-def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
-    """Return the candidates whose probabilities, float64[k], reach a threshold, with these as weights."""
-    likely = chances >= threshold
-    return make_alignment(
-        candidates.n_source,
-        candidates.n_target,
-        candidates.links[likely],
-        weights=np.clip(chances[likely], 0.0, 1.0),
-    )
 
 
 def links_only(

@@ -13,12 +13,11 @@ from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.joint.joint_alignment import likely_links
 from qsproj.models.joint.joint_inference import JointBeliefs, Propagation, infer_jointly
 from qsproj.models.joint.joint_sides import observed_side, pruned_side
 from qsproj.models.joint.joint_structure import SYNCH, known_states

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
-from qsproj.models.arc.arc_parser import MAX_WORDS
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG

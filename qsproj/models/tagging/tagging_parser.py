@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
+from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_columns, with_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.storage import nested, save_model, under
 from qsproj.models.tagging.tagger import Tagger

@@ -12,21 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.kernels.features.adagrad import adagrad
 from qsproj.kernels.features.row_features import add_rows
 from qsproj.kernels.features.second_order_features import step_factors
-from qsproj.models.arc.arc_parser import MAX_WORDS
 from qsproj.models.arc.arc_scorer import ArcTrainer, supported_buckets
 from qsproj.models.arc.arc_training import (
     MARGIN,
     TrainingOptions,
     TrainingReport,
-    arcs_in,
-    reachable,
     right_heads,
     train_arc_parser,
 )
@@ -41,7 +38,7 @@ from qsproj.models.tagging.tagging_graph import (
 )
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import learn
 

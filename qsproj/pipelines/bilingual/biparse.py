@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
-from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_parser import (
@@ -34,6 +34,7 @@ from qsproj.models.joint.joint_training import (
     train_joint_weights,
 )
 from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
 from qsproj.training.loop import EpochRecord
 

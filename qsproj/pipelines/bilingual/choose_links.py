@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from qsproj.align.aligners import align_words
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.conventions import MAX_WORDS
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
-from qsproj.models.arc.arc_parser import MAX_WORDS
-from qsproj.models.joint.joint_alignment import LinkChooser, likely_links, train_link_chooser
+from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_evidence import HandLinkCounts, count_hand_links
 
 # The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be

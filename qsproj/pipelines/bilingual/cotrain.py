@@ -17,19 +17,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
-from qsproj.models.arc.arc_parser import MAX_WORDS, ArcParser
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import supported_buckets
-from qsproj.models.arc.arc_training import (
-    Example,
-    TrainingOptions,
-    reachable,
-    train_scorer,
-    tree_objective,
-)
+from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer, tree_objective
 from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.biparse_reports import convergence
 from qsproj.progress import track

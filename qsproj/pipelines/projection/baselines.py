@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.conllu import with_heads
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads
-from qsproj.corpus.conllu import with_heads
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import counted, unknown_name
 

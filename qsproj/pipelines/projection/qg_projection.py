@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.conllu import with_heads, write_conllu
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted
 from qsproj.models.dmv.dmv import TREES, Dmv

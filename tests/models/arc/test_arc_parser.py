@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import misc_values, read_conllu
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_training import TrainingOptions, richest_template_set, train_arc_parser

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import misc_values, read_conllu, with_heads
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.source_nodes import encode_source

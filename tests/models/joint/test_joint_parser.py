@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.corpus.conllu import misc_values, read_conllu, with_heads
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError

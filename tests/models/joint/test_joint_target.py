@@ -8,7 +8,7 @@ import pytest
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, reachable, train_arc_parser
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
@@ -20,7 +20,7 @@ from qsproj.models.joint.joint_training import (
     train_joint_weights,
 )
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, reachable
 from qsproj.pipelines.bilingual.biparse import train_target
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration

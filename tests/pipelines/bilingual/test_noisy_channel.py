@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.corpus.conllu import with_heads
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
