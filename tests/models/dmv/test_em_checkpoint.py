@@ -7,10 +7,10 @@ import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
-from qsproj.models.dmv.dmv import dmv_training
+from qsproj.models.dmv import dmv_training
 from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
 from qsproj.models.dmv.em_checkpoint import Checkpoint
-from qsproj.models.qg_dmv.qg_dmv import qg_dmv_parts, qg_dmv_training
+from qsproj.models.qg_dmv import qg_dmv_parts, qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
 from tests.sentences import make_sentence
 
