@@ -144,15 +144,33 @@ def pair_aligned(
                 remedy="check that the alignment is that of these files",
             )
         source, target = pair
-        if alignment.n_source > len(source) or alignment.n_target > len(target):
-            raise DataError(
-                f"pair {number} ({_description(source, number)})",
-                None,
-                found=f"an alignment of {alignment.n_source} by {alignment.n_target} words",
-                expected=f"at most {len(source)} by {len(target)}",
-                remedy="check that source comes first and that words are counted, not multiword tokens",
-            )
-        yield SentencePair(source, target, _resized(alignment, len(source), len(target)))
+        yield paired(source, target, alignment, name=f"pair {number} ({_description(source, number)})")
+
+
+def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: str = "pair") -> SentencePair:
+    """Return two sentences and their links as a pair.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        Its sizes may be smaller than the sentences; the pair's alignment has the sizes of its sentences.
+    name : str
+        What a message calls the pair.
+
+    Raises
+    ------
+    DataError
+        When the alignment reaches past its sentences.
+    """
+    if alignment.n_source > len(source) or alignment.n_target > len(target):
+        raise DataError(
+            name,
+            None,
+            found=f"an alignment of {alignment.n_source} by {alignment.n_target} words",
+            expected=f"at most {len(source)} by {len(target)}",
+            remedy="check that source comes first and that words are counted, not multiword tokens",
+        )
+    return SentencePair(source, target, _resized(alignment, len(source), len(target)))
 
 
 class _Place(NamedTuple):

@@ -152,7 +152,7 @@ def accuracy(parser: JointParser, pairs: Sequence[SentencePair]) -> Figures:
     seconds = 0.0
     for number, pair in enumerate(pairs):
         start = time.process_time()
-        parsed = parser.parse_pair(pair)
+        parsed = parser.parse_pair(pair.source, pair.target, pair.alignment)
         seconds += time.process_time() - start if number >= UNTIMED else 0.0
         counts["target"] += int((parsed.target.heads == pair.target.heads)[1:].sum())
         counts["source"] += int((parsed.source.heads == pair.source.heads)[1:].sum())

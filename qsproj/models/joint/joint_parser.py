@@ -13,6 +13,7 @@ from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
+from qsproj.corpus.pairing import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
@@ -38,8 +39,8 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ParsedPair:
-    """What came out for a pair.
+class ParsedPair(SentencePair):
+    """A pair with what came out for it.
 
     Attributes
     ----------
@@ -53,9 +54,6 @@ class ParsedPair:
         Whether both sides were parsed alone instead: no candidate link, or a contradiction.
     """
 
-    source: Sentence
-    target: Sentence
-    alignment: Alignment
     status: Status | None
     alone: bool
 
@@ -150,7 +148,9 @@ class JointParser:
 
     def parse_pair(
         self,
-        pair: SentencePair,
+        source: Sentence,
+        target: Sentence,
+        alignment: Alignment,
         *,
         source_tree: str | None = None,
         link_threshold: float = LINK_THRESHOLD,
@@ -162,7 +162,10 @@ class JointParser:
 
         Parameters
         ----------
-        pair : SentencePair
+        source, target : Sentence
+            With UPOS tags.
+        alignment : Alignment
+            Candidate links, best with weights. Fitted to the sentences where it was read without sizes.
         source_tree : str or None
             As :meth:`prepare` explains.
         link_threshold : float
@@ -170,9 +173,12 @@ class JointParser:
 
         Raises
         ------
+        DataError
+            When the alignment reaches past its sentences.
         UsageError, SentenceLengthError
             As :meth:`prepare`.
         """
+        pair = paired(source, target, alignment)
         kind = source_tree or self.source_tree
         prepared = self.prepare(pair, source_tree=kind)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None

@@ -289,7 +289,13 @@ def parse_pairs(
         Changed.
     """
     for pair in pairs:
-        parsed = parser.parse_pair(pair, source_tree=source_tree, link_threshold=link_threshold)
+        parsed = parser.parse_pair(
+            pair.source,
+            pair.target,
+            pair.alignment,
+            source_tree=source_tree,
+            link_threshold=link_threshold,
+        )
         if counts is not None:
             counts.add(parsed)
         yield parsed

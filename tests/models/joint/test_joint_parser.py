@@ -45,6 +45,10 @@ def trained(pairs, source_parser):
     return train_joint_parser(pairs[:30], source_parser, rng=np.random.default_rng(1), training=OPTIONS)
 
 
+def parsed_pair(parser, pair, **options):
+    return parser.parse_pair(pair.source, pair.target, pair.alignment, **options)
+
+
 def right_heads(parsed, gold):
     return sum(int((p.heads == g.heads)[1:].sum()) for p, g in zip(parsed, gold, strict=True))
 
@@ -63,7 +67,7 @@ def test_the_source_helps_the_target(pairs, trained):
 
 def test_beliefs_of_a_parsed_pair_are_told(pairs, trained):
     parser, _ = trained
-    parsed = parser.parse_pair(pairs[40])
+    parsed = parsed_pair(parser, pairs[40])
     assert parsed.status is Status.CONVERGED
     assert not parsed.alone
     for sentence in (parsed.source, parsed.target):
@@ -78,7 +82,7 @@ def test_a_stored_model_parses_the_same(pairs, trained, tmp_path):
     parser.save(tmp_path / "model")
     again = load_model(tmp_path / "model")
     for pair in pairs[30:35]:
-        first, second = parser.parse_pair(pair), again.parse_pair(pair)
+        first, second = parsed_pair(parser, pair), parsed_pair(again, pair)
         assert first.target.heads.tolist() == second.target.heads.tolist()
         assert first.alignment.weights.tolist() == second.alignment.weights.tolist()
     assert again.parse(pairs[0].target).heads.tolist() == parser.parse(pairs[0].target).heads.tolist()
@@ -91,7 +95,7 @@ def test_a_synchronous_parser_needs_no_training(pairs, trained, tmp_path):
     synchronous.save(tmp_path / "model")
     again = load_model(tmp_path / "model")
     for pair in pairs[30:40]:
-        parsed, same = synchronous.parse_pair(pair), again.parse_pair(pair)
+        parsed, same = parsed_pair(synchronous, pair), parsed_pair(again, pair)
         assert not parsed.alone
         assert parsed.target.heads.tolist() == same.target.heads.tolist()
     prepared = again.prepare(pairs[31])
@@ -102,15 +106,15 @@ def test_source_trees_joint_best_and_observed(pairs, trained, source_parser):
     parser, _ = trained
     pair = pairs[31]
     wrong = with_heads(pair.source, [-1, 0, *range(1, len(pair.source))])
-    observed = parser.parse_pair(replace(pair, source=wrong), source_tree="observed")
+    observed = parsed_pair(parser, replace(pair, source=wrong), source_tree="observed")
     assert observed.source.heads.tolist() == wrong.heads.tolist()
-    best = parser.parse_pair(pair, source_tree="best")
+    best = parsed_pair(parser, pair, source_tree="best")
     assert best.source.heads.tolist() == source_parser.parse(pair.source).heads.tolist()
     with pytest.raises(UsageError, match="known: joint, best, observed"):
-        parser.parse_pair(pair, source_tree="none")
+        parsed_pair(parser, pair, source_tree="none")
     headless = with_heads(pair.source, np.full(len(pair.source) + 1, -1))
     with pytest.raises(UsageError, match="no head at word 1"):
-        parser.parse_pair(replace(pair, source=headless), source_tree="observed")
+        parsed_pair(parser, replace(pair, source=headless), source_tree="observed")
 
 
 def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
