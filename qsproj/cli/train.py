@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,14 @@ from qsproj.cli.options.common import (
     whole_number,
 )
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.files import name_of
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.arc_training import TrainingReport
+    from qsproj.models.arc.treebank_weights import Treebank
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
 
@@ -35,6 +38,7 @@ EXAMPLES = """examples:
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
   qsproj train train.conllu.gz -o my.model --order 2                 # more accurate, about seven times slower
   qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
+  qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
@@ -114,6 +118,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--l2", type=number(least=0.0, most=1e6), default=None, metavar="X", help="strength of the L2 penalty"
     )
+    parser.add_argument(
+        "--like",
+        metavar="TAGGED",
+        help="weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this file: "
+        "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
+    )
     add_seed(parser)
 
 
@@ -122,6 +132,7 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+    from qsproj.models.arc.treebank_weights import Treebank
 
     defaults = TrainingOptions()
     settings = TrainingOptions(
@@ -134,8 +145,8 @@ def run(options: argparse.Namespace) -> None:
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
     _check_kind(options)
-    check_one_standard_input(*options.treebanks, options.dev)
-    check_model_output(options.output, *options.treebanks, options.dev)
+    check_one_standard_input(*options.treebanks, options.dev, options.like)
+    check_model_output(options.output, *options.treebanks, options.dev, options.like)
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
@@ -151,14 +162,27 @@ def run(options: argparse.Namespace) -> None:
             remedy="name a treebank, or leave --dev out",
         )
     read = read_tagged if options.joint_tags else read_all
+    treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
+    if options.like:
+        train = partial(train, weights=_weights(treebanks, options.like))
     parser, report = train(
-        list(read(options.treebanks)),
+        [sentence for treebank in treebanks for sentence in treebank.sentences],
         dev=dev,
         rng=np.random.default_rng(options.seed),
         options=settings,
     )
     parser.save(options.output)
     print(report.summary(parser.inference), file=sys.stderr)
+
+
+def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
+    """Weigh the treebanks by their likeness to a tagged file, say how, return the weight of each sentence."""
+    from qsproj.models.arc.treebank_weights import treebank_weights
+
+    likenesses = treebank_weights(treebanks, read_conllu(like), target_name=name_of(like))
+    for likeness in likenesses:
+        print(likeness, file=sys.stderr)
+    return [likeness.weight for likeness in likenesses for _ in range(likeness.sentences)]
 
 
 def _check_kind(options: argparse.Namespace) -> None:
@@ -171,6 +195,10 @@ def _check_kind(options: argparse.Namespace) -> None:
     first_order = options.order == 1 and not options.joint_tags
     if options.iterations is not None and first_order:
         raise UsageError("--iterations belongs to --order 2 and --joint-tags; leave it out")
+    if options.like and options.features != "delexicalised":
+        raise UsageError("--like belongs to --features delexicalised; give both, or neither")
+    if options.like and not first_order:
+        raise UsageError("--like weighs the trees of a parser of first order only; leave it out")
     if options.cutoff and not first_order:
         raise UsageError("--cutoff makes small models of first order only; leave it out")
 

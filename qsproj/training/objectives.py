@@ -125,6 +125,26 @@ class AboveBase:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """An objective that counts more or less than those of other sentences.
+
+    Attributes
+    ----------
+    weight : float
+        0 or more.
+    objective : Objective
+    """
+
+    weight: float
+    objective: Objective
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return loss and gradient of the objective, both times the weight."""
+        loss, gradient = self.objective.value_and_gradient(scores)
+        return self.weight * loss, self.weight * gradient
+
+
+@dataclass(frozen=True, slots=True)
 class CrossEntropy:
     """Cross-entropy against a distribution over trees that is known by its arc marginals.
 

@@ -214,3 +214,26 @@ def test_a_model_that_cannot_be_written_leaves_the_old_one(run_cli, tmp_path):
     assert outcome.code == 2
     assert outcome.err.count("\n") >= 1
     assert "no/such" in outcome.err
+
+
+def test_treebanks_are_weighed_by_their_likeness_to_tagged_text(run_cli, tmp_path):
+    train = ("train", CORPORA, "corpora/es.conllu", "--features", "delexicalised", "--epochs", "1")
+    like = run_cli(*train, "--like", "corpora/de.conllu", "-o", tmp_path / "like")
+    assert like.code == 0
+    lines = like.err.splitlines()
+    assert [line.split(": ")[0] for line in lines[:2]] == [CORPORA, "corpora/es.conllu"]
+    assert any(line.endswith("weight 1.00") for line in lines)
+    run_cli(*train, "-o", tmp_path / "alike")
+    assert (tmp_path / "like").read_bytes() != (tmp_path / "alike").read_bytes()
+
+
+def test_likeness_is_asked_for_where_it_says_nothing(run_cli, tmp_path):
+    words = run_cli("train", CORPORA, "--like", "corpora/de.conllu", "-o", tmp_path / "x")
+    assert (words.code, words.err.count("\n")) == (2, 1)
+    assert "--like belongs to --features delexicalised" in words.err
+    bare = tmp_path / "bare.conllu"
+    bare.write_text("1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    options = ("train", CORPORA, "--features", "delexicalised", "--like", bare, "-o", tmp_path / "x")
+    refused = run_cli(*options)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"{bare}: found no sentence with UPOS on every word" in refused.err

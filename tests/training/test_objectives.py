@@ -13,6 +13,7 @@ from qsproj.training.objectives import (
     PartialTreeLikelihood,
     Risk,
     TreeLikelihood,
+    Weighed,
 )
 
 
@@ -76,6 +77,7 @@ OBJECTIVES = [
     PartialTreeLikelihood(ALLOWED, enumerated),
     EvidenceLikelihood(EVIDENCE, enumerated),
     AboveBase(EVIDENCE, TreeLikelihood(HEADS, enumerated)),
+    Weighed(0.3, TreeLikelihood(HEADS, enumerated)),
     CrossEntropy(TARGET, enumerated),
     Risk(HEADS, expected),
 ]

@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_bucket
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference, reachable
 from qsproj.training.loop import EpochRecord, learn
-from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
+from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood, Weighed
 
 OBJECTIVES = ("margin", "likelihood", "risk")
 
@@ -93,6 +93,7 @@ def train_arc_parser(
     rng: np.random.Generator,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
+    weights: Sequence[float] | None = None,
 ) -> tuple[ArcParser, TrainingReport]:
     """Train a parser on trees; where a head is missing, it is summed out (thesis 3.2.5).
 
@@ -104,6 +105,9 @@ def train_arc_parser(
         Orders the sentences of each epoch; the same seed gives the same model.
     dev : sequence of Sentence
         Trees to stop early on.
+    weights : sequence of float, optional
+        How much the arcs of each sentence count, 0 or more; all alike by default. Relations are learned from
+        all alike.
 
     Raises
     ------
@@ -131,6 +135,12 @@ def train_arc_parser(
     kept, examples = _examples(usable, inference, template_set, options.objective, skipped)
     if not examples:
         raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+    if weights is not None:
+        weight_of = dict(zip(map(id, sentences), weights, strict=True))
+        examples = [
+            (encoded, Weighed(weight_of[id(sentence)], objective))
+            for sentence, (encoded, objective) in zip(kept, examples, strict=True)
+        ]
     support = supported_buckets(
         template_set,
         ((encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)),

@@ -1,0 +1,70 @@
+"""Treebanks weighed by their likeness to a language, and what weights do to training."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.treebank_weights import Treebank, treebank_weights
+from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from tests.sentences import make_sentence
+
+OPTIONS = TrainingOptions(template_set="delexicalised", epochs=3, projective=True, single_root=True)
+# The same tags in two languages: the last word is the head in one, the first in the other.
+FINAL = [make_sentence("a b c", "NOUN ADV VERB", [3, 3, 0], "x y root")] * 20
+INITIAL = [make_sentence("a b c", "NOUN ADV VERB", [0, 1, 1], "root y x")] * 20
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return {name: list(read_conllu(f"corpora/{name}.conllu")) for name in ("en", "de", "es")}
+
+
+def trained(sentences, weights=None):
+    return train_arc_parser(sentences, rng=np.random.default_rng(1), options=OPTIONS, weights=weights)[0]
+
+
+def test_the_likeness_to_a_treebank_itself_is_greatest(sample):
+    treebanks = [Treebank(name, sentences) for name, sentences in sample.items()]
+    for treebank in treebanks:
+        likenesses = treebank_weights(treebanks, treebank.sentences)
+        by_name = {likeness.name: likeness for likeness in likenesses}
+        assert by_name[treebank.name].divergence == 0.0
+        assert by_name[treebank.name].weight == 1.0
+        assert all(likeness.weight < 0.1 for likeness in likenesses if likeness.name != treebank.name)
+    assert str(likenesses[0]).startswith("en: 90 sentences, divergence of tag trigrams ")
+
+
+def test_sentences_without_tags_do_not_count(sample):
+    untagged = make_sentence("a b", "_ NOUN")
+    english = Treebank("en", sample["en"])
+    (mixed,) = treebank_weights([english], [*sample["de"], untagged])
+    assert mixed.divergence == treebank_weights([english], sample["de"])[0].divergence
+    with pytest.raises(UsageError, match="the target: found no sentence with UPOS"):
+        treebank_weights([english], [untagged])
+    with pytest.raises(UsageError, match="bare: found no sentence with UPOS"):
+        treebank_weights([Treebank("bare", [untagged])], sample["de"])
+
+
+def test_the_heavier_treebank_is_believed():
+    test = make_sentence("d e f", "NOUN ADV VERB")
+    for final, initial, root in ((1.0, 0.1, 3), (0.1, 1.0, 1)):
+        weights = [final] * len(FINAL) + [initial] * len(INITIAL)
+        assert trained([*FINAL, *INITIAL], weights).parse(test).heads.tolist().index(0) == root
+
+
+def test_weights_of_one_change_nothing_and_weight_zero_is_not_learned_from():
+    plain, weighed = trained(FINAL), trained(FINAL, [1.0] * len(FINAL))
+    np.testing.assert_array_equal(plain.scorer.weights, weighed.scorer.weights)
+    assert not trained(FINAL, [0.0] * len(FINAL)).scorer.weights.any()
+
+
+def test_a_weighted_prior_votes_and_is_told(sample):
+    english, spanish = Treebank("en", sample["en"]), Treebank("es", sample["es"])
+    one = weighted_prior([english], target=sample["de"], rng=np.random.default_rng(1))
+    assert (len(one.members), one.report) == (1, ())
+    three = weighted_prior([english], [spanish], target=iter(sample["de"]), rng=np.random.default_rng(1))
+    assert len(three.members) == 3
+    assert [line.split(":")[0] for line in three.report] == ["en", "es"]
+    np.testing.assert_array_equal(three.members[0].scorer.weights, one.members[0].scorer.weights)
