@@ -13,10 +13,12 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import NONE
 from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.joint.noisy_channel import NO_FAMILY
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.noisy_channel import (
     NoisyChannelOptions,
@@ -119,6 +121,31 @@ def test_arcs_of_an_observed_source_tree_are_not_pruned(pairs, bilingual):
     assert np.isfinite(loss)
     assert np.abs(gradient).max() > 1e-3
     assert unlikely.statuses == {Status.CONVERGED: 2}
+
+
+def test_the_channel_has_the_factors_that_are_asked_for(pairs, bilingual):
+    """By the factors of the graph, and by what is learned through them."""
+
+    def channel(*families):
+        return NoisyChannelOptions(training=TrainingOptions(epochs=1), families=families)
+
+    numbers = {name: FAMILIES.index(name) for name in ("MONO", "SWAP")}
+    for families in (("MONO",), ("SWAP",), ("MONO", "SWAP")):
+        graph = source_tree_likelihood(
+            bilingual, pairs[20], options=channel(*families), statuses=Counter()
+        ).structure
+        found = set(graph.families.tolist()) - {NO_FAMILY}
+        assert found == {numbers[name] for name in families}
+    parallel, turned = (
+        train_noisy_channel(bilingual, (), pairs[20:24], rng=np.random.default_rng(1), options=channel(name))[
+            0
+        ].scorer.weights
+        for name in numbers
+    )
+    assert not np.array_equal(parallel, turned)
+    with pytest.raises(UsageError, match="expected one of NONE: without it"):
+        source = channel("NONE")
+        train_noisy_channel(bilingual, (), pairs[20:21], rng=np.random.default_rng(1), options=source)
 
 
 def test_observed_source_trees_are_asked_for(pairs, bilingual):
