@@ -16,7 +16,8 @@ from qsproj import parallel
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.models.qg_dmv import qg_dmv_parts
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order
 from tests.sentences import make_sentence
 

@@ -21,7 +21,8 @@ from qsproj.cli.options.common import (
     check_one_standard_input,
     check_outputs_differ,
 )
-from qsproj.cli.options.projection_methods import METHODS, refuse_unread_options
+from qsproj.cli.options.projection_methods import METHODS, WAYS
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import check_can_be_written
 from qsproj.errors import UsageError, unknown_name
 
@@ -73,15 +74,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for method in METHODS.values():
         method.add_options(parser)
     add_workers(parser)
-    read = sorted({name for method in METHODS.values() for name in method.reads})
-    parser.set_defaults(unless_given={name: parser.get_default(name) for name in read})
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
     """Project by the chosen method, write the model, say how it went."""
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
-    refuse_unread_options(options)
+    refuse_unread(options, WAYS, f"--method {options.method}")
     projected = METHODS[options.method].project(_sources(options), options)
     projected.parser.save(options.output)
     for line in projected.report:

@@ -20,7 +20,8 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.pipelines.projection.baselines import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts
-from qsproj.pipelines.projection.project import HardProjectionOptions, ProjectedTrees, train_on_projection
+from qsproj.pipelines.projection.method_options import HardProjectionOptions
+from qsproj.pipelines.projection.project import ProjectedTrees, train_on_projection
 
 HELD_OUT = 30
 EPOCHS = 8

@@ -15,7 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qsproj.corpus.alignments import read_alignments, write_alignments
@@ -24,12 +24,12 @@ from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.dmv.dmv_training import DmvOptions
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.storage import load_model, load_parser
 from qsproj.pipelines.projection.baselines import attach_next, attach_previous
-from qsproj.pipelines.projection.em_projection import HardEmOptions, project_hard_em, project_tags_only
+from qsproj.pipelines.projection.em_projection import project_hard_em, project_tags_only
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts, project_tree
+from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.qg_projection import project_qg
 from scripts.experiments.measure_projection import NAMES, Run, direct_projection, prepare, start, without_ids
@@ -49,37 +49,32 @@ class Rung:
     project: Callable[[Pairs], Projected]
 
 
-def from_trees(iterations: int) -> DmvOptions:
-    """Start from the whole trees, then impute what is missing from the others."""
-    return DmvOptions(
-        initialiser="trees", keep_heads=True, iterations=iterations, max_words=40, punctuation="strip"
-    )
-
-
-EVERY_ARC = HardEmOptions(min_attached=0.0)
+EVERY_ARC = ProjectedArcs(min_attached=0.0)
 
 RUNGS = (
     Rung(
         "EM",
         "--method em",
-        lambda pairs: project_tags_only(
-            pairs, training=DmvOptions(iterations=50, max_words=15, punctuation="strip")
-        ),
+        lambda pairs: project_tags_only(pairs, training=EM_FROM_TAGS),
     ),
     Rung(
         "hard",
         "--method hard-em --iterations 0",
-        lambda pairs: project_hard_em(pairs, projection=HardEmOptions(), training=from_trees(0)),
+        lambda pairs: project_hard_em(
+            pairs, projection=ProjectedArcs(), training=replace(EM_FROM_ARCS, iterations=0)
+        ),
     ),
     Rung(
         "hard + EM, as in the thesis",
         "--method hard-em --iterations 10 --min-attached 0",
-        lambda pairs: project_hard_em(pairs, projection=EVERY_ARC, training=from_trees(10)),
+        lambda pairs: project_hard_em(
+            pairs, projection=EVERY_ARC, training=replace(EM_FROM_ARCS, iterations=10)
+        ),
     ),
     Rung(
         "hard + EM",
         "--method hard-em",
-        lambda pairs: project_hard_em(pairs, projection=HardEmOptions(), training=from_trees(1)),
+        lambda pairs: project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS),
     ),
     Rung(
         "QG + EM",

@@ -122,10 +122,10 @@ def test_a_target_without_tags_is_refused(run_cli, tmp_path, method):
 
 
 def test_every_option_is_read_by_some_method():
-    common = ("help", "command", "run", "unless_given", "source", "target", "alignment", "alignment_format")
+    common = ("help", "command", "run", "read_by_some", "source", "target", "alignment", "alignment_format")
     parsed = vars(build_parser("project").parse_args(["project", *SAMPLE, "-o", "m"]))
     own = set(parsed) - {*common, "output", "trees", "method", "seed"}
-    assert own == set(parsed["unless_given"])
+    assert own == set(parsed["read_by_some"])
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,18 @@ def test_every_option_is_read_by_some_method():
         (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
         (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
         (("--method", "nothing"), "known: hard, hard-em, qg, em"),
-        (("--strength", "2"), "--strength belongs to --method soft; leave it out with hard"),
-        (("--method", "qg", "--epochs", "2"), "--epochs belongs to --method hard; leave it out with qg"),
+        (("--strength", "2"), "--strength belongs to --method soft; leave it out with --method hard"),
+        (
+            ("--method", "qg", "--epochs", "2"),
+            "--epochs belongs to --method hard; leave it out with --method qg",
+        ),
         (("--method", "soft", "--jobs", "2"), "--jobs belongs to --method hard-em, qg, em"),
+        (
+            ("--longest", "9"),
+            "--longest belongs to --method hard-em, qg, em; leave it out with --method hard",
+        ),
+        (("--method", "qg", "--start", "harmonic"), "unknown start 'harmonic'; known: trees, uniform"),
+        (("--method", "em", "--start", "trees"), "choose --start harmonic or uniform"),
         (("--method", "em", "--prior", "x"), "--prior belongs to --method soft"),
         (("--source", GERMAN), "found 2 --source, 1 --alignment and 1 --target; give"),
         (("--target", GERMAN), "found 1 --source, 1 --alignment and 2 --target; give"),

@@ -13,8 +13,10 @@ from qsproj.corpus.pairing import AlignedFiles
 from qsproj.errors import DataError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_training import train_dmv
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.storage import HEADER_NAME, load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser

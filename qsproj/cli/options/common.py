@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
@@ -46,6 +46,50 @@ def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a number, {bounds}")
 
     return read
+
+
+def add_whole_number(
+    options: argparse._ActionsContainer,
+    *names: str,
+    least: int,
+    help: str,
+    metavar: str = "N",
+    default: int | None = None,
+    **more: Any,
+) -> None:
+    """Add an option that is a whole number from ``least`` on; its help tells the default."""
+    options.add_argument(
+        *names,
+        type=whole_number(least=least),
+        default=default,
+        metavar=metavar,
+        help=_with_default(help, default),
+        **more,
+    )
+
+
+def add_number(
+    options: argparse._ActionsContainer,
+    name: str,
+    *,
+    least: float,
+    help: str,
+    most: float = math.inf,
+    metavar: str = "X",
+    default: float | None = None,
+) -> None:
+    """Add an option that is a number from ``least`` to ``most``; its help tells the default."""
+    options.add_argument(
+        name,
+        type=number(least=least, most=most),
+        default=default,
+        metavar=metavar,
+        help=_with_default(help, default),
+    )
+
+
+def _with_default(help: str, default: float | None) -> str:
+    return help if default is None else f"{help} (default: {default:g})"
 
 
 def check_one_standard_input(*paths: str | None) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from qsproj.cli.options.common import number, whole_number
+from qsproj.cli.options.common import add_number, add_whole_number, workers_of
+from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 
 if TYPE_CHECKING:
     from qsproj.corpus.pairing import AlignedFiles
@@ -15,33 +19,48 @@ if TYPE_CHECKING:
 
 # The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
 Sources: TypeAlias = "tuple[AlignedFiles, ...]"
+Options = TypeVar("Options", DmvOptions, QgOptions)
 
-EM_READS = (
-    *("iterations", "longest", "punctuation", "checkpoint", "resume"),
-    *("jobs", "backend", "scheduler"),
-)
+DEFAULTS: dict[str, DmvOptions | QgOptions] = {
+    "em": EM_FROM_TAGS,
+    "hard-em": EM_FROM_ARCS,
+    "qg": QgOptions(),
+}
+# Options that are called as the fields of DmvOptions and QgOptions that they set.
+FIELDS = ("iterations", "start", "max_words", "punctuation")
+ARC_READS = ("completion", "min_weight", "min_attached")
+EM_READS = (*FIELDS, "checkpoint", "resume", "jobs", "backend", "scheduler")
 
 
 def add_em_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``em``, ``hard-em`` and ``qg`` read."""
     group = parser.add_argument_group("--method em, hard-em, qg")
-    group.add_argument(
+    add_whole_number(
+        group,
         "--iterations",
-        type=whole_number(least=0),
-        metavar="N",
-        help="of EM, at most (default: em 50, hard-em 1, qg 1); hard-em with 0: count whole projected trees",
+        least=0,
+        help=f"of EM, at most ({_defaults('iterations')}); with 0 what it starts from: hard-em and qg then "
+        "count whole projected trees",
     )
     group.add_argument(
+        "--start",
+        metavar="NAME",
+        help="what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic, nearby "
+        "tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of the "
+        f"source, as in the thesis ({_defaults('start')})",
+    )
+    add_whole_number(
+        group,
         "--longest",
-        type=whole_number(least=1),
-        metavar="N",
-        help="leave out target sentences of more words (default: em 15, hard-em and qg 40)",
+        dest="max_words",
+        least=1,
+        help=f"leave out target sentences of more words ({_defaults('max_words')})",
     )
     group.add_argument(
         "--punctuation",
-        default="strip",
         metavar="NAME",
-        help="strip: leave it out, attach it by rule when parsing (default); keep: learn it as any word",
+        help="strip: leave it out, attach it by rule when parsing; keep: learn it as any word "
+        f"({_defaults('punctuation')})",
     )
     group.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="write the state of EM there after each iteration"
@@ -49,90 +68,73 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resume", action="store_true", help="go on from the state in --checkpoint DIR, where there is one"
     )
-    qg = parser.add_argument_group("--method qg")
-    qg.add_argument(
+    add_number(
+        parser.add_argument_group("--method qg"),
         "--min-linked",
-        type=number(least=0.0, most=1.0),
-        default=0.8,
-        metavar="X",
+        least=0.0,
+        most=1.0,
+        default=QgOptions().min_linked,
         help="learn from pairs in which this share of the target words is linked, a link counting as much as "
-        "it weighs (default: 0.8); align with --threshold 0.15 --weights",
+        "it weighs; align with --threshold 0.15 --weights",
     )
+
+
+def _defaults(field: str) -> str:
+    """Say what is the default of each method."""
+    by_method = {method: getattr(options, field) for method, options in DEFAULTS.items()}
+    if len(set(by_method.values())) == 1:
+        return f"default: {by_method['em']}"
+    return f"default: {', '.join(f'{method} {value}' for method, value in by_method.items())}"
+
+
+def projected_arcs(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of the arcs that are carried over, by the fields of ProjectedArcs."""
+    return {name: getattr(options, name) for name in ARC_READS}
 
 
 def tags_only(sources: Sources, options: argparse.Namespace) -> Projected:
     """Learn from the target's tags alone."""
-    from qsproj.cli.options.common import workers_of
-    from qsproj.models.dmv.dmv_training import DmvOptions
     from qsproj.pipelines.projection.em_projection import project_tags_only
 
     (pairs,) = sources
-    training = DmvOptions(
-        iterations=_or_default(options.iterations, 50),
-        max_words=_or_default(options.longest, 15),
-        punctuation=options.punctuation,
-    )
-    return project_tags_only(
-        pairs,
-        training=training,
-        workers=workers_of(options),
-        checkpoint=_checkpoint(options),
-        trees=options.trees,
-    )
+    return project_tags_only(pairs, training=_changed(EM_FROM_TAGS, options), **_running(options))
 
 
 def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
     """Hold projected arcs fixed, impute the rest."""
-    from qsproj.cli.options.common import workers_of
-    from qsproj.models.dmv.dmv_training import DmvOptions
-    from qsproj.pipelines.projection.em_projection import HardEmOptions, project_hard_em
+    from qsproj.pipelines.projection.em_projection import project_hard_em
 
     (pairs,) = sources
-    training = DmvOptions(
-        initialiser="trees",
-        keep_heads=True,
-        iterations=_or_default(options.iterations, 1),
-        max_words=_or_default(options.longest, 40),
-        punctuation=options.punctuation,
-    )
     return project_hard_em(
         pairs,
-        projection=HardEmOptions(
-            completion=options.completion,
-            min_weight=options.min_weight,
-            min_attached=options.min_attached,
-        ),
-        training=training,
-        workers=workers_of(options),
-        checkpoint=_checkpoint(options),
-        trees=options.trees,
+        projection=ProjectedArcs(**projected_arcs(options)),
+        training=_changed(EM_FROM_ARCS, options),
+        **_running(options),
     )
 
 
 def qg(sources: Sources, options: argparse.Namespace) -> Projected:
     """Learn how the target's trees correspond to the source's."""
-    from qsproj.cli.options.common import workers_of
-    from qsproj.models.qg_dmv.qg_dmv_training import QgOptions
     from qsproj.pipelines.projection.qg_projection import project_qg
 
     (pairs,) = sources
-    training = QgOptions(
-        iterations=_or_default(options.iterations, 1),
-        max_words=_or_default(options.longest, 40),
-        min_linked=options.min_linked,
-        punctuation=options.punctuation,
-    )
-    return project_qg(
-        pairs,
-        training=training,
-        workers=workers_of(options),
-        checkpoint=_checkpoint(options),
-        trees=options.trees,
-    )
+    training = _changed(QgOptions(min_linked=options.min_linked), options)
+    return project_qg(pairs, training=training, **_running(options))
 
 
-def _or_default(value: int | None, default: int) -> int:
-    return default if value is None else value
+def _changed(defaults: Options, options: argparse.Namespace) -> Options:
+    """Return a method's defaults with what was given in their place."""
+    given = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
+    return replace(defaults, **given)
+
+
+def _running(options: argparse.Namespace) -> dict[str, Any]:
+    """Return who computes, where the state is kept, and where trees are written: the same for all methods."""
+    return {
+        "workers": workers_of(options),
+        "checkpoint": _checkpoint(options),
+        "trees": options.trees,
+    }
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:

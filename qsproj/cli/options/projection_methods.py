@@ -6,14 +6,22 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qsproj.cli.options.common import number, whole_number
-from qsproj.cli.options.projection_em import EM_READS, Sources, add_em_options, hard_em, qg, tags_only
+from qsproj.cli.options.common import add_number, add_whole_number
+from qsproj.cli.options.projection_em import (
+    ARC_READS,
+    EM_READS,
+    Sources,
+    add_em_options,
+    hard_em,
+    projected_arcs,
+    qg,
+    tags_only,
+)
 from qsproj.errors import UsageError
+from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
 
 if TYPE_CHECKING:
     from qsproj.pipelines.projection.projected import Projected
-
-ARC_READS = ("completion", "min_weight", "min_attached")
 
 
 class Method(NamedTuple):
@@ -31,43 +39,45 @@ class Method(NamedTuple):
 
 def add_hard_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``hard`` reads, and ``hard-em`` in part."""
+    defaults = HardProjectionOptions()
     arcs = parser.add_argument_group("--method hard, hard-em")
     arcs.add_argument(
         "--completion",
-        default="none",
+        default=defaults.completion,
         metavar="NAME",
         help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
     )
-    arcs.add_argument(
+    add_number(
+        arcs,
         "--min-weight",
-        type=number(least=0.0, most=1.0),
-        default=0.5,
+        least=0.0,
+        most=1.0,
         metavar="P",
-        help="follow links of this weight, where links have weights (default: 0.5)",
+        default=defaults.min_weight,
+        help="follow links of this weight, where links have weights",
     )
-    arcs.add_argument(
+    add_number(
+        arcs,
         "--min-attached",
-        type=number(least=0.0, most=1.0),
-        default=0.8,
-        metavar="X",
-        help="train on sentences with heads for this share of their words; 1: whole trees (default: 0.8)",
+        least=0.0,
+        most=1.0,
+        default=defaults.min_attached,
+        help="train on sentences with heads for this share of their words; 1: whole trees",
     )
     group = parser.add_argument_group("--method hard")
-    group.add_argument(
+    add_whole_number(
+        group,
         "--max-sentences",
-        type=whole_number(least=1),
-        default=20000,
-        metavar="N",
-        help="train on the N densest at most (default: 20000)",
+        least=1,
+        default=defaults.max_sentences,
+        help="train on the N densest at most",
     )
     group.add_argument(
         "--nonprojective",
         action="store_true",
         help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
     )
-    group.add_argument(
-        "--epochs", type=whole_number(least=1), default=5, metavar="N", help="passes over them (default: 5)"
-    )
+    add_whole_number(group, "--epochs", least=1, default=HARD_EPOCHS, help="passes over them")
 
 
 def no_more_options(_: argparse.ArgumentParser) -> None:
@@ -79,17 +89,13 @@ def hard(sources: Sources, options: argparse.Namespace) -> Projected:
     import numpy as np
 
     from qsproj.models.arc.arc_training import TrainingOptions
-    from qsproj.pipelines.projection.project import HardProjectionOptions, project_hard
+    from qsproj.pipelines.projection.project import project_hard
 
     (pairs,) = sources
     return project_hard(
         pairs,
         rng=np.random.default_rng(options.seed),
-        completion=options.completion,
-        min_weight=options.min_weight,
-        selection=HardProjectionOptions(
-            min_attached=options.min_attached, max_sentences=options.max_sentences
-        ),
+        projection=HardProjectionOptions(**projected_arcs(options), max_sentences=options.max_sentences),
         training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
         trees=options.trees,
     )
@@ -106,26 +112,26 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         help="a parser of another language, trained with --features delexicalised; several vote, each with "
         "its own --prior (default: one trained on the trees of each source)",
     )
-    group.add_argument(
+    add_number(
+        group,
         "--strength",
-        type=number(least=0.0),
+        least=0.0,
         default=1.5,
-        metavar="X",
-        help="natural log of how much likelier an arc becomes by certain evidence (default: 1.5)",
+        help="natural log of how much likelier an arc becomes by certain evidence",
     )
-    group.add_argument(
+    add_whole_number(
+        group,
         "--sentences",
-        type=whole_number(least=1),
+        least=1,
         default=8000,
-        metavar="N",
-        help="learn from the N pairs on which evidence and parser agree most (default: 8000)",
+        help="learn from the N pairs on which evidence and parser agree most",
     )
-    group.add_argument(
+    add_whole_number(
+        group,
         "--rounds",
-        type=whole_number(least=1),
+        least=1,
         default=2,
-        metavar="N",
-        help="choose and learn N times, from the second on by the parser of the last (default: 2)",
+        help="choose and learn N times, from the second on by the parser of the last",
     )
     group.add_argument(
         "--qg",
@@ -192,15 +198,5 @@ METHODS: dict[str, Method] = {
 }
 
 
-def refuse_unread_options(options: argparse.Namespace) -> None:
-    """Raise UsageError when an option was given that the chosen method does not read.
-
-    ``options.unless_given`` holds the defaults: who gives one of these changes nothing.
-    """
-    for name, default in options.unless_given.items():
-        if name in METHODS[options.method].reads or getattr(options, name) == default:
-            continue
-        readers = ", ".join(method for method, row in METHODS.items() if name in row.reads)
-        raise UsageError(
-            f"--{name.replace('_', '-')} belongs to --method {readers}; leave it out with {options.method}"
-        )
+# What each method reads that not all do.
+WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}

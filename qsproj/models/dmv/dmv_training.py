@@ -11,7 +11,7 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
@@ -19,62 +19,28 @@ from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
+from qsproj.models.dmv.dmv_options import E_STEPS, STARTS, DmvOptions
 from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
 from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.training.em import EMRecord
 
-INITIALISERS = ("harmonic", "uniform", "trees")
-E_STEPS = ("sum", "viterbi")
 # Counts are added up part by part: the parts must not depend on who works on them.
 PART_SENTENCES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DmvOptions:
-    """How a DMV is trained.
-
-    Attributes
-    ----------
-    initialiser : str
-        ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in those
-        training sentences whose heads are all known.
-    e_step : str
-        ``sum`` over all derivations, or ``viterbi``: the best one alone.
-    keep_heads : bool
-        Whether the E-step is constrained to the heads that training sentences have (thesis 4.6.3.3); else
-        heads are not looked at, but by the initialiser ``trees``.
-    iterations : int
-        At most so many of EM; 0 leaves the initial parameters.
-    tolerance : float
-        Relative gain, of held-out data or else of the objective, below which EM has converged.
-    smoothing : float
-        Added to every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood.
-    max_words : int
-        Longer training sentences are left out; punctuation counts unless stripped.
-    punctuation : str
-        ``keep`` or ``strip``; see :mod:`qsproj.models.dmv.dmv_punctuation`.
-    """
-
-    initialiser: str = "harmonic"
-    e_step: str = "sum"
-    keep_heads: bool = False
-    iterations: int = 100
-    tolerance: float = 1e-5
-    smoothing: float = 0.1
-    max_words: int = MAX_WORDS
-    punctuation: str = "keep"
-
-
-@dataclass(frozen=True, slots=True)
 class DmvReport:
     """What happened in training.
 
     Attributes
     ----------
     iterations : tuple of EMRecord
+    log_likelihood : float or None
+        Of the training data under the parameters that came out, in nats; None where EM took no step.
     converged : bool
+        False when the iterations ran out first.
     sentences, whole : int
         Those that were trained on; those among them whose heads were all given and made use of.
     skipped : dict of str to int
@@ -82,6 +48,7 @@ class DmvReport:
     """
 
     iterations: tuple[EMRecord, ...]
+    log_likelihood: float | None
     converged: bool
     sentences: int
     whole: int
@@ -135,9 +102,21 @@ def train_dmv(
         iterations=options.iterations,
         tolerance=options.tolerance,
     )
-    model = Dmv(inventory, result.parameters, options.punctuation)
-    whole = sum(int(_is_whole(part).sum()) for part in parts)
-    return model, DmvReport(result.records, result.converged, sum(map(len, parts)), whole, skipped)
+    if result.converged and not dev:
+        log_likelihood: float | None = result.records[-1].log_likelihood
+    else:
+        log_likelihood = (
+            _summed(options.e_step, free, result.parameters, workers)[1] if result.records else None
+        )
+    report = DmvReport(
+        iterations=result.records,
+        log_likelihood=log_likelihood,
+        converged=result.converged,
+        sentences=sum(map(len, parts)),
+        whole=sum(int(_is_whole(part).sum()) for part in parts),
+        skipped=skipped,
+    )
+    return Dmv(inventory, result.parameters, options.punctuation), report
 
 
 def _is_whole(part: TagCorpus) -> NDArray[np.bool_]:
@@ -155,7 +134,7 @@ def _packed_parts(
     remaining = iter(sentences)
     while chunk := list(itertools.islice(remaining, PART_SENTENCES)):
         heads = None
-        if options.keep_heads or options.initialiser == "trees":
+        if options.keep_heads or options.start == "trees":
             heads = [reachable(sentence.heads, TREES) for sentence in chunk]
         corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
         usable = _usable(corpus, options, skipped)
@@ -239,14 +218,17 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
     UsageError
         When it is to start from trees and none is whole.
     """
-    if options.initialiser == "uniform":
+    if options.start == "uniform":
         return uniform_parameters(tags)
-    if options.initialiser == "harmonic":
+    if options.start == "harmonic":
         found = [DmvCounts(*dmv_harmonic_counts(part.tags, part.starts, tags)) for part in parts]
     else:
         whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
-            raise UsageError("no training sentence has all its heads; start from harmonic or uniform instead")
+            raise UsageError(
+                "no training sentence has all its heads, which --start trees counts; choose --start harmonic "
+                "or uniform"
+            )
         found = [
             DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
             for part in whole
@@ -264,8 +246,8 @@ def _check_possible(logs: NDArray[np.float64]) -> None:
 
 
 def _check(options: DmvOptions) -> None:
-    if options.initialiser not in INITIALISERS:
-        raise unknown_name("initialiser", options.initialiser, list(INITIALISERS))
+    if options.start not in STARTS:
+        raise unknown_name("start", options.start, list(STARTS))
     if options.e_step not in E_STEPS:
         raise unknown_name("E-step", options.e_step, list(E_STEPS))
 

@@ -58,6 +58,11 @@ class QgStep(QgParameters):
     monolingual_root: Floats
 
     @property
+    def has_counts(self) -> bool:
+        """Whether a step of EM gave them."""
+        return bool(self.monolingual_stop.any())
+
+    @property
     def monolingual(self) -> DmvCounts:
         """What the DMV that parses new text is estimated from."""
         return DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)

@@ -16,10 +16,12 @@ from qsproj.errors import UsageError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv_parameters import DmvParameters, uniform_parameters
 from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
 from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_parameters import (
     QgParameters,
     QgStep,
@@ -34,46 +36,31 @@ from qsproj.training.em import EMRecord, EMResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QgOptions:
-    """How a QG-DMV is trained.
+class QgReport:
+    """What happened in training.
 
     Attributes
     ----------
-    iterations : int
-        At most so many of EM; at least one, which the model for new text is estimated by.
-    tolerance : float
-        Relative gain, of held-out data or else of the objective, below which EM has converged.
-    smoothing : float
-        Added to every count of the QG-DMV; 0 gives plain maximum likelihood.
-    monolingual_smoothing : float
-        Added to every count of the DMV that parses new text.
-    parent_child : float
-        Probability of the configuration parent-child to start with; the others share the rest.
-    max_words : int
-        Pairs with a longer target sentence are left out.
-    min_linked : float
-        Pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned from the
-        target alone, and learned badly (measured in docs/notes/qg-dmv.md).
-    punctuation : str
-        ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    iterations : tuple of EMRecord
+    log_likelihood : float
+        Of the training data under the parameters that came out, in nats.
+    converged : bool
+        False when the iterations ran out first.
+    learned : bool
+        False when EM took no step, or held-out pairs like what it started from better than what any step made
+        of it: that is then what came out.
+    pairs : int
+        Pairs that were learned from.
+    configurations : dict of str to float
+        Probability of each.
+    skipped : dict of str to int
+        Pairs that were left out, by the reason.
     """
 
-    iterations: int = 1
-    tolerance: float = 1e-4
-    smoothing: float = 0.1
-    monolingual_smoothing: float = 0.1
-    parent_child: float = 0.9
-    max_words: int = 40
-    min_linked: float = 0.8
-    punctuation: str = "strip"
-
-
-@dataclass(frozen=True, slots=True)
-class QgReport:
-    """What happened in training: EM's iterations, learned configurations, pairs left out (and why)."""
-
     iterations: tuple[EMRecord, ...]
+    log_likelihood: float
     converged: bool
+    learned: bool
     pairs: int
     configurations: dict[str, float]
     skipped: dict[str, int]
@@ -97,7 +84,8 @@ def train_qg_dmv(
         candidates, and their weights, where given, the priors. Consumed one at a time and packed into
         temporary files, 1 to 2 kB a pair, so that memory does not grow with their number.
     dev : sequence of SentencePair
-        Pairs to check convergence on, by their likelihood.
+        Pairs to check convergence on, by their likelihood. Where they like the start best, the start is what
+        comes back, for new text, too, and the report says that nothing was learned.
     start : callable
         Called when all pairs have been gone through; gives a DMV of the target for EM to start from, or None:
         it then starts from parameters that prefer nothing but the configuration parent-child.
@@ -121,13 +109,35 @@ def train_qg_dmv(
         if first is None:
             raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
-        result = _run_em(packed, dev, start(), options, workers, checkpoint)
-    monolingual = result.parameters.monolingual.estimate(options.monolingual_smoothing)
-    model = QgDmv(
-        packed.source_inventory, result.parameters, Dmv(packed.inventory, monolingual, options.punctuation)
+        began = start()
+        result = _run_em(packed, dev, began, options, workers, checkpoint)
+        parameters = result.parameters
+        if result.converged and not dev:
+            log_likelihood = result.records[-1].log_likelihood
+        else:
+            log_likelihood = expected_counts(packed, parameters, workers=workers)[1]
+    monolingual = Dmv(packed.inventory, _monolingual(parameters, packed, began, options), options.punctuation)
+    report = QgReport(
+        iterations=result.records,
+        log_likelihood=log_likelihood,
+        converged=result.converged,
+        learned=parameters.has_counts,
+        pairs=packed.pairs,
+        configurations=_by_name(parameters),
+        skipped=skipped,
     )
-    report = QgReport(result.records, result.converged, packed.pairs, _by_name(result.parameters), skipped)
-    return model, report
+    return QgDmv(packed.source_inventory, parameters, monolingual), report
+
+
+def _monolingual(
+    parameters: QgStep, packed: PackedPairs, start: Dmv | None, options: QgOptions
+) -> DmvParameters:
+    """Return what parses new text: as EM counted, or where it comes back to its start, as that was."""
+    if parameters.has_counts:
+        return parameters.monolingual.estimate(options.monolingual_smoothing)
+    if start is None:
+        return uniform_parameters(len(packed.inventory))
+    return start.parameters.over(tag_numbers(packed.inventory, start.inventory))
 
 
 def _run_em(
@@ -138,7 +148,7 @@ def _run_em(
     workers: Workers,
     checkpoint: Checkpoint | None,
 ) -> EMResult[QgStep]:
-    """Run EM, at least a step of it: both models are estimated of what it counts."""
+    """Run EM; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
     initial = _initial(start, packed, options)
     held_out = [
@@ -162,7 +172,7 @@ def _run_em(
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=likelihood if dev else None,
-        iterations=max(options.iterations, 1),
+        iterations=options.iterations,
         tolerance=options.tolerance,
     )
 

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted
-from qsproj.models.dmv.dmv_training import DmvOptions, DmvReport, train_dmv
+from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.dmv.em_checkpoint import Checkpoint
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.projection.hard_projection import MIN_WEIGHT
+from qsproj.pipelines.projection.method_options import ProjectedArcs
 from qsproj.pipelines.projection.project import ProjectedTrees
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_summary
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_ending
 from qsproj.pipelines.projection.tree_selection import attached_share, none_dense_enough
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HardEmOptions:
-    """What EM is given.
-
-    Attributes
-    ----------
-    completion : str
-        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    min_weight : float
-        Lighter links are not followed.
-    min_attached : float
-        Sentences in which a smaller share of the words gets a head are left out.
-    """
-
-    completion: str = "none"
-    min_weight: float = MIN_WEIGHT
-    min_attached: float = 0.8
 
 
 def project_hard_em(
     pairs: Iterable[SentencePair],
     *,
-    projection: HardEmOptions,
+    projection: ProjectedArcs,
     training: DmvOptions,
     workers: Workers = THIS_PROCESS,
     checkpoint: Checkpoint | None = None,
@@ -90,8 +71,10 @@ def project_tags_only(
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 
-    Parameters and errors as those of :func:`project_hard_em`.
+    Parameters and errors as those of :func:`project_hard_em`; EM that starts from trees is an error, too.
     """
+    if training.start == "trees":
+        raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
     targets = (pair.target for pair in pairs if len(pair.target))
     model, report = train_dmv(targets, options=training, workers=workers, checkpoint=checkpoint)
     if trees:
@@ -110,9 +93,8 @@ def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 def _summary(report: DmvReport) -> tuple[str, ...]:
     whole = f", of which {report.whole} with all heads" if report.whole else ""
-    return em_summary(
-        f"trained on {counted(report.sentences, 'sentence')}{whole}",
-        report.iterations,
-        report.converged,
-        report.skipped,
+    what = f"trained on {counted(report.sentences, 'sentence')}{whole}"
+    return (
+        f"{what}; left out: {listed_reasons(report.skipped)}",
+        *em_ending(report.iterations, converged=report.converged, reached=report.log_likelihood),
     )

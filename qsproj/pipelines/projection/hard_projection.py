@@ -12,10 +12,9 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import counted, unknown_name
+from qsproj.pipelines.projection.method_options import MIN_WEIGHT
 
 UNLABELLED = "_"
-# The threshold of our aligner: links below it are candidates, more of them wrong than right.
-MIN_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)

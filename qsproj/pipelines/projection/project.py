@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,27 +12,11 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
-from qsproj.pipelines.projection.hard_projection import MIN_WEIGHT, ProjectionCounts, project_tree
+from qsproj.pipelines.projection.hard_projection import ProjectionCounts, project_tree
+from qsproj.pipelines.projection.method_options import MIN_WEIGHT, HardProjectionOptions
 from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
 from qsproj.pipelines.projection.tree_selection import densest_of_each_length, none_dense_enough
 from qsproj.progress import track
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HardProjectionOptions:
-    """Which projected trees a parser is trained on.
-
-    Attributes
-    ----------
-    min_attached : float
-        Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
-        4.6.3.3), less on partial trees, the rest of which is summed out.
-    max_sentences : int
-        Train on this many at most; see :func:`densest_of_each_length`.
-    """
-
-    min_attached: float = 0.8
-    max_sentences: int = 20000
 
 
 class ProjectedTrees:
@@ -94,9 +77,7 @@ def project_hard(
     pairs: Iterable[SentencePair],
     *,
     rng: np.random.Generator,
-    completion: str = "none",
-    min_weight: float = MIN_WEIGHT,
-    selection: HardProjectionOptions,
+    projection: HardProjectionOptions,
     training: TrainingOptions,
     trees: str | None = None,
 ) -> Projected:
@@ -106,10 +87,6 @@ def project_hard(
     ----------
     pairs : iterable of SentencePair
         The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
-    completion : str
-        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    min_weight : float
-        Lighter links are not followed.
     trees : path or None
         Where to write the projected trees, whole and partial.
 
@@ -118,9 +95,11 @@ def project_hard(
     UsageError
         When no source word has a head, no target word a tag, or no projected tree is dense enough.
     """
-    project = partial(ProjectedTrees, pairs, completion=completion, min_weight=min_weight)
+    project = partial(
+        ProjectedTrees, pairs, completion=projection.completion, min_weight=projection.min_weight
+    )
     projected = project()
-    parser, report, used = train_on_projection(projected, rng=rng, selection=selection, training=training)
+    parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
     if trees:
         write_conllu(project(), trees)
     return Projected(

@@ -12,7 +12,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.errors import UsageError, counted
 from qsproj.training.em import EMRecord
 
 # A DMV parses a sentence in less time than it takes to send it to another process: many go together.
@@ -65,16 +65,14 @@ def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]
         raise UsageError("no target word has a UPOS tag; tag the target first (qsproj tag)")
 
 
-def em_summary(
-    what: str, iterations: Sequence[EMRecord], converged: bool, skipped: dict[str, int]
-) -> tuple[str, ...]:
-    """Say how EM went: in a line what it was run on, in another how long and what it gained."""
-    ended = "converged" if converged else "stopped"
-    lines = [f"{what}; left out: {listed_reasons(skipped)}"]
-    if iterations:
-        first, last = iterations[0].log_likelihood, iterations[-1].log_likelihood
-        lines.append(
-            f"{ended} after {counted(len(iterations), 'iteration')} of EM: "
-            f"log-likelihood from {first:.1f} to {last:.1f}"
-        )
-    return tuple(lines)
+def em_ending(iterations: Sequence[EMRecord], *, converged: bool, reached: float | None) -> tuple[str, ...]:
+    """Say in a line how long EM took and what it gained; in none where there was no iteration.
+
+    ``reached`` is the log-likelihood of the training data under the parameters that came out.
+    """
+    if not iterations:
+        return ()
+    return (
+        f"{'converged' if converged else 'stopped'} after {counted(len(iterations), 'iteration')} of EM: "
+        f"log-likelihood from {iterations[0].log_likelihood:.1f} to {reached:.1f}",
+    )

@@ -11,16 +11,18 @@ from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import counted
+from qsproj.errors import counted, listed_reasons, unknown_name
 from qsproj.models.dmv.dmv import TREES, Dmv
+from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
-from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
+from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.dmv.em_checkpoint import Checkpoint
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.projection.hard_projection import project_tree
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_summary, with_trees_and_tags
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_ending, with_trees_and_tags
 
 # The counts of a DMV over tags are full by then.
 MOST_WHOLE_TREES = 10_000
@@ -34,7 +36,7 @@ def project_qg(
     checkpoint: Checkpoint | None = None,
     trees: str | None = None,
 ) -> Projected:
-    """Train a QG-DMV on the pairs (thesis 4.6.3.4), from the counts of the trees that project whole.
+    """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 
     Parameters
     ----------
@@ -51,7 +53,9 @@ def project_qg(
     DataError
         When the checkpoint is of other data or options.
     """
-    projected = _WholeTrees(pairs, training.punctuation)
+    if training.start not in STARTS:
+        raise unknown_name("start", training.start, list(STARTS))
+    projected = _WholeTrees(pairs, training)
     model, report = train_qg_dmv(
         projected, start=projected.counted, options=training, workers=workers, checkpoint=checkpoint
     )
@@ -59,27 +63,33 @@ def project_qg(
         parse = partial(tree_given_source, model)
         write_conllu(map_in_order(parse, pairs, workers=workers, block=BLOCK_SENTENCES), trees)
     what = f"trained on {counted(report.pairs, 'pair')}"
+    ended = em_ending(report.iterations, converged=report.converged, reached=report.log_likelihood)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
         model,
         (
-            *em_summary(what, report.iterations, report.converged, report.skipped),
+            f"{what}; left out: {listed_reasons(report.skipped)}",
+            *ended,
             f"configurations: {learned}",
         ),
     )
 
 
 class _WholeTrees:
-    """Sentence pairs, passed on; the first target sentences onto which a whole tree is projected are kept."""
+    """Sentence pairs, passed on; the first target sentences onto which a whole tree is projected are kept.
 
-    def __init__(self, pairs: Iterable[SentencePair], punctuation: str) -> None:
+    None is kept where EM starts from something else.
+    """
+
+    def __init__(self, pairs: Iterable[SentencePair], options: QgOptions) -> None:
         self._pairs = pairs
-        self._punctuation = punctuation
+        self._punctuation = options.punctuation
+        self._most = MOST_WHOLE_TREES if options.start == "trees" else 0
         self._trees: list[Sentence] = []
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in with_trees_and_tags(self._pairs):
-            if len(self._trees) < MOST_WHOLE_TREES and len(pair.target):
+            if len(self._trees) < self._most and len(pair.target):
                 tree, _ = project_tree(pair)
                 kept = kept_words(tree.upos, punctuation=self._punctuation)
                 if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
@@ -90,9 +100,7 @@ class _WholeTrees:
         """Return the DMV of the trees' relative frequencies; None where there is no tree."""
         if not self._trees:
             return None
-        options = DmvOptions(
-            initialiser="trees", keep_heads=True, iterations=0, punctuation=self._punctuation
-        )
+        options = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation=self._punctuation)
         return train_dmv(self._trees, options=options)[0]
 
 

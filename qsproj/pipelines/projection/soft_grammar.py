@@ -10,7 +10,8 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 
 # A grammar over tags is full by then; see docs/ladder.md.
 GRAMMAR_PAIRS = 20_000

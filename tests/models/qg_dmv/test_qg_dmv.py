@@ -9,15 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_parameters import DmvParameters, normalised
+from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, expectation, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import LEAST_PRIOR, pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_parameters import QgParameters, biased_parameters, parameters_like
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, linked_share, train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
 from tests.oracles import qg_dmv as oracle
 from tests.oracles.trees import all_trees
@@ -310,6 +315,74 @@ def test_held_out_pairs_end_the_training():
     _, report = train_qg_dmv(pairs, dev=pairs, options=QgOptions(iterations=50, tolerance=1e-3))
     assert report.converged
     assert all(record.held_out is not None for record in report.iterations)
+
+
+def misleading():
+    """Return a DMV of parallel(True) as a held-out pair has it, and pairs that teach the reverse of it."""
+    turned = make_sentence("see the dog", "VERB DET NOUN", [2, 3, 0])
+    pairs = [SentencePair(turned, parallel(True).target, parallel(True).alignment)] * 5
+    start = train_dmv(
+        [with_heads(parallel(True).target, np.array([-1, 2, 3, 0, 3]))] * 20,
+        options=DmvOptions(start="trees", keep_heads=True, iterations=0, smoothing=0.01),
+    )[0]
+    return start, pairs
+
+
+def test_a_start_that_held_out_pairs_prefer_is_what_comes_back():
+    """The parser of new text, too: it was made of counts that no step had taken, and preferred nothing."""
+    start, pairs = misleading()
+    dev = [parallel(True)] * 5
+    options = QgOptions(iterations=3, tolerance=-1.0)
+    model, report = train_qg_dmv(pairs, dev=dev, start=lambda: start, options=options)
+    assert not report.learned
+    of_start = start.parameters.over(tag_numbers(model.monolingual.inventory, start.inventory))
+    for name in ("stop", "child", "root"):
+        one, other = getattr(model.monolingual.parameters, name), getattr(of_start, name)
+        np.testing.assert_array_equal(one, other)
+    assert model.parse(dev[0].target).heads.tolist() == start.parse(dev[0].target).heads.tolist()
+    assert train_qg_dmv(pairs, start=lambda: start, options=options)[1].learned
+
+
+def test_without_a_step_it_is_what_it_starts_from():
+    start, pairs = misleading()
+    model, report = train_qg_dmv(pairs, start=lambda: start, options=QgOptions(iterations=0))
+    assert (report.learned, report.iterations) == (False, ())
+    np.testing.assert_allclose(model.monolingual.parameters.child, start.parameters.child)
+
+
+def test_the_report_tells_the_likelihood_after_the_last_step():
+    pairs = [parallel(True), parallel(False)] * 4
+    _, one = train_qg_dmv(pairs, options=QgOptions(iterations=1))
+    _, two = train_qg_dmv(pairs, options=QgOptions(iterations=2, tolerance=-1.0))
+    assert one.log_likelihood == pytest.approx(two.iterations[1].log_likelihood)
+    assert one.log_likelihood > one.iterations[0].log_likelihood
+    _, long = train_qg_dmv(pairs, options=QgOptions(iterations=100))
+    assert long.converged
+    assert long.log_likelihood == long.iterations[-1].log_likelihood
+
+
+def test_smoothing_adds_to_the_counts_of_both_models():
+    """Checked against the counts of the step, to which each model adds a number of its own."""
+    rng = np.random.default_rng(11)
+    pairs = [random_pair(rng, 4, 3) for _ in range(6)]
+    options = QgOptions(smoothing=0.3, monolingual_smoothing=0.7, punctuation="keep", min_linked=0.0)
+    model, _ = train_qg_dmv(pairs, options=options)
+    tags, senses = model.monolingual.inventory, model.source_inventory
+    corpus = pack_pairs(pair_nodes(pair, tags, senses, punctuation="keep") for pair in pairs)
+    start = biased_parameters(len(tags), len(senses) + 1, parent_child=options.parent_child)
+    counts, _ = expected_counts([corpus], start)
+
+    def shares(values, added):
+        return (values + added) / (values + added).sum(axis=-1, keepdims=True)
+
+    np.testing.assert_allclose(model.parameters.child, shares(counts.child, 0.3))
+    np.testing.assert_allclose(model.parameters.root, shares(counts.root, 0.3))
+    np.testing.assert_allclose(model.parameters.stop, shares(counts.stop, 0.3)[..., 0])
+    np.testing.assert_allclose(model.parameters.configuration, shares(counts.configuration, 0.3))
+    alone, target = counts.without_source(), model.monolingual.parameters
+    np.testing.assert_allclose(target.child, shares(alone.child, 0.7))
+    np.testing.assert_allclose(target.root, shares(alone.root, 0.7))
+    np.testing.assert_allclose(target.stop, shares(alone.stop, 0.7)[..., 0])
 
 
 def test_files_come_back_the_same(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,8 +12,11 @@ from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.models.dmv.dmv_training import DmvOptions, train_dmv
-from qsproj.models.qg_dmv.qg_dmv_training import QgOptions, train_qg_dmv
+from qsproj.errors import UsageError
+from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_training import train_dmv
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.pipelines.projection import qg_projection
 from qsproj.pipelines.projection.project import ProjectedTrees
 from qsproj.pipelines.projection.qg_projection import project_qg
@@ -34,7 +40,7 @@ def child(parser):
 
 
 def test_it_starts_from_the_trees_that_project_whole(sample):
-    whole = DmvOptions(initialiser="trees", keep_heads=True, iterations=0, punctuation="strip")
+    whole = DmvOptions(start="trees", keep_heads=True, iterations=0, punctuation="strip")
     dmv, report = train_dmv(ProjectedTrees(sample), options=whole)
     assert 10 < report.whole < 90
     expected, _ = train_qg_dmv(sample, start=lambda: dmv, options=OPTIONS)
@@ -59,3 +65,19 @@ def unlinked_at_the_end(pair):
     links = pair.alignment.links
     kept = make_alignment(len(pair.source), len(pair.target), links[links[:, 1] != last])
     return SentencePair(pair.source, pair.target, kept)
+
+
+def test_it_starts_as_in_the_thesis_where_that_is_asked_for(sample):
+    options = replace(OPTIONS, start="uniform", iterations=2)
+    expected, _ = train_qg_dmv(sample, options=options)
+    np.testing.assert_array_equal(child(project_qg(sample, training=options).parser), child(expected))
+    with pytest.raises(UsageError, match=r"unknown start 'harmonic'.*trees, uniform"):
+        project_qg(sample, training=replace(OPTIONS, start="harmonic"))
+
+
+def test_the_report_tells_what_the_step_gained(sample):
+    report = project_qg(sample, training=OPTIONS).report[1]
+    before, after = re.fullmatch(
+        "stopped after 1 iteration of EM: log-likelihood from (-[0-9.]+) to (-[0-9.]+)", report
+    ).groups()
+    assert float(after) > float(before)

@@ -1,0 +1,47 @@
+"""How a QG-DMV is trained: the options, with what they are by default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STARTS = ("trees", "uniform")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QgOptions:
+    """How a QG-DMV is trained.
+
+    Attributes
+    ----------
+    iterations : int
+        At most so many of EM; 0 leaves what it starts from.
+    tolerance : float
+        Relative gain, of held-out data or else of the objective, below which EM has converged.
+    smoothing : float
+        Added to every count of the QG-DMV; 0 gives plain maximum likelihood.
+    monolingual_smoothing : float
+        Added to every count of the DMV that parses new text.
+    start : str
+        What EM starts from: ``trees``, the relative frequencies in the target trees that project whole, the
+        same in every sense (:mod:`qsproj.pipelines.projection.qg_projection` counts them); or ``uniform``,
+        parameters that prefer nothing (thesis 4.6.3.4). Either prefers the configuration parent-child.
+    parent_child : float
+        Probability of the configuration parent-child to start with; the others share the rest.
+    max_words : int
+        Pairs with a longer target sentence are left out.
+    min_linked : float
+        Pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned from the
+        target alone, and learned badly (measured in docs/notes/qg-dmv.md).
+    punctuation : str
+        ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    """
+
+    iterations: int = 1
+    tolerance: float = 1e-4
+    smoothing: float = 0.1
+    monolingual_smoothing: float = 0.1
+    start: str = "trees"
+    parent_child: float = 0.9
+    max_words: int = 40
+    min_linked: float = 0.8
+    punctuation: str = "strip"

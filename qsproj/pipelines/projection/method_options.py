@@ -1,0 +1,51 @@
+"""What the methods of projection are given: their options, with what they are by default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qsproj.models.dmv.dmv_options import DmvOptions
+
+# Links of this weight are trusted as if there were no others.
+MIN_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedArcs:
+    """Which arcs are carried over, and which sentences are learned from.
+
+    Attributes
+    ----------
+    completion : str
+        A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
+    min_weight : float
+        Lighter links are not followed.
+    min_attached : float
+        Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
+        4.6.3.3), less on partial trees, the rest of which is summed out, or imputed.
+    """
+
+    completion: str = "none"
+    min_weight: float = MIN_WEIGHT
+    min_attached: float = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardProjectionOptions(ProjectedArcs):
+    """What the method ``hard`` is given.
+
+    Attributes
+    ----------
+    max_sentences : int
+        Train on this many at most;
+        see :func:`~qsproj.pipelines.projection.tree_selection.densest_of_each_length`.
+    """
+
+    max_sentences: int = 20000
+
+
+# Of the parser that the method ``hard`` trains: passes over the projected trees.
+HARD_EPOCHS = 5
+# How the DMV of the methods ``em`` and ``hard-em`` is trained.
+EM_FROM_TAGS = DmvOptions()
+EM_FROM_ARCS = DmvOptions(start="trees", keep_heads=True, iterations=1, max_words=40)
