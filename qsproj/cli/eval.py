@@ -1,9 +1,13 @@
-"""Score a parsed file against gold trees of the same words, or compare two parsed files.
+"""Score a parsed file against gold trees, compare two parsed files, or score word alignments.
 
 UAS and LAS are percentages of words with the right head, and with the right head and relation; "LAS, no
-subtypes" compares nsubj:pass as nsubj, and is the LAS of the CoNLL 2018 shared task. UEM and LEM are
-percentages of sentences without an error. Punctuation (gold UPOS PUNCT) is scored unless --no-punct is given.
-Words without a gold head are not scored; how many is said.
+subtypes" compares nsubj:pass as nsubj, and is the LAS of the CoNLL 2018 shared task. UPOS is the percentage
+of words with the right tag; --tags scores nothing else. UEM and LEM are percentages of sentences without an
+error. Punctuation (gold UPOS PUNCT) is scored unless --no-punct is given. Words without a gold head are not
+scored; how many is said.
+
+Where SYSTEM cuts the same text into other sentences, tokens or words, each score is the F1 of what is right,
+as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too.
 
 --by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
 "found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
@@ -11,21 +15,40 @@ that swapping the two systems' results at random, sentence by sentence, sets the
 
 --calibration tells instead whether SYSTEM's ArcProb keeps its word: of the arcs that it gives 0.8, 80% should
 be right. The expected calibration error is the mean distance from that, in percent.
+
+--alignments scores links of the same sentence pairs: the alignment error rate (AER; less is better) and
+precision against sure and possible gold links, recall against the sure ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 
+from qsproj.corpus.alignments import ALIGNMENT_FORMATS, read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
-from qsproj.evaluation.attachment import attachment_scores
+from qsproj.evaluation.alignment import alignment_scores
+from qsproj.evaluation.attachment import AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.grouping import GROUPINGS
-from qsproj.evaluation.score_tables import calibration_row, finite, scores_as_json, scores_as_table
+from qsproj.evaluation.score_tables import (
+    alignment_scores_as_json,
+    alignment_scores_as_table,
+    calibration_row,
+    cut_scores_as_json,
+    cut_scores_as_table,
+    finite,
+    scores_as_json,
+    scores_as_table,
+)
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
@@ -33,6 +56,9 @@ EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu --versus other-parser.conllu
   qsproj parse -m MODEL gold.conllu | qsproj eval gold.conllu - --json
   qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
+  qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
+  qsproj eval --alignments corpora/en-de.pharaoh links.pharaoh
+  qsproj eval --alignments gold.talp --gold-format talp links.pharaoh --json
 """
 
 
@@ -41,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "gold", metavar="GOLD", help="CoNLL-U file with the right trees (.gz, .xz; - for stdin)"
     )
-    parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U file of the same words, parsed")
+    parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U file of the same text, parsed")
+    parser.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
     parser.add_argument("--no-punct", action="store_true", help="do not score words whose gold UPOS is PUNCT")
     parser.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
     parser.add_argument(
@@ -50,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--calibration", action="store_true", help="tell how far ArcProb can be trusted, instead of scores"
     )
+    parser.add_argument(
+        "--alignments", action="store_true", help="score the links of SYSTEM against those of GOLD instead"
+    )
+    formats = ", ".join(ALIGNMENT_FORMATS)
+    parser.add_argument("--gold-format", metavar="NAME", help=f"of gold links: {formats} (default: pharaoh)")
+    parser.add_argument("--alignment-format", metavar="NAME", help="of the system's links, the same names")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -60,45 +93,143 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
-    if options.calibration:
+    _check_goes_together(options)
+    if options.alignments:
+        _run_alignments(options)
+    elif options.calibration:
         _run_calibration(options)
+    else:
+        _run_trees(options, paths)
+
+
+def _check_goes_together(options: argparse.Namespace) -> None:
+    """Raise UsageError when options of one kind of scores are given for another."""
+    given = {
+        "--versus": options.versus is not None,
+        "--by": options.by is not None,
+        "--calibration": options.calibration,
+        "--tags": options.tags,
+        "--no-punct": options.no_punct,
+    }
+    formats = {
+        "--gold-format": options.gold_format is not None,
+        "--alignment-format": options.alignment_format is not None,
+    }
+    if options.alignments and any(given.values()):
+        raise UsageError(f"{_given(given)} is for trees, not for --alignments; leave it out")
+    if not options.alignments and any(formats.values()):
+        raise UsageError(f"{_given(formats)} is for --alignments; give both, or neither")
+    if options.calibration and (options.versus is not None or options.by is not None):
+        raise UsageError("--calibration looks at one system as a whole; leave out --versus and --by")
+    if options.tags and (options.by is not None or options.calibration):
+        raise UsageError("--tags scores no trees; leave out --by and --calibration")
+
+
+def _given(options: Mapping[str, bool]) -> str:
+    return next(name for name, is_given in options.items() if is_given)
+
+
+def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
+    """Print the scores of trees and tags."""
+    files = [_readable_twice(path) for path in paths]
+    try:
+        scores = attachment_scores(
+            files[0](),
+            [read() for read in files[1:]],
+            punctuation=not options.no_punct,
+            by=options.by,
+            names=paths,
+        )
+    except WordsDifferError:
+        if options.by is not None or options.versus is not None or options.no_punct:
+            raise
+        _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
         return
-    scores = attachment_scores(
-        read_conllu(options.gold),
-        [read_conllu(path) for path in paths[1:]],
-        punctuation=not options.no_punct,
-        by=options.by,
-        names=paths,
-    )
-    if scores[0].tokens == 0:
+    _check_something_scored(options, paths, scores)
+    if options.json:
+        text = json.dumps(scores_as_json(paths, scores), ensure_ascii=False, indent=2)
+    else:
+        punctuation = not options.no_punct
+        text = "\n".join(scores_as_table(paths, scores, punctuation=punctuation, trees=not options.tags))
+    _print(text)
+
+
+def _readable_twice(path: str) -> Callable[[], Iterable[Sentence]]:
+    """Return what reads a file from its beginning at each call; what is no regular file is kept in memory."""
+    if Path(path).is_file():
+        return partial(read_conllu, path)
+    sentences = list(read_conllu(path))
+    return lambda: sentences
+
+
+def _check_something_scored(
+    options: argparse.Namespace, paths: list[str], scores: tuple[AttachmentScores, ...]
+) -> None:
+    """Raise DataError when there is nothing to score in the gold file or nothing to be scored in another."""
+    counted, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
+    if scores[0].total(counted) == 0:
         raise DataError(
             options.gold,
             None,
             found="no word to score",
-            expected="words with heads" + (" other than punctuation" if options.no_punct else ""),
-            remedy="check that GOLD is the file with the trees",
+            expected=f"words with {what}" + (" other than punctuation" if options.no_punct else ""),
+            remedy=f"check that GOLD is the file with the {'tags' if options.tags else 'trees'}",
         )
     for path, system in zip(paths[1:], scores):
-        if system.total("without_head") == system.tokens:
-            raise DataError(
-                path,
-                None,
-                found="no head on any word",
-                expected="trees",
-                remedy="parse it first: qsproj parse",
-            )
+        if not options.tags and system.total("without_head") == system.tokens:
+            raise _without_trees(path)
+
+
+def _without_trees(path: str) -> DataError:
+    remedy = "parse it first: qsproj parse; or score tags alone: --tags"
+    return DataError(path, None, found="no head on any word", expected="trees", remedy=remedy)
+
+
+def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> None:
+    """Print F1 scores."""
+    for path, missing, words in (
+        (options.gold, scores.without_gold_head, scores.words.gold),
+        (options.system, scores.without_head, scores.words.system),
+    ):
+        if missing == words and not options.tags:
+            raise _without_trees(path)
     if options.json:
-        text = json.dumps(scores_as_json(paths, scores), ensure_ascii=False, indent=2)
+        text = json.dumps(cut_scores_as_json(scores, trees=not options.tags), indent=2)
     else:
-        text = "\n".join(scores_as_table(paths, scores, punctuation=not options.no_punct))
+        paths = (options.gold, options.system)
+        text = "\n".join(cut_scores_as_table(paths, scores, trees=not options.tags))
+    _print(text)
+
+
+def _run_alignments(options: argparse.Namespace) -> None:
+    """Print the scores of links."""
+    scores = alignment_scores(
+        read_alignments(options.gold, options.gold_format or "pharaoh"),
+        read_alignments(options.system, options.alignment_format or "pharaoh"),
+        names=(options.gold, options.system),
+    )
+    if scores.possible == 0:
+        raise DataError(
+            options.gold,
+            None,
+            found="no link",
+            expected="links to score against",
+            remedy="check that GOLD is the file with the right links",
+        )
+    if options.json:
+        text = json.dumps(alignment_scores_as_json(scores), indent=2)
+    else:
+        text = "\n".join(alignment_scores_as_table((options.gold, options.system), scores))
+    _print(text)
+
+
+def _print(text: str) -> None:
     with open_output(None) as handle:
         handle.write(text + "\n")
 
 
 def _run_calibration(options: argparse.Namespace) -> None:
     """Print how far ArcProb can be trusted."""
-    if options.versus is not None or options.by is not None:
-        raise UsageError("--calibration looks at one system as a whole; leave out --versus and --by")
     gold, system = list(read_conllu(options.gold)), list(read_conllu(options.system))
     # For its checks: that both hold the same words.
     attachment_scores(gold, [system], names=[options.gold, options.system])
@@ -117,5 +248,4 @@ def _run_calibration(options: argparse.Namespace) -> None:
                 *map(calibration_row, table),
             ]
         )
-    with open_output(None) as handle:
-        handle.write(text + "\n")
+    _print(text)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import QsprojError, counted
+from qsproj.errors import DataError, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class AlignmentScores:
         Sentence pairs compared.
     found : int
         Links of the system, |A|.
-    sure : int
-        Sure links of the gold standard, |S|.
+    sure, possible : int
+        Links of the gold standard: sure ones, |S|; and those that are sure or possible, |P|.
     found_sure, found_possible : int
         Links of the system that are sure, |A and S|; and that are sure or possible, |A and P|.
     """
@@ -32,6 +32,7 @@ class AlignmentScores:
     sentences: int
     found: int
     sure: int
+    possible: int
     found_sure: int
     found_possible: int
 
@@ -46,29 +47,40 @@ class AlignmentScores:
         return _percentage(self.found_sure, self.sure)
 
     @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; NaN where one of them is, 0 where both are."""
+        both = self.precision + self.recall
+        return 2.0 * self.precision * self.recall / both if both else both
+
+    @property
     def error_rate(self) -> float:
         """Alignment error rate in per cent, 1 - (|A and S| + |A and P|) / (|A| + |S|); NaN for 0 / 0."""
         return 100.0 - _percentage(self.found_sure + self.found_possible, self.found + self.sure)
 
 
-def alignment_scores(gold: Iterable[Alignment], system: Iterable[Alignment]) -> AlignmentScores:
+def alignment_scores(
+    gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
+) -> AlignmentScores:
     """Compare alignments of the same sentence pairs, in step.
 
     Links of ``gold`` that are not ``sure`` are possible; every sure link is possible, too. Whether the
-    system calls a link sure is not looked at.
+    system calls a link sure is not looked at. ``names`` are what a message calls the two.
 
     Raises
     ------
-    QsprojError
+    DataError
         When one side has more sentence pairs than the other.
     """
-    sentences = found = sure = found_sure = found_possible = 0
+    sentences = found = sure = possible = found_sure = found_possible = 0
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
-            shorter = "gold" if right is None else "system"
-            raise QsprojError(
-                f"the {shorter} alignment ends after {counted(sentences, 'sentence pair')}, the other does "
-                "not; score the same pairs"
+            shorter, longer = names if right is None else names[::-1]
+            raise DataError(
+                shorter,
+                None,
+                found=f"the links of {counted(sentences, 'sentence pair')}",
+                expected=f"more, as in {longer}",
+                remedy="score links of the same pairs",
             )
         possible_links = set(map(tuple, right.links.tolist()))
         sure_links = set(map(tuple, right.links[right.sure].tolist()))
@@ -76,9 +88,10 @@ def alignment_scores(gold: Iterable[Alignment], system: Iterable[Alignment]) -> 
         sentences += 1
         found += len(links)
         sure += len(sure_links)
+        possible += len(possible_links)
         found_sure += len(links & sure_links)
         found_possible += len(links & possible_links)
-    return AlignmentScores(sentences, found, sure, found_sure, found_possible)
+    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible)
 
 
 def _percentage(part: int, whole: int) -> float:

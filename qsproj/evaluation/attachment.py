@@ -1,4 +1,4 @@
-"""Attachment scores: how many words a parser hung on the right head, with the right relation.
+"""Attachment scores: how many words have the right head, the right relation, the right tag.
 
 Which words are scored. Every word of the gold trees, punctuation included (the CoNLL 2018 convention), or
 all but those whose *gold* UPOS is PUNCT (``punctuation=False``). A word whose gold head is missing is not
@@ -6,7 +6,8 @@ scored but counted (``without_gold_head``): partial trees can be scored on what 
 *system* leaves out is wrong. Words of a multiword token are scored; the token itself and empty nodes are not.
 
 Relations are compared as strings. ``las`` compares them whole (``nsubj:pass``); ``las_no_subtypes`` compares
-what stands before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS.
+what stands before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS. ``upos``
+is of the words that have a gold UPOS, with a gold head or without.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, unknown_name
@@ -29,12 +31,13 @@ from qsproj.evaluation.grouping import GROUPINGS, Grouping
 PUNCTUATION_TAG = "PUNCT"
 
 _GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
-_FIELDS = (*_GROUP_FIELDS, "gold_roots", "system_roots", "shared_roots", "without_gold_head", "without_head")
+_ROOT_FIELDS = ("gold_roots", "system_roots", "shared_roots")
+_FIELDS = (*_GROUP_FIELDS, *_ROOT_FIELDS, "without_gold_head", "without_head", "with_gold_tag", "tags")
 
 #: One record per sentence: numbers of scored words, of those with the right head, with the right head and
 #: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
 #: tree, in the system's, and in both; of words that are not scored because their gold head is missing; of
-#: scored words to which the system gives no head.
+#: scored words to which the system gives no head; of words with a gold UPOS, and of those with the right one.
 COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
@@ -122,6 +125,11 @@ class AttachmentScores:
         return _percentage(self.total("labelled_no_subtypes"), self.tokens)
 
     @property
+    def upos(self) -> float:
+        """Percentage of words with a gold UPOS that have the same."""
+        return _percentage(self.total("tags"), self.total("with_gold_tag"))
+
+    @property
     def uem(self) -> float:
         """Percentage of sentences with every scored head right, of those with any scored word."""
         return _percentage(self.complete("unlabelled").sum(), self.complete("tokens").sum())
@@ -139,6 +147,10 @@ class AttachmentScores:
         )
 
 
+class WordsDifferError(DataError):
+    """Two files do not hold the same words; they may hold the same text, cut into words differently."""
+
+
 def attachment_scores(
     gold: Iterable[Sentence],
     systems: Sequence[Iterable[Sentence]],
@@ -149,7 +161,7 @@ def attachment_scores(
 ) -> tuple[AttachmentScores, ...]:
     """Score systems against gold trees, reading all of them side by side and once.
 
-    Time is linear in the number of words; memory is 36 bytes a sentence and system.
+    Time is linear in the number of words; memory is 44 bytes a sentence and system.
 
     Parameters
     ----------
@@ -171,8 +183,10 @@ def attachment_scores(
 
     Raises
     ------
+    WordsDifferError
+        Where a system's words are not the gold ones; names the first difference.
     DataError
-        Where a system's words or number of sentences are not the gold ones; names the first difference.
+        Where a system has more or fewer sentences.
     UsageError
         For an unknown ``by``.
     """
@@ -208,6 +222,7 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
         wanted = np.fromiter((tag != PUNCTUATION_TAG for tag in gold.upos), dtype=np.bool_, count=n)
     scored = wanted & (gold_heads != NO_HEAD)
     right = scored & (gold_heads == system_heads)
+    tagged = wanted & np.fromiter((tag != UNSPECIFIED for tag in gold.upos), dtype=np.bool_, count=n)
     gold_roots, system_roots = scored & (gold_heads == ROOT), scored & (system_heads == ROOT)
     return {
         "tokens": scored,
@@ -219,6 +234,8 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
         "shared_roots": gold_roots & system_roots,
         "without_gold_head": wanted & (gold_heads == NO_HEAD),
         "without_head": scored & (system_heads == NO_HEAD),
+        "with_gold_tag": tagged,
+        "tags": tagged & _equal(gold.upos, system.upos, n),
     }
 
 
@@ -289,11 +306,11 @@ def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
 
 def _words_differ(
     place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
-) -> DataError:
+) -> WordsDifferError:
     pairs = enumerate(zip_longest(gold.forms, system.forms), start=1)
     word, (expected, found) = next((word, pair) for word, pair in pairs if pair[0] != pair[1])
     sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
-    return DataError(
+    return WordsDifferError(
         *place,
         found=f"{_quoted(found)} as word {word} of {sentence}",
         expected=f"{_quoted(expected)} as in {gold_name}",

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from qsproj.errors import counted
+from qsproj.evaluation.alignment import AlignmentScores
 from qsproj.evaluation.attachment import AttachmentScores, GroupScores
 from qsproj.evaluation.calibration import ReliabilityBin
+from qsproj.evaluation.cut_differently import F1, CutScores
 from qsproj.evaluation.significance import exact_paired_test
 
 # Score, its label in the table, the count of right words behind it, and what that counts.
-_WORD_SCORES = (
+_TREE_SCORES = (
     ("uas", "UAS", "unlabelled", "with the right head"),
     ("las", "LAS", "labelled", "with the right head and relation"),
     ("las_no_subtypes", "LAS, no subtypes", "labelled_no_subtypes", "the same up to subtypes"),
 )
+_TAG_SCORES = (("upos", "UPOS", "tags", "with the right tag"),)
+_WORD_SCORES = (*_TREE_SCORES, *_TAG_SCORES)
 _SENTENCE_SCORES = (
     ("uem", "UEM", "unlabelled", "with every head right"),
     ("lem", "LEM", "labelled", "with every head and relation right"),
@@ -53,7 +58,7 @@ def scores_as_json(paths: list[str], scores: tuple[AttachmentScores, ...]) -> Ma
 
 
 def _summary(scores: AttachmentScores) -> dict[str, object]:
-    names = ("uas", "las", "las_no_subtypes", "uem", "lem", "root_f1")
+    names = ("uas", "las", "las_no_subtypes", "upos", "uem", "lem", "root_f1")
     return {
         **{name: finite(getattr(scores, name)) for name in names},
         "tokens": scores.tokens,
@@ -78,38 +83,45 @@ def finite(value: float) -> float | None:
 
 
 def scores_as_table(
-    paths: list[str], scores: tuple[AttachmentScores, ...], *, punctuation: bool
+    paths: list[str], scores: tuple[AttachmentScores, ...], *, punctuation: bool, trees: bool = True
 ) -> list[str]:
-    """Return the lines of a table of one system, or of two side by side; ``paths`` are gold, then systems."""
+    """Return the lines of a table of one system, or of two side by side.
+
+    ``paths`` are those of the gold file and then the systems; without ``trees`` tags alone are scored.
+    """
     first = scores[0]
+    words = first.tokens if trees else first.total("with_gold_tag")
     lines = [
         f"{paths[1]} against {paths[0]}",
-        f"{_number(first.sentences, 'sentence')}, {_number(first.tokens, 'word')} scored, "
+        f"{counted(first.sentences, 'sentence')}, {counted(words, 'word')} scored, "
         f"punctuation {'included' if punctuation else 'left out'}",
     ]
-    if missing := first.total("without_gold_head"):
-        lines.append(f"{_number(missing, 'word')} without a gold head: not scored")
-    lines += ["", *(_comparison_table(paths, scores) if len(scores) == 2 else _score_table(first))]
+    if trees and (missing := first.total("without_gold_head")):
+        lines.append(f"{counted(missing, 'word')} without a gold head: not scored")
+    if len(scores) == 2:
+        lines += ["", *_comparison_table(paths, scores, trees=trees)]
+    else:
+        lines += ["", *_score_table(first, trees=trees)]
     for path, system in zip(paths[1:], scores):
         if system.groups:
             lines += ["", *([path] if len(scores) == 2 else []), *_group_table(system.groups)]
     return lines
 
 
-def _score_table(scores: AttachmentScores) -> list[str]:
+def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
     lines = []
-    for score, label, name, meaning in _WORD_SCORES:
-        lines.append((label, getattr(scores, score), f"{_number(scores.total(name), 'word')} {meaning}"))
-    for score, label, name, meaning in _SENTENCE_SCORES:
-        lines.append(
-            (label, getattr(scores, score), f"{_number(scores.complete(name).sum(), 'sentence')} {meaning}")
-        )
-    roots = f"{_number(scores.total('gold_roots'), 'gold root')}, {scores.total('system_roots'):,} found"
-    lines.append(("root F1", scores.root_f1, f"{roots}, {scores.total('shared_roots'):,} right"))
-    return [f"{label:<16}  {value:6.2f}  {counts}" for label, value, counts in lines]
+    for score, label, name, meaning in _WORD_SCORES if trees else _TAG_SCORES:
+        lines.append((label, getattr(scores, score), f"{counted(scores.total(name), 'word')} {meaning}"))
+    for score, label, name, meaning in _SENTENCE_SCORES if trees else ():
+        complete = int(scores.complete(name).sum())
+        lines.append((label, getattr(scores, score), f"{counted(complete, 'sentence')} {meaning}"))
+    if trees:
+        roots = f"{counted(scores.total('gold_roots'), 'gold root')}, {scores.total('system_roots'):,} found"
+        lines.append(("root F1", scores.root_f1, f"{roots}, {scores.total('shared_roots'):,} right"))
+    return [f"{label:<16}  {_cell(value, 6)}  {counts}" for label, value, counts in lines]
 
 
-def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...]) -> list[str]:
+def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *, trees: bool) -> list[str]:
     first, second = scores
     p_values = _p_values(first, second)
     lines = [
@@ -118,16 +130,97 @@ def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...]) ->
         "",
         f"{'':<16}  {'SYSTEM':>7} {'OTHER':>7} {'change':>7}  p",
     ]
-    for score, label, _, _ in (*_WORD_SCORES, *_SENTENCE_SCORES):
-        one, other = getattr(first, score), getattr(second, score)
-        lines.append(f"{label:<16}  {one:7.2f} {other:7.2f} {other - one:+7.2f}  {_p_text(p_values[score])}")
-    one, other = first.root_f1, second.root_f1
-    lines.append(f"{'root F1':<16}  {one:7.2f} {other:7.2f} {other - one:+7.2f}")
+    for score, label, _, _ in (*_WORD_SCORES, *_SENTENCE_SCORES) if trees else _TAG_SCORES:
+        cells = _compared(getattr(first, score), getattr(second, score))
+        lines.append(f"{label:<16}  {cells}  {_p_text(p_values[score])}")
+    if trees:
+        lines.append(f"{'root F1':<16}  {_compared(first.root_f1, second.root_f1)}")
     return lines
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def _compared(one: float, other: float) -> str:
+    return f"{_cell(one, 7)} {_cell(other, 7)} {_cell(other - one, 7, sign='+')}"
+
+
+def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
+    """Return F1 scores under the names of :func:`scores_as_json`, and how the text is cut."""
+    parts = {name: part for name, _, part in _cut_parts(scores, trees=trees)}
+    names = ("uas", "las", "las_no_subtypes", "upos")
+    return {
+        **{name: finite(parts[name].f1) if name in parts else None for name in names},
+        "uem": finite(scores.uem) if trees else None,
+        "root_f1": finite(scores.roots.f1) if trees else None,
+        "tokens": scores.words.gold,
+        "sentences": scores.sentences.gold,
+        "words_without_gold_head": scores.without_gold_head,
+        **{f"{name}_f1": finite(parts[name].f1) for name in ("sentences", "tokens", "words")},
+        "precision": {name: finite(part.precision) for name, part in parts.items()},
+        "recall": {name: finite(part.recall) for name, part in parts.items()},
+    }
+
+
+def cut_scores_as_table(paths: tuple[str, str], scores: CutScores, *, trees: bool) -> list[str]:
+    """Return the lines of a table of F1 scores; ``paths`` are those of the gold file and the system."""
+    sizes = f"{counted(scores.sentences.gold, 'sentence')}, {counted(scores.words.gold, 'word')}"
+    lines = [
+        f"{paths[1]} against {paths[0]}",
+        f"cut differently, so F1 is scored: {sizes} of gold, {scores.sentences.system:,} and "
+        f"{scores.words.system:,} of the system",
+    ]
+    if trees and scores.without_gold_head:
+        lines.append(f"{counted(scores.without_gold_head, 'word')} without a gold head: counted as wrong")
+    lines += ["", f"{'':<16}  {'F1':>6} {'precision':>10} {'recall':>7}"]
+    for _, label, part in _cut_parts(scores, trees=trees):
+        values = f"{_cell(part.f1, 6)} {_cell(part.precision, 10)} {_cell(part.recall, 7)}"
+        lines.append(f"{label:<16}  {values}")
+    return lines
+
+
+def _cut_parts(scores: CutScores, *, trees: bool) -> list[tuple[str, str, F1]]:
+    """Return (name in JSON, label in the table, score)."""
+    parts = [
+        ("sentences", "sentences", scores.sentences),
+        ("tokens", "tokens", scores.tokens),
+        ("words", "words", scores.words),
+    ]
+    if scores.without_gold_tag < scores.words.gold:
+        parts.append(("upos", "UPOS", scores.tags))
+    if trees:
+        parts += [
+            ("uas", "UAS", scores.unlabelled),
+            ("las", "LAS", scores.labelled),
+            ("las_no_subtypes", "LAS, no subtypes", scores.labelled_no_subtypes),
+            ("root", "root", scores.roots),
+        ]
+    return parts
+
+
+def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:
+    """Return percentages and counts."""
+    return {
+        "aer": finite(scores.error_rate),
+        "precision": finite(scores.precision),
+        "recall": finite(scores.recall),
+        "f1": finite(scores.f1),
+        "pairs": scores.sentences,
+        "links": scores.found,
+        "gold_links": scores.possible,
+        "sure_gold_links": scores.sure,
+    }
+
+
+def alignment_scores_as_table(paths: tuple[str, str], scores: AlignmentScores) -> list[str]:
+    """Return the lines of a table; ``paths`` are those of the gold links and the system's."""
+    return [
+        f"{paths[1]} against {paths[0]}",
+        f"{counted(scores.sentences, 'pair')}, {counted(scores.possible, 'gold link')}, {scores.sure:,} of "
+        f"them sure; {scores.found:,} found",
+        "",
+        f"AER        {_cell(scores.error_rate, 6)}",
+        f"precision  {_cell(scores.precision, 6)}  {scores.found_possible:,} found are sure or possible",
+        f"recall     {_cell(scores.recall, 6)}  {scores.found_sure:,} of the sure are found",
+        f"F1         {_cell(scores.f1, 6)}",
+    ]
 
 
 def _p_text(p_value: float) -> str:
@@ -147,6 +240,6 @@ def _group_table(groups: Mapping[str, GroupScores]) -> list[str]:
     return lines
 
 
-def _cell(value: float, width: int) -> str:
-    """Lay out a percentage; a dash where the gold trees have no such word."""
-    return f"{'-':>{width}}" if math.isnan(value) else f"{value:{width}.2f}"
+def _cell(value: float, width: int, *, sign: str = "-") -> str:
+    """Lay out a percentage; a dash where the gold file has no such word. ``sign`` is as in formats."""
+    return f"{'-':>{width}}" if math.isnan(value) else f"{value:{sign}{width}.2f}"

@@ -19,7 +19,7 @@ GOLD = """\
 
 """
 
-SYSTEM = GOLD.replace("2\tnsubj:pass", "2\tnsubj").replace("2\tpunct", "1\tpunct")
+SYSTEM = GOLD.replace("2\tnsubj:pass", "2\tnsubj").replace("\tDET", "\tPRON").replace("2\tpunct", "1\tpunct")
 OTHER = SYSTEM.replace("3\tcase", "2\tcase")
 
 
@@ -40,6 +40,7 @@ def test_json(run_cli, files):
             "uas": 100 * 5 / 6,
             "las": 100 * 4 / 6,
             "las_no_subtypes": 100 * 5 / 6,
+            "upos": 100 * 5 / 6,
             "uem": 50.0,
             "lem": 50.0,
             "root_f1": 100.0,
@@ -65,6 +66,7 @@ def test_table(run_cli, files):
         "UAS                83.33  5 words with the right head",
         "LAS                66.67  4 words with the right head and relation",
         "LAS, no subtypes   83.33  5 words the same up to subtypes",
+        "UPOS               83.33  5 words with the right tag",
         "UEM                50.00  1 sentence with every head right",
         "LEM                50.00  1 sentence with every head and relation right",
         "root F1           100.00  2 gold roots, 2 found, 2 right",
@@ -72,7 +74,7 @@ def test_table(run_cli, files):
 
 
 def test_groups_line_up(run_cli, files):
-    lines = run_cli("eval", files["gold"], files["system"], "--by", "relation").out.splitlines()[10:]
+    lines = run_cli("eval", files["gold"], files["system"], "--by", "relation").out.splitlines()[11:]
     assert lines == [
         "             words   found     UAS     LAS  no subtypes",
         "root             2       2  100.00  100.00       100.00",
@@ -115,7 +117,14 @@ def test_versus_as_json(run_cli, files):
     assert result["uas"] == 100.0
     assert result["versus"]["uas"] == pytest.approx(100 * 5 / 6)
     # Worse in six sentences of six: only swapping all or none sets the systems as far apart.
-    p_values = {"uas": 2 / 64, "las": 2 / 64, "las_no_subtypes": 2 / 64, "uem": 2 / 64, "lem": 2 / 64}
+    p_values = {
+        "uas": 2 / 64,
+        "las": 2 / 64,
+        "las_no_subtypes": 2 / 64,
+        "upos": 2 / 64,
+        "uem": 2 / 64,
+        "lem": 2 / 64,
+    }
     assert result["versus"]["p_values"] == pytest.approx(p_values)
 
 
@@ -197,3 +206,118 @@ def test_calibration_is_of_one_system(run_cli, files):
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration", "--versus", files["other"])
     assert outcome.code == 2
     assert "leave out --versus and --by" in outcome.err
+
+
+# The same text, "zum" left whole and both sentences in one.
+OTHERWISE_CUT = """\
+1\the\the\tPRON\t_\t_\t2\tnsubj\t_\t_
+2\tfell\tfall\tVERB\t_\t_\t0\troot\t_\t_
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+4\tzum\tzu\tADP\t_\t_\t5\tcase\t_\t_
+5\tHaus\tHaus\tNOUN\t_\t_\t2\troot\t_\t_
+
+""".replace("he\t", "He\t", 1)
+
+
+def test_files_cut_differently_are_scored_by_f1(run_cli, files):
+    files["system"].write_text(OTHERWISE_CUT, encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"])
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[1] == (
+        "cut differently, so F1 is scored: 2 sentences, 6 words of gold, 1 and 5 of the system"
+    )
+    assert [" ".join(line.split()) for line in lines[3:]] == [
+        "F1 precision recall",
+        "sentences 0.00 0.00 0.00",
+        "tokens 100.00 100.00 100.00",
+        "words 72.73 80.00 66.67",
+        "UPOS 72.73 80.00 66.67",
+        "UAS 54.55 60.00 50.00",
+        "LAS 36.36 40.00 33.33",
+        "LAS, no subtypes 54.55 60.00 50.00",
+        "root 66.67 100.00 50.00",
+    ]
+
+
+@pytest.mark.parametrize("gold", ["name", "-"])
+def test_files_cut_differently_as_json(run_cli, files, gold):
+    files["system"].write_text(OTHERWISE_CUT, encoding="utf-8")
+    path = files["gold"] if gold == "name" else "-"
+    scores = json.loads(run_cli("eval", path, files["system"], "--json", stdin=GOLD).out)
+    assert scores["words_f1"] == pytest.approx(100 * 8 / 11)
+    assert scores["precision"]["words"] == pytest.approx(80)
+    assert (scores["tokens"], scores["sentences"], scores["tokens_f1"]) == (6, 2, 100.0)
+    assert scores["uas"] == pytest.approx(100 * 6 / 11)
+    assert scores["uem"] == 50.0
+
+
+def test_only_whole_files_are_scored_by_f1(run_cli, files):
+    files["system"].write_text(OTHERWISE_CUT, encoding="utf-8")
+    for option in (["--no-punct"], ["--by", "tag"], ["--versus", files["other"]]):
+        outcome = run_cli("eval", files["gold"], files["system"], *option)
+        assert outcome.code == 2
+        assert "found 'zum' as word 4 of sentence 1" in outcome.err
+
+
+def test_tags_alone(run_cli, files):
+    untreed = re.sub(r"\t\d\t[a-z:]+\t_", r"\t_\t_\t_", SYSTEM)
+    files["system"].write_text(untreed, encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"], "--tags")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[-1] == "UPOS               83.33  5 words with the right tag"
+    files["system"].write_text(re.sub(r"\t\d\t[a-z:]+\t_", r"\t_\t_\t_", OTHERWISE_CUT), encoding="utf-8")
+    refused = run_cli("eval", files["gold"], files["system"])
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "system.conllu: found no head on any word, expected trees; parse it first" in refused.err
+    scores = json.loads(run_cli("eval", files["gold"], files["system"], "--tags", "--json").out)
+    assert (scores["uas"], scores["upos"]) == (None, pytest.approx(100 * 8 / 11))
+
+
+def test_alignments(run_cli, tmp_path):
+    gold, system = tmp_path / "gold.talp", tmp_path / "links"
+    gold.write_text("1-1 2-2 2p1\n\n")
+    system.write_text("0-0 1-0 2-2\n0-0\n")
+    arguments = ("eval", "--alignments", gold, system, "--gold-format", "talp")
+    outcome = run_cli(*arguments)
+    assert outcome.code == 0
+    assert [" ".join(line.split()) for line in outcome.out.splitlines()[1:]] == [
+        "2 pairs, 3 gold links, 2 of them sure; 4 found",
+        "",
+        "AER 50.00",
+        "precision 50.00 2 found are sure or possible",
+        "recall 50.00 1 of the sure are found",
+        "F1 50.00",
+    ]
+    scores = json.loads(run_cli(*arguments, "--json").out)
+    assert {name: scores[name] for name in ("aer", "precision", "recall", "f1")} == pytest.approx(
+        {"aer": 50.0, "precision": 50.0, "recall": 50.0, "f1": 50.0}
+    )
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "options", "message"),
+    [
+        ("0-0\n", "0-0\n0-0\n", (), "gold: found the links of 1 sentence pair, expected more, as in"),
+        ("\n", "0-0\n", (), "gold: found no link, expected links to score against"),
+        ("0:0\n", "0-0\n", (), "gold:1: found '0:0', expected links like 0-2"),
+        ("0-0\n", "0-0\n", ("--gold-format", "giza"), "unknown alignment format 'giza'; known: pharaoh"),
+        ("0-0\n", "0-0\n", ("--by", "tag"), "--by is for trees, not for --alignments"),
+    ],
+)
+def test_alignments_that_do_not_fit(run_cli, tmp_path, gold, system, options, message):
+    (tmp_path / "gold").write_text(gold)
+    (tmp_path / "system").write_text(system)
+    outcome = run_cli("eval", "--alignments", tmp_path / "gold", tmp_path / "system", *options)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err
+
+
+def test_options_that_do_not_go_together(run_cli, files):
+    for option, message in (
+        (("--gold-format", "talp"), "--gold-format is for --alignments"),
+        (("--tags", "--by", "tag"), "--tags scores no trees; leave out --by"),
+    ):
+        outcome = run_cli("eval", files["gold"], files["system"], *option)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+        assert message in outcome.err

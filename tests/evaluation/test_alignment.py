@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import make_alignment
-from qsproj.errors import QsprojError
+from qsproj.errors import DataError
 from qsproj.evaluation.alignment import alignment_scores
 from tests.oracles import alignment as oracle
 
@@ -17,6 +17,7 @@ def test_by_hand():
     scores = alignment_scores([gold], [make_alignment(3, 3, [(1, 1), (2, 1), (3, 3)])])
     assert scores.precision == pytest.approx(100 * 2 / 3)
     assert scores.recall == pytest.approx(50)
+    assert scores.f1 == pytest.approx(100 * 2 / (3 / 2 + 2))
     assert scores.error_rate == pytest.approx(100 * (1 - 3 / 5))
 
 
@@ -50,5 +51,5 @@ def test_perfect():
 @pytest.mark.parametrize(("gold", "system", "shorter"), [(1, 2, "gold"), (2, 1, "system")])
 def test_unequal_numbers(gold, system, shorter):
     alignment = make_alignment(1, 1, [])
-    with pytest.raises(QsprojError, match=f"the {shorter} alignment ends after 1"):
+    with pytest.raises(DataError, match=f"{shorter}: found the links of 1 sentence pair, expected more"):
         alignment_scores([alignment] * gold, [alignment] * system)
