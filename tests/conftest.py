@@ -12,6 +12,9 @@ import pytest
 
 from qsproj.cli.main import main
 
+# Whether kernels are compiled in a test or found in the cache changes nothing that it sees.
+os.environ["QSPROJ_NOTICES"] = "0"
+
 
 @dataclass(frozen=True)
 class Outcome:

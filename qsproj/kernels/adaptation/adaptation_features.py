@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from qsproj.kernels.adaptation.source_paths import PLACES, pair_atoms, workspace
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import MULTIPLIER, mix
 
 PAIR_PLACE = len(PLACES) - 1

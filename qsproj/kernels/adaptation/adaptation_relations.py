@@ -8,10 +8,10 @@ that was never seen can so be kept, and a promoted word can take over the relati
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from qsproj.kernels.adaptation.adaptation_features import arc_buckets
 from qsproj.kernels.adaptation.source_paths import path_between, workspace
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 
 COPY_OWN, COPY_BRANCH = 0, 1

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import mix
 
 # Of a path of more steps nothing is told but that it is long, unless a turned tree has the arc; of one with

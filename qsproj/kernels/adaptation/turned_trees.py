@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # Whether other dependents of a word stay with it or move to the topmost word turned over it; the other two
 # have a fan where the first two have a chain, and a chain where they have a fan.

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from qsproj.kernels.align.hmm_posteriors import hmm_posteriors
 from qsproj.kernels.align.ibm1_posteriors import ibm1_posteriors
+from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

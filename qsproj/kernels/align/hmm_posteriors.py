@@ -14,7 +14,8 @@ states (the last position) instead of two.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -8,7 +8,8 @@ and n target tokens.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

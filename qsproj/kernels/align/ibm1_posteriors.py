@@ -6,7 +6,8 @@ Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -8,9 +8,9 @@ the jump from there: entry ``jump + W`` of ``2 W + 2``, jumps clipped to -W..W, 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -7,7 +7,8 @@ sum-product and max-product. A message to a boolean is one log-odds; infinite on
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -11,9 +11,9 @@ The scores of a chain are a block of (m + 1) x (m + 1) natural logs [p, q - 1]; 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from qsproj.kernels.bp.bp_arithmetic import plus, weight_if_true
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

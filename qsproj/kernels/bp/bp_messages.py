@@ -8,7 +8,8 @@ latter with their sign. So taking one message out of a total never meets inf - i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

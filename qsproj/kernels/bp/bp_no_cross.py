@@ -11,9 +11,9 @@ its own, so that nothing cancels.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

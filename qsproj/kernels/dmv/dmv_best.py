@@ -7,7 +7,8 @@ products into sums.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
 # added and compared.

@@ -26,7 +26,7 @@ time for n words of k nodes, O(n^2 k^2) memory.
 
 from __future__ import annotations
 
-from numba import njit
+from qsproj.kernels.compilation import njit
 
 # No flag that lets the compiler round otherwise. What it makes of one depends on what it inlines, and that
 # on whether callees were compiled just now or read from the cache: two workers would give two results.

@@ -6,7 +6,8 @@ Packed sentences and the layout of the counts are those of :mod:`qsproj.kernels.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # None that changes rounding; see dmv_charts.
 FLAGS = {"nsz"}

@@ -6,8 +6,8 @@ Sentences are packed: ``tags[starts[s] : starts[s + 1]]`` are those of sentence 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_sums import chart_space, sum_derivations
 
 # None that changes rounding; see dmv_charts.

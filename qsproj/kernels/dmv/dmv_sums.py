@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_charts import valence_goal, valence_inside, valence_outside
 
 # None that changes rounding; see dmv_charts.

@@ -8,8 +8,8 @@ the root as head), its table of choices N + 1 rows of C.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_sums import chart_space, sum_derivations
 
 # None that changes rounding; see dmv_charts.

@@ -7,8 +7,8 @@ all relations are scored in one sweep of contiguous memory.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import bucket_workspace, one_arc
 

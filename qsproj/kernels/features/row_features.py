@@ -7,7 +7,8 @@ and have a dozen features each; their buckets are kept: ``buckets`` int32[F, T].
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

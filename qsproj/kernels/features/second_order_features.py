@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad
 from qsproj.kernels.features.arc_features import MULTIPLIER
 

@@ -11,7 +11,8 @@ Source: Lafferty, McCallum and Pereira (2001); scaling as in Rabiner (1989), sec
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -8,7 +8,8 @@ share a weight, and a feature that training never saw costs nothing.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # The code of every attribute of the places before and after a sentence.
 BOUNDARY = np.uint64(0x5851F42D4C957F2D)

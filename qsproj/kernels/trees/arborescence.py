@@ -15,7 +15,8 @@ arcs. If forbidden arcs leave words outside, they hang below, and no other compo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # Only sums and comparisons of numbers that are finite or -inf: there is no NaN to keep.
 FLAGS = {"nsz", "nnan"}

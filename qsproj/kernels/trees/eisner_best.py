@@ -23,7 +23,8 @@ Every tree has one derivation. *Source*: thesis appendix B, where the chart star
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 # "nnan" lets the maxima use vector instructions; it is safe where scores are finite or -inf, since the
 # kernels that have it only ever add and compare.

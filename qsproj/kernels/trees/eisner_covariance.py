@@ -10,7 +10,8 @@ the values over the arcs of a tree. O(n^3) time. Charts are those of :mod:`qspro
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 
 @njit(cache=True, error_model="numpy")

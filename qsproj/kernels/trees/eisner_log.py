@@ -10,7 +10,8 @@ scale; with ``maximise`` the same pass gives the best score of a tree with each 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -10,7 +10,8 @@ the sum over trees at least 1. Marginals are the reverse mode of the inside pass
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.eisner_second_order_inside import fill_ends, fill_steps, sides
 from qsproj.kernels.trees.semirings import MAXIMUM, MAXIMUM_FLAGS
 

@@ -37,9 +37,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.semirings import inner, one, times, zero
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}

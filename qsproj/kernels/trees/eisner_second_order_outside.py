@@ -7,8 +7,8 @@ are of the same order as there, about three times as much.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.eisner_second_order_inside import (
     Parts,
     contexts_of,

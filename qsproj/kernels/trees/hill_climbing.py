@@ -6,7 +6,7 @@ section 2; thesis 3.4.3.
 
 from __future__ import annotations
 
-from numba import njit
+from qsproj.kernels.compilation import njit
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -19,8 +19,8 @@ leave-one-out order are ours (docs/notes/tree-inference.md).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}

@@ -10,8 +10,8 @@ values over the arcs of a tree, that is the gradient of the expectation of that 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
 
 

@@ -11,8 +11,8 @@ the child of the root, or hold it; it then takes the place of the root for the w
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
 
 

@@ -9,7 +9,8 @@ T(n) = 2 T(n / 2) + O(n^3) = O(n^3).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 ELIMINATE = 0
 SUBSTITUTE = 1

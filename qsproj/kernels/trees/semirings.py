@@ -7,7 +7,8 @@ choice is made once for each row, not within it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 PROBABILITY, LOG, MAXIMUM = 0, 1, 2
 

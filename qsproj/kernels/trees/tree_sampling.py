@@ -6,7 +6,8 @@ Both take a ``numpy.random.Generator`` and are exact: no burn-in, independent sa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qsproj.kernels.compilation import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,0 +1,163 @@
+"""Compiled kernels on disk: one file for each kernel, types of its arguments, processor and numba version.
+
+A file is a digest of what follows, a stamp of the kernel's source, and a pickle of its code. The stamp covers
+the kernel's module and all modules of kernels that it imports, since their code is compiled into it. Whatever
+is damaged, stale or cannot be read is compiled again and replaced. Where nothing can be written, the code
+lives as long as the process. The files are as trusted as the Python files beside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import platform
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
+
+from qsproj.kernels.compilation_notices import NOTICES
+
+KERNELS = Path(__file__).parent
+DIGEST_BYTES = 32
+_OUR_IMPORT = re.compile(rb"^from qsproj\.kernels\.([\w.]+) import", re.MULTILINE)
+
+
+class KernelCache:
+    """The cache of one kernel, as numba's dispatcher asks for it.
+
+    Attributes
+    ----------
+    cache_path : str or None
+        Folder of the files; None where none can be written.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._source = Path(inspect.getfile(function))
+        self._name = f"{self._source.stem}.{function.__qualname__}"
+        self._began: dict[str, float] = {}
+
+    @property
+    def cache_path(self) -> str | None:
+        """Name the folder, or None."""
+        folder = writable_folder(self._source.parent)
+        return None if folder is None else str(folder)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return the code compiled for ``signature`` earlier, or None, after which numba compiles it."""
+        target.refresh()
+        folder = writable_folder(self._source.parent)
+        payload = (
+            None if folder is None else self._read(folder / self._file_name(signature, target.codegen()))
+        )
+        if payload is not None:
+            return CompileResult._rebuild(target, *payload)
+        NOTICES.about_to_compile(folder)
+        self._began[repr(signature)] = time.monotonic()
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled; a disk that is full or was taken away is told, and is no error."""
+        NOTICES.compiled(time.monotonic() - self._began.pop(repr(signature), time.monotonic()))
+        folder = writable_folder(self._source.parent)
+        if folder is None or compiled.library.has_dynamic_globals or any(compiled.lifted):
+            return
+        path = folder / self._file_name(signature, compiled.library.codegen)
+        try:
+            _replace(path, sealed(compiled._reduce(), source_stamp(self._source)))
+        except OSError as error:
+            NOTICES.not_kept(folder, error)
+
+    def flush(self) -> None:
+        """Remove the kernel's files (for numba's ``recompile``)."""
+        folder = writable_folder(self._source.parent)
+        for path in [] if folder is None else folder.glob(f"{self._name}-*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def _read(self, path: Path) -> Any:
+        try:
+            return unsealed(path.read_bytes(), source_stamp(self._source))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            NOTICES.damaged(path, error)
+            return None
+
+    def _file_name(self, signature: Any, codegen: Any) -> str:
+        key = (repr(signature), codegen.magic_tuple(), numba.__version__, platform.python_version())
+        return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}.nbc"
+
+
+def sealed(payload: Any, stamp: bytes) -> bytes:
+    """Return the content of a file: digest, stamp and payload."""
+    content: bytes = stamp + dumps(payload)
+    return hashlib.sha256(content).digest() + content
+
+
+def unsealed(content: bytes, stamp: bytes) -> Any:
+    """Return the payload, or None where it was compiled from another source.
+
+    Raises
+    ------
+    ValueError
+        When the content is not what was written: machine code with one bit flipped must not run.
+    """
+    digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+    if hashlib.sha256(rest).digest() != digest:
+        raise ValueError("it is damaged")
+    return pickle.loads(rest[DIGEST_BYTES:]) if rest[:DIGEST_BYTES] == stamp else None
+
+
+@cache
+def source_stamp(path: Path) -> bytes:
+    """Return a digest of a module of kernels and of those that it imports, directly or not."""
+    source = path.read_bytes()
+    digest = hashlib.sha256(source)
+    for name in sorted(set(_OUR_IMPORT.findall(source))):
+        digest.update(source_stamp(KERNELS.joinpath(*name.decode().split(".")).with_suffix(".py")))
+    return digest.digest()
+
+
+@cache
+def writable_folder(source: Path) -> Path | None:
+    """Return the first folder that compiled kernels of the folder ``source`` can be written to, or None."""
+    for folder in _folders(source):
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return folder
+    return None
+
+
+def _folders(source: Path) -> Iterator[Path]:
+    """Yield where compiled kernels may go: where the user said, beside the source, in the user's cache."""
+    apart = f"{source.name}_{hashlib.sha256(str(source).encode()).hexdigest()[:16]}"
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"]) / apart
+    yield source / "__pycache__"
+    of_user = Path(AppDirs(appname="qsproj", appauthor=False).user_cache_dir)
+    if of_user.is_absolute():  # without a home it is "~/.cache", as it stands
+        yield of_user / apart
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside and move into place: other processes see the old file or the whole new one."""
+    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(beside).replace(path)
+    except OSError:
+        Path(beside).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,162 @@
+"""Compiled kernels on disk: found again, made again where damaged or stale, done without where need be."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import qsproj
+from qsproj.kernels import compilation_cache, compilation_notices
+from qsproj.kernels.compilation_cache import source_stamp, writable_folder
+from qsproj.kernels.compilation_notices import Notices
+
+KERNEL = """
+from qsproj.kernels.compilation import njit
+
+@njit(cache=True)
+def plus_one(number):
+    return number + 1
+"""
+
+
+@pytest.fixture
+def notices(monkeypatch):
+    """Notices as of a process that has said nothing so far, and says at once that it compiles."""
+    monkeypatch.delenv("QSPROJ_NOTICES")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(compilation_notices, "PATIENCE", -1.0)
+    monkeypatch.setattr(compilation_cache, "NOTICES", Notices())
+    yield
+    source_stamp.cache_clear()
+    writable_folder.cache_clear()
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Import a module with one kernel, as a new process would; ``text`` is its source."""
+
+    def load_kernel(text=KERNEL):
+        source_stamp.cache_clear()
+        path = tmp_path / "small.py"
+        path.write_text(text)
+        specification = importlib.util.spec_from_file_location("small", path)
+        module = importlib.util.module_from_spec(specification)
+        sys.modules["small"] = module
+        specification.loader.exec_module(module)
+        return module.plus_one
+
+    yield load_kernel
+    sys.modules.pop("small", None)
+
+
+def hits(kernel):
+    return sum(kernel.stats.cache_hits.values())
+
+
+def test_compiled_code_is_found_again(notices, load, tmp_path, capfd):
+    first = load()
+    assert (first(1), hits(first)) == (2, 0)
+    kept = sorted((tmp_path / "__pycache__").glob("*.nbc"))
+    assert len(kept) == 1
+    assert capfd.readouterr().err == (
+        f"qsproj: compiling, once: up to half a minute, then kept for later runs in {kept[0].parent}\n"
+    )
+    second = load()
+    assert (second(1), hits(second)) == (2, 1)
+    assert (second(1.5), hits(second)) == (2.5, 1)
+    assert capfd.readouterr().err == ""
+
+
+def test_one_small_kernel_is_not_worth_a_line(notices, load, monkeypatch, capfd):
+    monkeypatch.setattr(compilation_notices, "PATIENCE", 100.0)
+    assert load()(1) == 2
+    assert capfd.readouterr().err == ""
+
+
+def test_changed_source_is_compiled_again(notices, load):
+    assert load()(1) == 2
+    assert load(KERNEL.replace("+ 1", "+ 2"))(1) == 3
+
+
+def test_the_stamp_covers_what_a_kernel_calls(notices, tmp_path, monkeypatch):
+    (tmp_path / "trees").mkdir()
+    callee, caller = tmp_path / "trees" / "callee.py", tmp_path / "caller.py"
+    callee.write_text("X = 1\n")
+    caller.write_text("from qsproj.kernels.trees.callee import X\n")
+    monkeypatch.setattr(compilation_cache, "KERNELS", tmp_path)
+    before = source_stamp(caller)
+    source_stamp.cache_clear()
+    assert source_stamp(caller) == before
+    callee.write_text("X = 2\n")
+    source_stamp.cache_clear()
+    assert source_stamp(caller) != before
+
+
+def flipped(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:100], lambda _: b"", flipped])
+def test_damaged_code_is_compiled_again(notices, load, tmp_path, capfd, damage):
+    assert load()(1) == 2
+    (kept,) = (tmp_path / "__pycache__").glob("*.nbc")
+    content = kept.read_bytes()
+    kept.write_bytes(damage(content))
+    compilation_cache.NOTICES._said = False
+    capfd.readouterr()
+    again = load()
+    assert (again(1), hits(again)) == (2, 0)
+    said = capfd.readouterr().err
+    assert said.startswith("qsproj: compiling again") and f"cannot use {kept.name}: it is damaged" in said
+    assert said.count("\n") == 1
+    healed = load()
+    assert (healed(1), hits(healed)) == (2, 1)
+
+
+def test_a_folder_that_goes_away_is_told(notices, load, tmp_path, capfd):
+    kernel = load()
+    assert writable_folder(tmp_path) == tmp_path / "__pycache__"
+    shutil.rmtree(tmp_path / "__pycache__")
+    compilation_notices.PATIENCE = 100.0
+    assert kernel(1) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("qsproj: compiling, in this and the next run: cannot write to")
+    assert said.count("\n") == 1
+
+
+def test_without_a_folder_that_can_be_written(tmp_path):
+    """A copy whose ``__pycache__`` are files: not even root can write into them, as on a read-only disk."""
+    package = tmp_path / "qsproj"
+    shutil.copytree(Path(qsproj.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [package, *package.rglob("*/")]:
+        if folder.is_dir():
+            (folder / "__pycache__").touch()
+    code = "from qsproj.kernels.bp.bp_arithmetic import weight_if_true as f; print(f(1.5), f(2))"
+    kept_from = {"NUMBA_CACHE_DIR", "QSPROJ_NOTICES", "XDG_CACHE_HOME", "HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in kept_from}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(tmp_path), "HOME": os.devnull},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "1.5 2.0\n"), done.stderr
+    assert done.stderr == (
+        "qsproj: compiling, in this and every run: no folder for compiled code can be written; "
+        "name one in NUMBA_CACHE_DIR\n"
+    )
+
+
+def test_no_kernel_is_compiled_past_the_cache():
+    kernels = Path(compilation_cache.__file__).parent
+    rooms = [path for path in kernels.rglob("*.py") if path.name != "compilation.py"]
+    assert [path.name for path in rooms if "numba import njit" in path.read_text(encoding="utf-8")] == []
