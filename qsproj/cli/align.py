@@ -21,11 +21,11 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 
-from qsproj.align.aligners import METHODS, align_words
-from qsproj.align.encoding import MAX_CELLS
-from qsproj.align.reading import read_word_pairs
-from qsproj.align.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
-from qsproj.align.unspaced import SIDES
+from qsproj.alignment.aligners import METHODS, align_words
+from qsproj.alignment.encoding import MAX_CELLS
+from qsproj.alignment.reading import read_word_pairs
+from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
+from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.chosen_links import add_choosing, chooses, chosen_links
 from qsproj.cli.options.common import add_output, check_one_standard_input, number
 from qsproj.cli.options.pair_files import check_keeps_inputs

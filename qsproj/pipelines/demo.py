@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.align.aligners import align_words
+from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns

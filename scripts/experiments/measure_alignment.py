@@ -24,11 +24,11 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from qsproj.align.aligners import align_words
-from qsproj.align.eflomal import eflomal_links
-from qsproj.align.encoding import encode_bitext
-from qsproj.align.hmm import train_hmm
-from qsproj.align.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
+from qsproj.alignment.aligners import align_words
+from qsproj.alignment.eflomal import eflomal_links
+from qsproj.alignment.encoding import encode_bitext
+from qsproj.alignment.hmm import train_hmm
+from qsproj.alignment.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.text import tokenize

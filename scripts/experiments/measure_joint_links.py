@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.align.aligners import align_words
-from qsproj.align.reading import read_word_pairs
+from qsproj.alignment.aligners import align_words
+from qsproj.alignment.reading import read_word_pairs
 from qsproj.corpus.alignments import read_alignments, write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from qsproj.align.aligners import align_words
-from qsproj.align.reading import read_word_pairs
+from qsproj.alignment.aligners import align_words
+from qsproj.alignment.reading import read_word_pairs
 from qsproj.evaluation.alignment import alignment_scores
 from scripts.experiments.joint_corpora import CORPORA, Corpus, data_folder, pairs_of
 from scripts.experiments.measure_alignment import Pairs, gold_links, gold_pairs

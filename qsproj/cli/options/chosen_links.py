@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.align.reading import is_conllu, read_word_pairs
-from qsproj.align.symmetrize import THRESHOLD
+from qsproj.alignment.reading import is_conllu, read_word_pairs
+from qsproj.alignment.symmetrize import THRESHOLD
 from qsproj.cli.options.common import add_seed, check_outputs_differ
 from qsproj.cli.options.hand_alignments import (
     add_link_learning,

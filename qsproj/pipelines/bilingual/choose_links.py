@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from qsproj.align.aligners import align_words
+from qsproj.alignment.aligners import align_words
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
@@ -25,7 +25,7 @@ def propose_links(
 ) -> Iterator[SentencePair]:
     """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links.
 
-    ``unspaced`` as for :func:`~qsproj.align.aligners.align_words`.
+    ``unspaced`` as for :func:`~qsproj.alignment.aligners.align_words`.
     """
     words = ((source.forms, target.forms) for source, target in sentences)
     proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced)

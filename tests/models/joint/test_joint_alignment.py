@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.align.aligners import align_words
+from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from qsproj.align.aligners import align_words
+from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import read_alignments
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import alignment_scores

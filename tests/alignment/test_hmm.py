@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.align.encoding import alignable, encode_bitext
-from qsproj.align.hmm import HmmSettings, train_hmm
+from qsproj.alignment.encoding import alignable, encode_bitext
+from qsproj.alignment.hmm import HmmSettings, train_hmm
 from tests.oracles import alignment as oracle
 
 PLAIN = {"likeness_prior": 0.0, "lexical_prior": 0.01, "null_prior": 0.02, "null_probability": 0.2}

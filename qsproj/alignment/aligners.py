@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qsproj.align.eflomal import check_links_only, eflomal_links, find_eflomal
-from qsproj.align.encoding import alignable, encode_bitext
-from qsproj.align.symmetrize import (
+from qsproj.alignment.eflomal import check_links_only, eflomal_links, find_eflomal
+from qsproj.alignment.encoding import alignable, encode_bitext
+from qsproj.alignment.symmetrize import (
     DEFAULT_THRESHOLD,
     SYMMETRIZATIONS,
     THRESHOLD,
@@ -19,12 +19,12 @@ from qsproj.align.symmetrize import (
     link_weights,
     symmetrize,
 )
-from qsproj.align.unspaced import carry_to_words, check_side, cut_pair, known_words
+from qsproj.alignment.unspaced import carry_to_words, check_side, cut_pair, known_words
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.align.hmm import HmmSettings
+    from qsproj.alignment.hmm import HmmSettings
 
 # Method, and the symmetrisation that it gets unless another is asked for.
 METHODS = {"hmm": THRESHOLD, "eflomal": "grow-diag-final-and"}
@@ -66,9 +66,9 @@ def align_words(
     pairs : iterable of (source words, target words)
         Tokenised sentences. More of them give better alignments.
     method : str
-        ``hmm``, built in (:mod:`qsproj.align.hmm`), deterministic; or ``eflomal``, an external program.
+        ``hmm``, built in (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external program.
     symmetrization : str or None
-        How two directions become one, see :func:`qsproj.align.symmetrize.symmetrize`. None:
+        How two directions become one, see :func:`qsproj.alignment.symmetrize.symmetrize`. None:
         ``METHODS[method]``.
     threshold : float
         For the symmetrisation ``threshold``: least mean probability of a link.
@@ -76,7 +76,7 @@ def align_words(
         How ``hmm`` is trained.
     unspaced : str or None
         The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
-        pieces to learn from, see :mod:`qsproj.align.unspaced`. Links are between words all the same.
+        pieces to learn from, see :mod:`qsproj.alignment.unspaced`. Links are between words all the same.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def _between_words(
 
 
 def _by_hmm(pairs: Pairs, settings: HmmSettings | None) -> Iterator[Directed]:
-    from qsproj.align.hmm import train_hmm
+    from qsproj.alignment.hmm import train_hmm
 
     bitext = encode_bitext(pairs)
     for size, (forward, backward) in zip(bitext.lengths, train_hmm(bitext, settings)):

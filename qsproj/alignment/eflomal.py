@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.align.symmetrize import THRESHOLD, Links
+from qsproj.alignment.symmetrize import THRESHOLD, Links
 from qsproj.corpus.alignments import read_alignments
 from qsproj.errors import QsprojError, UsageError
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.align.aligners import align_words
-from qsproj.align.unspaced import carry_to_words, cut_pair, cut_sentence, cut_word, known_words
+from qsproj.alignment.aligners import align_words
+from qsproj.alignment.unspaced import carry_to_words, cut_pair, cut_sentence, cut_word, known_words
 from qsproj.errors import UsageError
 from tests.oracles.word_pieces import word_links
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qsproj.align.reading import is_conllu, read_word_pairs
+from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.errors import DataError, UsageError
 
 ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"

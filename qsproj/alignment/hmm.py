@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.align.encoding import EncodedBitext, WordPairs, find_word_pairs, letters
+from qsproj.alignment.encoding import EncodedBitext, WordPairs, find_word_pairs, letters
 from qsproj.progress import track
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.align.symmetrize import Posteriors
+from qsproj.alignment.symmetrize import Posteriors
 from qsproj.errors import unknown_name
 
 # Which side is cut: (source, target).

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from qsproj.align.symmetrize import (
+from qsproj.alignment.symmetrize import (
     KNOWN,
     SYMMETRIZATIONS,
     directed_links,
