@@ -15,7 +15,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from tests.oracles.attachment import count_attachments
 
-TAGS = ("NOUN", "VERB", "PUNCT")
+TAGS = ("NOUN", "VERB", "PUNCT", "_")
 RELATIONS = ("nsubj", "nsubj:pass", "nsubj:outer", "obl:arg:acc", "obl:arg", "punct", "root")
 
 
@@ -50,7 +50,8 @@ def reparsed(gold, rng):
     keep = rng.random(len(gold)) < 0.6
     heads = np.where(np.r_[True, keep], gold.heads, random_heads(rng, len(gold), single_root=False))
     relations = [old if rng.random() < 0.6 else str(rng.choice(RELATIONS)) for old in gold.deprels]
-    return replace(gold, heads=frozen_heads(heads), deprels=tuple(relations))
+    tags = [old if rng.random() < 0.8 else str(rng.choice(TAGS)) for old in gold.upos]
+    return replace(gold, upos=tuple(tags), heads=frozen_heads(heads), deprels=tuple(relations))
 
 
 def triples(sentences):
@@ -69,7 +70,7 @@ def test_a_sentence_counted_by_hand():
     scores = score(GOLD, system)
     assert (scores.uas, scores.las, scores.las_no_subtypes) == (75.0, 25.0, 50.0)
     assert (scores.uem, scores.lem, scores.root_f1) == (0.0, 0.0, 100.0)
-    assert (scores.tokens, scores.sentences) == (4, 1)
+    assert (scores.upos, scores.tokens, scores.sentences) == (0.0, 4, 1)
 
 
 def test_punctuation_is_what_the_gold_tags_say():

@@ -7,11 +7,15 @@ def count_attachments(gold, system, punctuation=True):
     """Return a dict of scores of two lists of sentences, each a list of (tag, head, relation) triples."""
     tokens = right = labelled = universal = complete = sentences = 0
     gold_roots, system_roots = set(), set()
+    tagged = right_tags = 0
     for number, (gold_words, system_words) in enumerate(zip(gold, system)):
         scored = errors = 0
-        for word, ((tag, head, relation), (_, found, found_relation)) in enumerate(
+        for word, ((tag, head, relation), (found_tag, found, found_relation)) in enumerate(
             zip(gold_words, system_words)
         ):
+            if tag != "_" and (punctuation or tag != "PUNCT"):
+                tagged += 1
+                right_tags += tag == found_tag
             if head == NO_HEAD or (tag == "PUNCT" and not punctuation):
                 continue
             scored += 1
@@ -29,6 +33,7 @@ def count_attachments(gold, system, punctuation=True):
         "uas": 100 * right / tokens,
         "las": 100 * labelled / tokens,
         "las_no_subtypes": 100 * universal / tokens,
+        "upos": 100 * right_tags / tagged,
         "uem": 100 * complete / sentences,
         "root_f1": 200 * len(gold_roots & system_roots) / (len(gold_roots) + len(system_roots)),
     }
