@@ -1,11 +1,40 @@
-"""Progress bars: on stderr, only on a terminal, only for work of more than two seconds."""
+"""Progress bars: on stderr, only for work of more than two seconds, and unless told only on a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 Item = TypeVar("Item")
+
+# None: where the standard error is a terminal.
+_SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
+
+
+@contextmanager
+def progress_bars(shown: bool = True) -> Iterator[None]:
+    """Show progress bars inside a ``with`` block wherever stderr goes, or nowhere.
+
+    Without it, bars are shown on a terminal only; notebooks and scripts whose output goes to a file see none.
+
+    Parameters
+    ----------
+    shown : bool
+        False hides them on a terminal, too.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> with qsproj.progress_bars(False):
+    ...     links = qsproj.align([["a", "b"]], [["x", "y"]])
+    """
+    token = _SHOWN.set(shown)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(token)
 
 
 def track(
@@ -14,4 +43,6 @@ def track(
     """Yield ``items`` while a bar that names ``description`` shows how far they are."""
     from tqdm import tqdm
 
-    yield from tqdm(items, desc=description, total=total, unit=unit, disable=None, delay=2.0, leave=False)
+    shown = _SHOWN.get()
+    hidden = None if shown is None else not shown
+    yield from tqdm(items, desc=description, total=total, unit=unit, disable=hidden, delay=2.0, leave=False)

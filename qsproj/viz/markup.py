@@ -1,12 +1,16 @@
-"""Drawings as SVG, alone or in a page of HTML: text measured and escaped, strings only."""
+"""Drawings as SVG, alone or in a page of HTML; text measured and escaped."""
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape as escape_markup
+
+from qsproj.corpus.files import open_output
+from qsproj.errors import UsageError
 
 STYLE = """\
 svg { background: #fff; font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
@@ -26,6 +30,9 @@ body { font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
 h2 { font-size: 1em; font-weight: 600; }
 figure { margin: 0 0 2.5em; overflow-x: auto; }
 """
+
+# The class of what holds a drawing where other things are shown, too.
+_SCOPE = "qsproj-drawing"
 
 # Characters that XML does not allow, whatever they are escaped as.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -51,6 +58,34 @@ class Drawing:
     width: float
     height: float
     markup: str
+
+    @property
+    def svg(self) -> str:
+        """The drawing as a file of its own."""
+        return svg_document([self])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing: an SVG image or an HTML page, by the ending of the name (.svg, .html).
+
+        Raises
+        ------
+        UsageError
+            When the ending is another, or the file cannot be written.
+        """
+        name = os.fspath(path)
+        if not name.endswith((".svg", ".html")):
+            raise UsageError(f"{name}: found no format in the name, expected .svg or .html")
+        with open_output(name) as handle:
+            handle.writelines(
+                [self.svg] if name.endswith(".svg") else html_document(self.title, [(self.title, self)])
+            )
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in a notebook, whose other cells its style leaves alone."""
+        style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
+        return (
+            f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n{_element(self)}</div>'
+        )
 
 
 def escape(text: str) -> str:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, Heads, Scores, frozen_heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.errors import MissingTreeError, SentenceLengthError, unknown_name
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -153,9 +153,25 @@ class Converter:
         probabilities = np.clip(marginals[heads[1:], np.arange(1, len(heads))], 0.0, 1.0)
         return Conversion(heads, relations, probabilities)
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with its tree converted; with ``confidence``, ``ArcProb=`` in MISC."""
+    def convert_sentence(
+        self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False
+    ) -> Sentence:
+        """Return the sentence with its tree converted; with ``confidence``, ``ArcProb=`` in MISC.
+
+        Raises
+        ------
+        MissingTreeError
+            When the sentence has no head at all.
+        UsageError, SentenceLengthError
+            As :meth:`convert`.
+        """
+        if np.all(sentence.heads[1:] == NO_HEAD):
+            raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
+
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
+        return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see :mod:`qsproj.models.storage`."""
