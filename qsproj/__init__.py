@@ -1,6 +1,8 @@
 """qsproj: project, adapt and jointly parse dependency treebanks across languages and styles.
 
-The names below are imported at first use: ``qsproj --help`` should not wait for numpy.
+Sentences are read or made of words; models are trained on them, saved and loaded; models give sentences back.
+Inference over trees is in :mod:`qsproj.trees`. The names below are imported at first use: ``qsproj --help``
+should not wait for numpy.
 """
 
 from __future__ import annotations
@@ -9,39 +11,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from qsproj.api.bitext import align, project, train_biparser
+    from qsproj.api.results import draw, evaluate
+    from qsproj.api.training import adapt, train_parser, train_tagger
     from qsproj.corpus.alignments import read_alignments
     from qsproj.corpus.conllu import read_conllu, write_conllu
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+    from qsproj.errors import QsprojError
     from qsproj.models.storage import load_model
+    from qsproj.progress import progress_bars
 
 __version__ = "0.1.0"
 __all__ = [
     "Alignment",
+    "QsprojError",
     "Sentence",
     "SentencePair",
     "__version__",
+    "adapt",
+    "align",
+    "draw",
+    "evaluate",
     "load_model",
+    "progress_bars",
+    "project",
     "read_alignments",
     "read_conllu",
+    "train_biparser",
+    "train_parser",
+    "train_tagger",
     "write_conllu",
 ]
 
 _HOMES = {
     "Alignment": "qsproj.corpus.sentence",
+    "QsprojError": "qsproj.errors",
     "Sentence": "qsproj.corpus.sentence",
     "SentencePair": "qsproj.corpus.sentence",
+    "adapt": "qsproj.api.training",
+    "align": "qsproj.api.bitext",
+    "draw": "qsproj.api.results",
+    "evaluate": "qsproj.api.results",
     "load_model": "qsproj.models.storage",
+    "progress_bars": "qsproj.progress",
+    "project": "qsproj.api.bitext",
     "read_alignments": "qsproj.corpus.alignments",
     "read_conllu": "qsproj.corpus.conllu",
+    "train_biparser": "qsproj.api.bitext",
+    "train_parser": "qsproj.api.training",
+    "train_tagger": "qsproj.api.training",
     "write_conllu": "qsproj.corpus.conllu",
 }
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name from its home when it is first asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # Type checkers know the names above, and no others.
+
+    def __getattr__(name: str) -> object:
+        """Import a public name from its home when it is first asked for."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

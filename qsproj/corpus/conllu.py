@@ -34,7 +34,8 @@ from qsproj.corpus.columns import (
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence
-from qsproj.errors import DataError
+from qsproj.corpus.words import shown
+from qsproj.errors import DataError, UsageError
 
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000
@@ -89,11 +90,14 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     Raises
     ------
     UsageError
-        When the file cannot be written.
+        When the file cannot be written, or ``sentences`` is one sentence or a string.
     ValueError
         When a changed column does not have one cell for each word, or a cell is empty or holds a tab or a
         line end.
     """
+    if isinstance(sentences, Sentence | str):
+        found = "one Sentence" if isinstance(sentences, Sentence) else f"the string {shown(sentences)}"
+        raise UsageError(f"found {found} as sentences, expected a list of them; put it in a list")
     with open_output(path_or_file) as handle:
         layout: Layout | None = None
         for sentence in sentences:

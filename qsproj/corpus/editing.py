@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in, layout_of
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import words_of
 
 # Key in MISC of the probability of a word's arc.
 ARC_PROBABILITY = "ArcProb"
@@ -45,7 +46,7 @@ def sentence_from_words(
     ValueError
         When there is no word, a column does not have n cells, or ``heads`` are out of range.
     """
-    words = tuple(forms)
+    words = words_of(forms)
     if not words:
         raise ValueError("a sentence has no words, expected at least one")
     unspecified = (UNSPECIFIED,) * len(words)
@@ -232,6 +233,8 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
 
 def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:
     """Return ``values``, or the current column where they are None; both have one cell for each word."""
+    if isinstance(values, str):
+        raise ValueError(f"{name} are the string {values[:40]!r}, expected a list of strings")
     cells = current if values is None else tuple(values)
     if len(cells) != len(current):
         raise ValueError(f"{name} have {len(cells)} cells, expected {len(current)}, one for each word")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,46 @@ class Sentence:
     def __len__(self) -> int:
         """Return the number of words, n."""
         return len(self.forms)
+
+    @staticmethod
+    def from_words(
+        forms: Iterable[str],
+        *,
+        upos: Iterable[str | None] | None = None,
+        heads: Iterable[int | None] | None = None,
+        deprels: Iterable[str | None] | None = None,
+        sent_id: str = "",
+    ) -> Sentence:
+        """Make a sentence of words and what is known of them.
+
+        Parameters
+        ----------
+        forms : iterable of str
+            The n words; a string is refused.
+        upos, deprels : iterable of str, optional
+            n cells each; None, as a whole or for a word, where it is not known.
+        heads : iterable of int, optional
+            The heads of words 1..n, 0 for the root, -1 or None where missing; n of them, as in CoNLL-U, or
+            n + 1 with -1 first, as in ``Sentence.heads``.
+        sent_id : str
+            Its name; empty for none.
+
+        Raises
+        ------
+        UsageError
+            When there is no word, a column does not have one cell for each word, a cell is no string, or
+            heads are out of range or form a cycle.
+
+        Examples
+        --------
+        >>> sentence = Sentence.from_words(["Dogs", "bark"], upos=["NOUN", "VERB"], heads=[2, 0])
+        >>> sentence.heads.tolist()
+        [-1, 2, 0]
+        """
+        # Only what is made by hand needs what checks it.
+        from qsproj.corpus.making import make_sentence
+
+        return make_sentence(forms, upos=upos, heads=heads, deprels=deprels, sent_id=sent_id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,7 +96,7 @@ def test_files_are_named_with_the_line(tmp_path, monkeypatch, source, target, me
 
 
 def test_aligned_pairs_have_the_sizes_of_their_sentences():
-    source, target = sentence_from_words("abc"), sentence_from_words("AB")
+    source, target = sentence_from_words(list("abc")), sentence_from_words(list("AB"))
     (pair,) = pair_aligned([source], [target], [make_alignment(1, 1, [[1, 1]])])
     assert (pair.source, pair.target) == (source, target)
     assert (pair.alignment.n_source, pair.alignment.n_target) == (3, 2)
@@ -113,7 +113,7 @@ def test_aligned_pairs_have_the_sizes_of_their_sentences():
     ],
 )
 def test_alignments_that_do_not_fit(sizes, message):
-    source, target = sentence_from_words("abc", sent_id="7"), sentence_from_words("AB")
+    source, target = sentence_from_words(list("abc"), sent_id="7"), sentence_from_words(list("AB"))
     alignments = [make_alignment(*size, []) for size in sizes]
     with pytest.raises(DataError, match=message):
         list(pair_aligned([source], [target], alignments))

@@ -1,0 +1,260 @@
+"""Two languages: word links, projected parsers, and parsers of both sides together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from qsproj.api.given import (
+    alignments_of,
+    check_same_number,
+    generator_of,
+    sentences_of,
+    texts_of,
+    whole_number,
+)
+from qsproj.corpus.pairing import pair_aligned, pair_sentences
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.words import described
+from qsproj.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.pipelines.projection.projected import Projected, SavableParser
+
+
+def align(
+    source: Iterable[Sentence | Sequence[str]],
+    target: Iterable[Sentence | Sequence[str]],
+    *,
+    threshold: float = 0.5,
+) -> list[Alignment]:
+    """Link the words of sentences and their translations, learning from nothing but these.
+
+    Parameters
+    ----------
+    source, target : iterable of Sentence or of list of str
+        Sentences and their translations, in the same order; the more, the better the links. Two lists of
+        ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
+    threshold : float
+        Least probability of a link. Soft projection and joint parsing weigh links themselves: give 0.15.
+
+    Returns
+    -------
+    list of Alignment
+        One for each source sentence, in their order, with weights.
+
+    Raises
+    ------
+    UsageError
+        When the sides differ in length, the threshold is no probability, or a sentence is a string.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> english = [["the", "house"], ["the", "book"], ["a", "book"]]
+    >>> german = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]]
+    >>> qsproj.align(english, german)[0].links.tolist()
+    [[1, 1], [2, 2]]
+    """
+    from qsproj.alignment.aligners import align_words
+
+    sources, targets = texts_of(source, "source"), texts_of(target, "target")
+    check_same_number(source=sources, target=targets)
+    return list(align_words(_word_pairs(sources, targets), threshold=threshold))
+
+
+def _word_pairs(
+    sources: Sequence[Sentence | tuple[str, ...]], targets: Sequence[Sentence | tuple[str, ...]]
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Pair sentences as everywhere, lists of words by order."""
+    source_sentences = [text for text in sources if isinstance(text, Sentence)]
+    target_sentences = [text for text in targets if isinstance(text, Sentence)]
+    if len(source_sentences) == len(target_sentences) == len(sources):
+        pairs = pair_sentences(source_sentences, target_sentences)
+        return [(one.forms, other.forms) for one, other in pairs]
+    return [(_words(one), _words(other)) for one, other in zip(sources, targets, strict=True)]
+
+
+def _words(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
+    return text.forms if isinstance(text, Sentence) else text
+
+
+def project(
+    source: Iterable[Sentence],
+    target: Iterable[Sentence],
+    alignments: Iterable[Alignment],
+    *,
+    method: str = "soft",
+    seed: int = 1,
+) -> SavableParser:
+    """Train a parser of a language without a treebank, from translations of parsed sentences.
+
+    Parameters
+    ----------
+    source : iterable of Sentence
+        With trees, gold or from a parser.
+    target : iterable of Sentence
+        Their translations, with UPOS; heads are not looked at. Paired by ``parallel_id``, else by
+        ``sent_id``, where both sides have them, else by order.
+    alignments : iterable of Alignment
+        Word links, in the order of ``source``. For ``soft`` and ``qg`` best with weights, from 0.15 upwards.
+    method : str
+        ``soft``: what links carry over moves a parser of source tags, by their probability; ``hard``: arcs
+        through one-to-one links, and a parser trained on them; ``hard-em``: the missing ones imputed by EM;
+        ``qg``: a quasi-synchronous grammar; ``em``: the target's tags alone.
+    seed : int
+        The same seed gives the same parser.
+
+    Returns
+    -------
+    parser
+        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``.
+
+    Raises
+    ------
+    DataError
+        When a sentence has no partner, or links reach past their sentences.
+    UsageError
+        When no source word has a head, no target word a tag, nothing is carried over, or the method is
+        unknown.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
+    >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
+    >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
+    >>> parser = qsproj.project(english, german, links, method="hard")
+    >>> qsproj.evaluate(german, map(parser.parse, german)).uas > 80
+    True
+    """
+    if method not in _METHODS:
+        raise unknown_name("method", method, list(_METHODS))
+    pairs = _pairs(source, target, alignments)
+    return _METHODS[method](pairs, generator_of(seed)).parser
+
+
+def train_biparser(
+    source: Iterable[Sentence],
+    target: Iterable[Sentence],
+    alignments: Iterable[Alignment],
+    *,
+    source_model: ArcParser,
+    order: int = 1,
+    seed: int = 1,
+) -> JointParser:
+    """Train a parser of both sides of a bitext together, whose links are hidden.
+
+    Parameters
+    ----------
+    source, target : iterable of Sentence
+        Translations of each other, with UPOS; the target with trees: pairs without a whole one are left out.
+        Paired as by :func:`project`.
+    alignments : iterable of Alignment
+        Candidate links, in the order of ``source``; best with weights, from 0.1 upwards.
+    source_model : ArcParser
+        A first-order parser of the source language, from ``train_parser``; it is not changed.
+    order : int
+        1: single arcs of the target are scored.
+    seed : int
+        The same seed gives the same model.
+
+    Returns
+    -------
+    JointParser
+        With ``parse_pair(source, target, alignment)``, which gives a ``SentencePair``, and ``save(path)``.
+
+    Raises
+    ------
+    DataError
+        As :func:`project`.
+    UsageError
+        When fewer than two pairs can be learned from, or an option is wrong.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
+    >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
+    >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
+    >>> parser = qsproj.train_parser(english, features="words")
+    >>> biparser = qsproj.train_biparser(english[:12], german[:12], links[:12], source_model=parser)
+    >>> pair = biparser.parse_pair(english[20], german[20], links[20])
+    >>> len(pair.target.heads) == len(german[20]) + 1
+    True
+    """
+    from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+
+    if not isinstance(source_model, ArcParser):
+        raise UsageError(
+            f"found {described(source_model)} as source_model, expected a first-order parser; make one: "
+            "qsproj.train_parser, or qsproj.load_model"
+        )
+    number = whole_number(order, "order", least=1)
+    if number > 1:
+        raise UsageError(f"found order {number}, expected 1: joint parsing scores single arcs")
+    pairs = _pairs(source, target, alignments)
+    return train_joint_parser(pairs, source_model, rng=generator_of(seed))[0]
+
+
+def _pairs(
+    source: Iterable[Sentence], target: Iterable[Sentence], alignments: Iterable[Alignment]
+) -> list[SentencePair]:
+    sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
+    links = alignments_of(alignments)
+    check_same_number(source=sources, target=targets, alignments=links)
+    return list(pair_aligned(sources, targets, links))
+
+
+def _soft(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
+    from qsproj.pipelines.projection.soft_prior import join_priors, train_prior
+    from qsproj.pipelines.projection.soft_projection import project_soft
+    from qsproj.pipelines.projection.soft_sources import JoinedSources
+
+    prior = join_priors([train_prior(pairs, rng=rng)], projective=True)
+    return project_soft(JoinedSources(((pairs,),)), prior=prior, rng=rng)
+
+
+def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
+    from qsproj.models.arc.arc_training import TrainingOptions
+    from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
+    from qsproj.pipelines.projection.project import project_hard
+
+    training = TrainingOptions(epochs=HARD_EPOCHS, projective=True)
+    return project_hard(pairs, rng=rng, projection=HardProjectionOptions(), training=training)
+
+
+def _hard_em(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_hard_em
+    from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, ProjectedArcs
+
+    return project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS)
+
+
+def _qg(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+    from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+    from qsproj.pipelines.projection.qg_projection import project_qg
+
+    return project_qg(pairs, training=QgOptions())
+
+
+def _em(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_tags_only
+    from qsproj.pipelines.projection.method_options import EM_FROM_TAGS
+
+    return project_tags_only(pairs, training=EM_FROM_TAGS)
+
+
+# By name of method, what `qsproj project` does by default.
+_METHODS: dict[str, Callable[[list[SentencePair], np.random.Generator], Projected]] = {
+    "soft": _soft,
+    "hard": _hard,
+    "hard-em": _hard_em,
+    "qg": _qg,
+    "em": _em,
+}

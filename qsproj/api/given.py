@@ -1,0 +1,118 @@
+"""What callers give to the public functions, checked at the border: each mistake is one clear sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from operator import index
+from typing import TypeVar
+
+import numpy as np
+
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.words import described, shown, words_of
+from qsproj.errors import UsageError, counted
+
+Kind = TypeVar("Kind")
+
+
+def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
+    """Return the sentences of a list, a generator, or any other iterable of :class:`Sentence`.
+
+    Parameters
+    ----------
+    given : iterable of Sentence
+    name : str
+        What a message calls it.
+    least : int
+        How many there must be.
+
+    Raises
+    ------
+    UsageError
+        When it is a string, a single sentence, or no iterable; when an element is no sentence; when
+        there are too few.
+    """
+    found = _each_a(Sentence, _listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
+    if len(found) < least:
+        raise UsageError(f"found {counted(len(found), 'sentence')} in {name}, expected {least} or more")
+    return found
+
+
+def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
+    """Return sentences as they are, and lists of words as tuples; errors as :func:`sentences_of`."""
+    return [
+        text if isinstance(text, Sentence) else words_of(text, what=f"sentence {number} of {name}")
+        for number, text in enumerate(_listed(given, name), start=1)
+    ]
+
+
+def alignments_of(given: object) -> list[Alignment]:
+    """Return the alignments of an iterable; errors as :func:`sentences_of`."""
+    return _each_a(
+        Alignment, _listed(given, "alignments"), "alignments", "qsproj.align, qsproj.read_alignments"
+    )
+
+
+def _listed(given: object, name: str) -> list[object]:
+    """Return what is iterated, but for what is one thing and not several."""
+    if isinstance(given, str | bytes):
+        raise UsageError(
+            f"found the string {shown(given)} as {name}, expected a list; read files first: "
+            "qsproj.read_conllu, qsproj.read_alignments"
+        )
+    if isinstance(given, Sentence | SentencePair | Alignment):
+        raise UsageError(f"found one {type(given).__name__} as {name}, expected a list; put it in a list")
+    if not isinstance(given, Iterable):
+        raise UsageError(f"found {described(given)} as {name}, expected a list")
+    return list(given)
+
+
+def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) -> list[Kind]:
+    """Return the elements when all are of a kind."""
+    found = [element for element in elements if isinstance(element, kind)]
+    if len(found) < len(elements):
+        number, other = next(
+            (number, element)
+            for number, element in enumerate(elements, start=1)
+            if not isinstance(element, kind)
+        )
+        raise UsageError(
+            f"found {described(other)} as element {number} of {name}, expected objects of class "
+            f"{kind.__name__}; make them: {makers}"
+        )
+    return found
+
+
+def check_same_number(**lists: Sequence[object]) -> None:
+    """Raise UsageError, naming the first element without a partner, unless lists are equally long."""
+    for number, row in enumerate(zip_longest(*lists.values()), start=1):
+        missing = [name for name, one in zip(lists, row) if one is None]
+        if missing:
+            there = next(name for name in lists if name not in missing)
+            sizes = ", ".join(f"{len(one)} in {name}" for name, one in lists.items())
+            raise UsageError(
+                f"found element {number} in {there} and none in {missing[0]} ({sizes}), expected equally many"
+            )
+
+
+def generator_of(seed: object) -> np.random.Generator:
+    """Return the random generator of a seed: a whole number of at least 0.
+
+    Raises
+    ------
+    UsageError
+        When it is anything else.
+    """
+    return np.random.default_rng(whole_number(seed, "seed", least=0))
+
+
+def whole_number(given: object, name: str, *, least: int) -> int:
+    """Return a number as an int, also one of numpy's; raise UsageError when it is none or too small."""
+    try:
+        number = index(given)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(given, bool):
+        raise UsageError(f"found {described(given)} as {name}, expected a whole number of at least {least}")
+    return number

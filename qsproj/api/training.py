@@ -1,0 +1,192 @@
+"""Models of one language, and between two annotation styles, from treebanks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, overload
+
+from qsproj.api.given import generator_of, sentences_of, whole_number
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import words_of
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.converter.converter import Converter
+    from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.tagging.tagger import Tagger
+
+
+@overload
+def train_parser(
+    sentences: Iterable[Sentence],
+    *,
+    order: Literal[1] = 1,
+    objective: str = "margin",
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+) -> ArcParser: ...
+
+
+@overload
+def train_parser(
+    sentences: Iterable[Sentence],
+    *,
+    order: int,
+    objective: str = "margin",
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+) -> ArcParser | GraphParser: ...
+
+
+def train_parser(
+    sentences: Iterable[Sentence],
+    *,
+    order: int = 1,
+    objective: str = "margin",
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+) -> ArcParser | GraphParser:
+    """Train a dependency parser on trees; where a head is missing, it is summed out.
+
+    Whether arcs may cross and how many roots there are is read off the trees.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        Whole or partial trees.
+    order : int
+        1: single arcs are scored; 2: pairs and sequences of arcs too, by belief propagation; more accurate,
+        and about seven times slower.
+    objective : str
+        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; or ``risk``, the
+        expected number of wrong heads (first order only).
+    features : str, optional
+        What is read of a word: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
+        ``morphology`` lemmas, XPOS and FEATS too. By default ``morphology`` where the trees have any of
+        these, else ``words``.
+    dev : iterable of Sentence
+        Trees to stop early by.
+    seed : int
+        The same seed gives the same parser.
+
+    Returns
+    -------
+    ArcParser or GraphParser
+        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``.
+
+    Raises
+    ------
+    UsageError
+        When no sentence has a head, or an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> treebank = list(qsproj.read_conllu("corpora/en.conllu"))
+    >>> parser = qsproj.train_parser(treebank[:60], features="words")
+    >>> parsed = parser.parse(treebank[70])
+    >>> parser.arc_probabilities(treebank[70]).shape == (len(parsed) + 1, len(parsed) + 1)
+    True
+    """
+    from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+    from qsproj.models.graph.graph_training import train_graph_parser
+
+    trees, dev_trees = sentences_of(sentences, "sentences"), sentences_of(dev, "dev", least=0)
+    number = whole_number(order, "order", least=1)
+    if number > 2:
+        raise UsageError(f"found order {number}, expected 1 or 2")
+    train = train_arc_parser if number == 1 else train_graph_parser
+    options = TrainingOptions(template_set=features, objective=objective)
+    return train(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
+
+
+def train_tagger(
+    sentences: Iterable[Sentence],
+    *,
+    raw: Iterable[Sequence[str]] = (),
+    language: str | None = None,
+    seed: int = 1,
+) -> Tagger:
+    """Train a part-of-speech tagger on sentences with UPOS and, where there is some, on raw text.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        With UPOS on every word.
+    raw : iterable of list of str
+        Sentences of the same language, cut into words.
+    language : str, optional
+        Code of the language, kept in the model to cut plain text into words.
+    seed : int
+        The same seed gives the same tagger.
+
+    Returns
+    -------
+    Tagger
+        With ``tag(sentence)`` and ``save(path)``.
+
+    Raises
+    ------
+    UsageError
+        When there is no sentence, a word has no UPOS, or the language is no code.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> tagger = qsproj.train_tagger(qsproj.read_conllu("corpora/de.conllu"), language="de")
+    >>> tagger.tag(qsproj.Sentence.from_words(["Der", "Hund", "schläft", "."])).upos
+    ('DET', 'NOUN', 'VERB', 'PUNCT')
+    """
+    from qsproj.corpus.text import check_language
+    from qsproj.models.tagging import tagger_training
+
+    if language is not None:
+        check_language(language)
+    if isinstance(raw, str):
+        words_of(raw, what="raw")
+    lines = (words_of(words, what=f"sentence {number} of raw") for number, words in enumerate(raw, start=1))
+    return tagger_training.train_tagger(
+        sentences_of(sentences, "sentences"), raw=lines, language=language, rng=generator_of(seed)
+    )
+
+
+def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:
+    """Learn to convert trees of one annotation style to another, from the same sentences in both.
+
+    Parameters
+    ----------
+    source, target : iterable of Sentence
+        The same words with trees in the old and in the new style; ten are a start. Paired by
+        ``parallel_id``, else by ``sent_id``, where both have them, else by order.
+    seed : int
+        The same seed gives the same converter.
+
+    Returns
+    -------
+    Converter
+        With ``convert_sentence(sentence)`` and ``save(path)``.
+
+    Raises
+    ------
+    DataError
+        At the first pair without the same words, and the first sentence without a partner.
+    UsageError
+        When a side has no sentence or no tree.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> old = list(qsproj.read_conllu("corpora/en.conllu"))[:10]
+    >>> new = [qsproj.Sentence.from_words(s.forms, heads=range(len(s)), sent_id=s.sent_id) for s in old]
+    >>> converter = qsproj.adapt(old, new)
+    >>> converter.convert_sentence(old[0]).heads.tolist()[:4]
+    [-1, 0, 1, 2]
+    """
+    from qsproj.pipelines.adapt import train_adaptation
+
+    sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
+    return train_adaptation(sources, targets, rng=generator_of(seed))[0]

@@ -1,0 +1,78 @@
+"""Sentences made by hand: every cell is checked, so that what is made can be written and learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.conllu_faults import head_fault
+from qsproj.corpus.editing import sentence_from_words, with_heads
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import described, words_of
+from qsproj.errors import UsageError, counted
+
+
+def make_sentence(
+    forms: Iterable[str],
+    *,
+    upos: Iterable[str | None] | None = None,
+    heads: Iterable[int | None] | None = None,
+    deprels: Iterable[str | None] | None = None,
+    sent_id: str = "",
+) -> Sentence:
+    """Do what :meth:`qsproj.corpus.sentence.Sentence.from_words` says."""
+    words = words_of(forms)
+    if not words:
+        raise UsageError("a sentence has no words, expected at least one")
+    sentence = sentence_from_words(
+        words,
+        sent_id=_name(sent_id),
+        upos=_column("upos", upos, len(words)),
+        deprels=_column("deprels", deprels, len(words)),
+    )
+    return sentence if heads is None else with_heads(sentence, _heads(heads, len(words)))
+
+
+def _name(sent_id: str) -> str | None:
+    if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
+        raise UsageError(f"found {described(sent_id)} as sent_id, expected a string without line ends")
+    return sent_id or None
+
+
+def _column(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str, ...] | None:
+    """Return n cells, ``_`` where one is not known."""
+    if cells is None:
+        return None
+    if not isinstance(cells, str | bytes) and isinstance(cells, Iterable):
+        cells = [UNSPECIFIED if cell is None else cell for cell in cells]
+    found = words_of(cells, what=name)
+    if len(found) != n:
+        raise UsageError(f"found {counted(len(found), 'cell')} in {name}, expected {n}, one for each word")
+    return found
+
+
+def _heads(heads: Iterable[int | None], n: int) -> list[int]:
+    """Return n + 1 heads, the root's first."""
+    if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
+        raise UsageError(f"found {described(heads)} as heads, expected a list of numbers")
+    found = [NO_HEAD if head is None else _number(head, word) for word, head in enumerate(heads, start=1)]
+    if len(found) == n:
+        found.insert(0, NO_HEAD)
+    elif len(found) != n + 1 or found[0] != NO_HEAD:
+        raise UsageError(f"found {counted(len(found), 'head')}, expected {n}, one for each word")
+    fault = head_fault([str(head) for head in found[1:]], found)
+    if fault is not None:
+        raise UsageError(f"found {fault.found}, expected {fault.expected}; {fault.remedy}")
+    return found
+
+
+def _number(head: object, word: int) -> int:
+    try:
+        number = index(head)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"found {described(head)} as head {word}, expected a whole number") from None
+    if number < NO_HEAD:
+        raise UsageError(f"found {number} as head {word}, expected 0 for the root, -1 where it is missing")
+    return number

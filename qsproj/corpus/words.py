@@ -1,0 +1,53 @@
+"""The words of a sentence as a caller gives them: a list of strings, and nothing that looks like one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qsproj.errors import UsageError
+
+_SHOWN_CHARACTERS = 60
+_BREAKS = "\t\r\n"
+
+
+def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
+    """Return the words of a sentence.
+
+    Parameters
+    ----------
+    given : iterable of str
+        A string is refused: it would be taken for a list of characters.
+    what : str
+        What a message calls the sentence.
+
+    Raises
+    ------
+    UsageError
+        When it is a string or no iterable, or a word is no string, empty, or holds a tab or a line end.
+    """
+    if isinstance(given, str | bytes):
+        raise UsageError(
+            f"found the string {shown(given)} as {what}, expected a list of words; split it: text.split()"
+        )
+    if not isinstance(given, Iterable):
+        raise UsageError(f"found {described(given)} as {what}, expected a list of words")
+    words = tuple(given)
+    for number, word in enumerate(words, start=1):
+        if not isinstance(word, str):
+            raise UsageError(f"found {described(word)} as word {number} of {what}, expected a string")
+        if not word or any(mark in word for mark in _BREAKS):
+            raise UsageError(
+                f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"
+            )
+    return words
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: in a line, shortened, strings quoted."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def described(value: object) -> str:
+    """Say what a value is that should have been another: ``None``, ``3 (int)``."""
+    return "None" if value is None else f"{shown(value)} ({type(value).__name__})"

@@ -1,0 +1,113 @@
+"""Public names: with the signatures of the design, documented, typed; their examples run."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import pydoc
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import qsproj
+
+SIGNATURES = {
+    "read_conllu": "(path_or_file)",
+    "write_conllu": "(sentences, path_or_file)",
+    "read_alignments": "(path, format='pharaoh', sizes=None)",
+    "load_model": "(path)",
+    "train_parser": "(sentences, *, order=1, objective='margin', features=None, dev=(), seed=1)",
+    "train_tagger": "(sentences, *, raw=(), language=None, seed=1)",
+    "align": "(source, target, *, threshold=0.5)",
+    "project": "(source, target, alignments, *, method='soft', seed=1)",
+    "adapt": "(source, target, *, seed=1)",
+    "train_biparser": "(source, target, alignments, *, source_model, order=1, seed=1)",
+    "evaluate": "(gold, system)",
+    "draw": "(sentence_or_pair)",
+}
+DOCUMENTED = [name for name in qsproj.__all__ if not name.startswith("__")]
+
+
+def bare(function):
+    """Return a signature without annotations."""
+    signature = inspect.signature(function)
+    parameters = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(inspect.Signature(parameters))
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures_are_those_of_the_design(name):
+    assert bare(getattr(qsproj, name)) == SIGNATURES[name]
+
+
+@pytest.mark.parametrize("name", qsproj.__all__)
+def test_no_module_takes_the_place_of_a_name(name):
+    """Importing qsproj/align.py or qsproj/align/ would put the module where the function was."""
+    package = Path(qsproj.__file__).parent
+    assert not (package / name).exists() and not (package / f"{name}.py").exists()
+
+
+def test_sentences_are_made_of_words():
+    expected = "(forms, *, upos=None, heads=None, deprels=None, sent_id='')"
+    assert bare(qsproj.Sentence.from_words) == expected
+
+
+def test_help_shows_every_name():
+    text = pydoc.render_doc(qsproj, renderer=pydoc.plaintext)
+    for name in DOCUMENTED:
+        assert f"    {name}(" in text or f"    class {name}(" in text, name
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_names_are_documented_and_their_examples_run(name):
+    value = getattr(qsproj, name)
+    assert len(value.__doc__) > 40
+    assert getattr(import_module(qsproj._HOMES[name]), name) is value
+    finder = doctest.DocTestFinder(recurse=False)
+    for test in finder.find(value, name, module=sys.modules[value.__module__]):
+        assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+        if name in SIGNATURES and value.__module__.startswith("qsproj.api"):
+            assert test.examples
+
+
+TYPED = """
+import qsproj
+
+sentence = qsproj.Sentence.from_words(["a"], heads=[0])
+reveal_type(qsproj.train_parser([sentence]))
+reveal_type(qsproj.train_parser([sentence], order=2))
+reveal_type(qsproj.align([["a"]], [sentence]))
+reveal_type(qsproj.project([sentence], [sentence], []).parse(sentence))
+reveal_type(qsproj.adapt([sentence], [sentence]).convert_sentence(sentence))
+reveal_type(qsproj.evaluate([sentence], [sentence]).upos)
+reveal_type(qsproj.draw(sentence).svg)
+qsproj.train_parser("corpora/en.conllu")
+qsproj.nothing
+"""
+REVEALED = [
+    "qsproj.models.arc.arc_parser.ArcParser",
+    "qsproj.models.arc.arc_parser.ArcParser | qsproj.models.graph.graph_parser.GraphParser",
+    "list[qsproj.corpus.sentence.Alignment]",
+    "qsproj.corpus.sentence.Sentence",
+    "qsproj.corpus.sentence.Sentence",
+    "float",
+    "str",
+]
+
+
+def test_types_are_seen_from_outside(tmp_path):
+    """Through the lazy imports; what cannot be typed is told."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(TYPED, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line.partition(": ")[2] for line in done.stdout.splitlines()]
+    revealed = [line.split('"')[1] for line in lines if line.startswith("note: Revealed type")]
+    assert revealed == REVEALED
+    errors = [line for line in lines if line.startswith("error")]
+    assert len(errors) == 2
+    assert "[arg-type]" in errors[0] and "[attr-defined]" in errors[1]

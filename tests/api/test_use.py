@@ -1,0 +1,140 @@
+"""The public functions as a notebook calls them: words and sentences in, results out."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import qsproj
+
+
+def without_trees(sentences):
+    return [qsproj.Sentence.from_words(s.forms, upos=s.upos) for s in sentences]
+
+
+def same(first, second):
+    return all(one.heads.tolist() == other.heads.tolist() for one, other in zip(first, second, strict=True))
+
+
+def test_a_parser_is_trained_used_and_kept(english, parser, tmp_path):
+    test = english[60:70]
+    bare = without_trees(test)
+    parsed = [parser.parse(sentence) for sentence in bare]
+    scores = qsproj.evaluate(test, parsed)
+    assert scores.uas > 60 and scores.las > 40 and scores.upos == 100
+    assert scores.las_no_subtypes >= scores.las
+    chances = parser.arc_probabilities(bare[0])
+    assert chances.shape == (len(bare[0]) + 1,) * 2
+    np.testing.assert_allclose(chances[:, 1:].sum(axis=0), 1.0)
+    parser.save(tmp_path / "en.parser")
+    again = qsproj.load_model(tmp_path / "en.parser")
+    assert same(parsed, map(again.parse, bare))
+    # A generator is as good as a list, and the seed decides.
+    assert same(parsed, map(qsproj.train_parser(iter(english[:40]), features="words").parse, bare))
+
+
+def test_a_parser_of_second_order(english):
+    parser = qsproj.train_parser(english[:15], order=np.int64(2), objective="likelihood", dev=english[20:25])
+    assert parser.arc_probabilities(english[30])[:, 1:].sum(axis=0) == pytest.approx(1.0)
+
+
+def test_a_tagger_is_trained_and_used(german, tmp_path):
+    raw = [sentence.forms for sentence in german[40:60]]
+    tagger = qsproj.train_tagger(iter(german[:40]), raw=raw, language="de")
+    tagged = tagger.tag(qsproj.Sentence.from_words(["Die", "Katze", "schläft", "."]))
+    assert tagged.upos[0] == "DET" and tagged.upos[3] == "PUNCT"
+    tagger.save(tmp_path / "de.tagger")
+    assert qsproj.load_model(tmp_path / "de.tagger").parse(tagged).upos == tagged.upos
+
+
+def test_words_and_sentences_are_aligned_alike(english, german):
+    by_sentence = qsproj.align(english, german)
+    by_words = qsproj.align([s.forms for s in english], (list(s.forms) for s in german))
+    mixed = qsproj.align([s.forms for s in english], german)
+    for one, *others in zip(by_sentence, by_words, mixed, strict=True):
+        for other in others:
+            assert other.links.tolist() == one.links.tolist()
+            assert other.weights.tolist() == one.weights.tolist()
+    assert sum(len(a.links) for a in qsproj.align(english, german, threshold=0.1)) > sum(
+        len(a.links) for a in by_sentence
+    )
+
+
+def test_sentences_are_aligned_with_those_of_their_id(english, german):
+    turned = [german[1], german[0], *german[2:]]
+    links = qsproj.align(english, turned)
+    assert (links[0].n_source, links[0].n_target) == (len(english[0]), len(german[0]))
+
+
+def test_an_empty_side_has_no_links():
+    (links,) = qsproj.align([[]], [["x"]])
+    assert (links.n_source, links.n_target, len(links.links)) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("method", ["soft", "hard", "hard-em", "qg", "em"])
+def test_every_method_projects(method, english, german, links, tmp_path):
+    bare = without_trees(german)
+    parser = qsproj.project(iter(english), iter(bare), links, method=method)
+    parsed = [parser.parse(sentence) for sentence in bare]
+    chain = [qsproj.Sentence.from_words(s.forms, heads=range(len(s))) for s in german]
+    if method != "em":
+        assert qsproj.evaluate(german, parsed).uas > qsproj.evaluate(german, chain).uas + 10
+    assert parser.arc_probabilities(bare[0])[:, 1:].sum(axis=0) == pytest.approx(1.0)
+    parser.save(tmp_path / "model")
+    assert same(parsed[:5], map(qsproj.load_model(tmp_path / "model").parse, bare[:5]))
+
+
+def test_a_converter_is_trained_and_used(english, tmp_path):
+    new = [
+        qsproj.Sentence.from_words(s.forms, heads=[len(s)] * (len(s) - 1) + [0], sent_id=s.sent_id)
+        for s in english[:20]
+    ]
+    converter = qsproj.adapt(english[:20], new)
+    converted = converter.convert_sentence(english[30])
+    assert (converted.heads[1:-1] == len(converted)).mean() > 0.8
+    converter.save(tmp_path / "converter")
+    assert same([converted], [qsproj.load_model(tmp_path / "converter").parse(english[30])])
+    with pytest.raises(qsproj.QsprojError, match="without heads"):
+        converter.convert_sentence(without_trees(english[:1])[0])
+
+
+def test_two_sides_are_parsed_together(english, german, links, parser, tmp_path):
+    biparser = qsproj.train_biparser(english[:20], german[:20], links[:20], source_model=parser)
+    bare = without_trees([english[50], german[50]])
+    pair = biparser.parse_pair(*bare, links[50])
+    assert isinstance(pair, qsproj.SentencePair)
+    assert (pair.target.heads[1:] >= 0).all() and (pair.source.heads[1:] >= 0).all()
+    assert qsproj.draw(pair).svg.count('class="link"') == len(pair.alignment.links)
+    biparser.save(tmp_path / "biparser")
+    again = qsproj.load_model(tmp_path / "biparser").parse_pair(*bare, links[50])
+    assert same([pair.source, pair.target], [again.source, again.target])
+    with pytest.raises(qsproj.QsprojError, match="an alignment of"):
+        biparser.parse_pair(bare[1], bare[0], qsproj.align([["a"] * 40], [["b"] * 40])[0])
+
+
+def test_a_drawing_shows_itself_and_is_kept(english, tmp_path):
+    drawing = qsproj.draw(english[0])
+    root = ElementTree.fromstring(drawing.svg.split("\n", 1)[1])
+    assert root.tag.endswith("svg")
+    page = ElementTree.fromstring(drawing._repr_html_())
+    assert page.tag == "div" and english[0].forms[0] in "".join(page.itertext())
+    # What it says of texts and labels holds inside of it, not for the notebook.
+    style = page.find("style").text.strip().splitlines()
+    assert style and all(rule.startswith(f".{page.get('class')} ") for rule in style)
+    for name in ("tree.svg", "tree.html"):
+        drawing.save(tmp_path / name)
+        assert english[0].forms[0] in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_progress_bars_are_shown_where_asked(capfd):
+    """Bars come after two seconds, which nothing here takes; the choice ends with its block."""
+    from qsproj.progress import _SHOWN
+
+    with qsproj.progress_bars():
+        assert _SHOWN.get() is True
+        with qsproj.progress_bars(False):
+            assert _SHOWN.get() is False
+        assert _SHOWN.get() is True
+    assert _SHOWN.get() is None
