@@ -1,7 +1,12 @@
-# Sourced by the scripts beside it: goes to the checkout and keeps an environment for it in .venv/.
+# Sourced by the scripts beside it: goes to the checkout and keeps environments for it, in .venv/ and beside it.
 # PYTHON names the interpreter to use; without it the first Python >= 3.11 on the PATH is taken.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Where the environment is, and which versions it holds. Another of each script's own choosing: set both before
+# install_environment.
+VENV=.venv
+CONSTRAINTS=scripts/constraints.txt
 
 say() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
@@ -44,44 +49,46 @@ quietly() {
 
 # What an installation depends on: when this text changes, it is made again.
 recipe() {
-    cat pyproject.toml scripts/constraints.txt
+    cat pyproject.toml "$CONSTRAINTS"
 }
 
 # Environments that these scripts made say where: programs in them name the folder, and fail when it moves.
-MADE_FOR=.venv/made-for.txt
+made_for() {
+    printf '%s/made-for.txt' "$VENV"
+}
 
 works() {
-    usable .venv/bin/python && .venv/bin/python -m pip --version >/dev/null 2>&1 &&
-        { [[ ! -e "$MADE_FOR" ]] || [[ "$(cat "$MADE_FOR")" == "$PWD" ]]; }
+    usable "$VENV/bin/python" && "$VENV/bin/python" -m pip --version >/dev/null 2>&1 &&
+        { [[ ! -e "$(made_for)" ]] || [[ "$(cat "$(made_for)")" == "$PWD" ]]; }
 }
 
 make_environment() {
     local python
     python="$(find_python)"
-    say "making .venv with $("$python" --version), $python"
-    mkdir .venv
-    printf '%s\n' "$PWD" >"$MADE_FOR"
-    quietly "$python" -m venv .venv
+    say "making $VENV with $("$python" --version), $python"
+    mkdir "$VENV"
+    printf '%s\n' "$PWD" >"$(made_for)"
+    quietly "$python" -m venv "$VENV"
 }
 
-# install_environment [EXTRA]: has .venv hold qsproj, editable, with its pinned dependencies and those of EXTRA.
+# install_environment [EXTRA]: has $VENV hold qsproj, editable, with its pinned dependencies and those of EXTRA.
 install_environment() {
     local extra="${1:-}"
-    local stamp=".venv/installed${extra:+-$extra}.txt"
-    if [[ -e .venv ]] && ! works; then
-        if [[ ! -e "$MADE_FOR" ]]; then
-            say "found a .venv without a working Python >= 3.11 and pip; remove it, and another is made"
+    local stamp="$VENV/installed${extra:+-$extra}.txt"
+    if [[ -e "$VENV" ]] && ! works; then
+        if [[ ! -e "$(made_for)" ]]; then
+            say "found a $VENV without a working Python >= 3.11 and pip; remove it, and another is made"
             return 1
         fi
-        say "removing .venv: it is not whole, or was made for another folder"
-        rm -rf .venv
+        say "removing $VENV: it is not whole, or was made for another folder"
+        rm -rf "$VENV"
     fi
-    [[ -e .venv ]] || make_environment
+    [[ -e "$VENV" ]] || make_environment
     if [[ -f "$stamp" ]] && recipe | cmp -s - "$stamp"; then
         return
     fi
-    say "installing qsproj${extra:+ with what '$extra' needs} into .venv (once; a minute or two)"
-    quietly .venv/bin/python -m pip install --disable-pip-version-check --no-input \
-        -c scripts/constraints.txt -e ".${extra:+[$extra]}"
+    say "installing qsproj${extra:+ with what '$extra' needs} into $VENV (once; a minute or two)"
+    quietly "$VENV/bin/python" -m pip install --disable-pip-version-check --no-input \
+        -c "$CONSTRAINTS" -e ".${extra:+[$extra]}"
     recipe >"$stamp"
 }

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import qsproj
 from qsproj.cli.options.common import add_seed
 from qsproj.corpus.files import open_output
 
@@ -27,7 +28,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: that of the checkout)"
+        "--corpora", type=Path, metavar="DIR", help="folder of the sample (default: what came with qsproj)"
     )
     add_seed(parser)
 
@@ -57,6 +58,7 @@ def _story(result: DemoResult) -> Iterator[str]:
 
 
 def default_corpora() -> Path:
-    """Return ``corpora/`` of the working folder, or else of the checkout that this file is in."""
-    here = Path("corpora")
-    return here if here.is_dir() else Path(__file__).resolve().parents[2] / "corpora"
+    """Return where the sample is: within an installed package, or else beside it, in the checkout."""
+    package = Path(qsproj.__file__).parent
+    installed = package / "sample"
+    return installed if installed.is_dir() else package.parent / "corpora"
