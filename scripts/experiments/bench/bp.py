@@ -1,0 +1,207 @@
+"""Time what one iteration of belief propagation costs, factor by factor, over sentence length and tag set.
+
+Writes a Markdown table to standard output; docs/bench-bp.md is its output. Times are user CPU, the median of
+repeats; the first call, which compiles or loads kernels, is not counted.
+
+    python -m scripts.experiments.bench.bp > docs/bench-bp.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numba
+import numpy as np
+
+from qsproj.bp.factors.child_sequence import child_sequence, step_starts
+from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
+from qsproj.bp.factors.link import link
+from qsproj.bp.factors.nand import no2cycle, not2
+from qsproj.bp.factors.no_cross import no_cross, word_pairs
+from qsproj.bp.factors.pair import pair
+from qsproj.bp.factors.tag import tag
+from qsproj.bp.factors.tag_link import tag_link
+from qsproj.bp.factors.tree import projective_tree, tree
+from qsproj.bp.factors.trigram import trigram
+from qsproj.bp.factors.valence import valence
+from qsproj.bp.graph import FactorGraph, factor_graph
+from qsproj.bp.group import FactorGroup
+from qsproj.bp.links import (
+    all_links,
+    arcs_of,
+    candidate_heads,
+    dependent_chains,
+    grandparents,
+    siblings,
+)
+from qsproj.bp.run import run
+from qsproj.kernels.bp.bp_messages import leave_out, replace
+
+LENGTHS = [10, 20, 40, 80]
+TAG_SETS = [8, 16, 32]
+TAGS = 12
+WORDS = 12
+
+Make = Callable[[int, np.random.Generator], FactorGroup]
+
+
+def with_chains(n: int, rng: np.random.Generator) -> FactorGroup:
+    chains = dependent_chains(all_links(n))
+    return child_sequence(chains.variables, chains.starts, rng.normal(size=step_starts(chains.starts)[-1]))
+
+
+def with_counts(n: int, rng: np.random.Generator) -> FactorGroup:
+    chains = dependent_chains(all_links(n))
+    return valence(chains.variables, chains.starts, rng.normal(size=(chains.heads.size, 4)))
+
+
+def with_pairs(table: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Make:
+    def make(n: int, rng: np.random.Generator) -> FactorGroup:
+        pairs, _ = table(all_links(n))
+        return pair(pairs, rng.normal(size=len(pairs)))
+
+    return make
+
+
+def with_tag_links(n: int, rng: np.random.Generator, tags: int = TAGS) -> FactorGroup:
+    heads, dependents, arcs = arcs_of(all_links(n))
+    inner = heads > 0
+    count = int(inner.sum())
+    first_tag = arcs.size - 1
+    return tag_link(
+        arcs[inner],
+        first_tag + heads[inner],
+        first_tag + dependents[inner],
+        rng.normal(size=(count, tags, tags)),
+    )
+
+
+# Family, cost of all its factors as in thesis table 2.1 (NOCROSS: 3.4.2), and how to make it.
+FAMILIES: list[tuple[str, str, Make]] = [
+    ("PTREE", "n^3", lambda n, rng: projective_tree(all_links(n))),
+    ("TREE", "n^3", lambda n, rng: tree(all_links(n))),
+    ("EXACTLY1", "n^2", lambda n, rng: exactly_one(candidate_heads(all_links(n)))),
+    ("ATMOST1", "n^2", lambda n, rng: at_most_one(candidate_heads(all_links(n)))),
+    ("NOT2", "n^3", lambda n, rng: not2(all_links(n))),
+    ("NO2CYCLE", "n^2", lambda n, rng: no2cycle(all_links(n))),
+    ("LINK", "n^2", lambda n, rng: link(np.arange(n * n), rng.normal(size=n * n))),
+    ("GRAND", "n^3", with_pairs(grandparents)),
+    ("SIB", "n^3", with_pairs(siblings)),
+    ("CHILDSEQ", "n^3", with_chains),
+    ("VALENCE", "n^2", with_counts),
+    ("NOCROSS", "n^3", lambda n, rng: no_cross(all_links(n), word_pairs(n), -np.ones(n * (n - 1) // 2))),
+    ("TAG", "n g", lambda n, rng: tag(np.arange(n), rng.normal(size=(n, TAGS)))),
+    ("TAGLINK", "n^2 g^2", with_tag_links),
+    ("TRIGRAM", "n g^3", lambda n, rng: trigram(np.arange(n), rng.normal(size=(TAGS + 1,) * 3))),
+]
+
+TAG_FAMILIES: list[tuple[str, str, Make]] = [
+    ("TAG", "n g", lambda g, rng: tag(np.arange(WORDS), rng.normal(size=(WORDS, g)))),
+    ("TAGLINK", "n^2 g^2", lambda g, rng: with_tag_links(WORDS, rng, g)),
+    ("TRIGRAM", "n g^3", lambda g, rng: trigram(np.arange(WORDS), rng.normal(size=(g + 1,) * 3))),
+]
+
+
+def second_order(n: int, rng: np.random.Generator) -> FactorGraph:
+    """PTREE + LINK + GRAND + CHILDSEQ over n words, all arcs allowed."""
+    links = all_links(n)
+    _, _, variables = arcs_of(links)
+    pairs, _ = grandparents(links)
+    groups = [
+        link(variables, rng.normal(size=variables.size)),
+        pair(pairs, rng.normal(size=len(pairs))),
+        with_chains(n, rng),
+        projective_tree(links),
+    ]
+    return factor_graph(np.full(variables.size, 2), groups)
+
+
+def milliseconds(work: Callable[[], object], budget: float) -> float:
+    """Return the median CPU time of one call, after a first one that does not count."""
+    work()
+    times: list[float] = []
+    while sum(times) < budget or len(times) < 3:
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return 1000.0 * statistics.median(times)
+
+
+def one_round(group: FactorGroup, rng: np.random.Generator) -> Callable[[], object]:
+    """Return what an iteration does for one group: hear, answer, compare."""
+    size = int((group.edge_states - 1).sum())
+    slots = np.arange(size, dtype=np.int32)
+    finite, infinite = rng.normal(size=size), np.zeros(size, dtype=np.int32)
+    incoming, outgoing = np.empty(size), np.zeros(size)
+
+    def work() -> None:
+        leave_out(finite, infinite, slots, outgoing, incoming)
+        replace(incoming, group.propagate(incoming), np.zeros(size), 0.0)
+
+    return work
+
+
+def rows(
+    families: list[tuple[str, str, Make]], sizes: list[int], budget: float, rng: np.random.Generator
+) -> Iterator[list[str]]:
+    """Yield a table row for each family: its cost, times, and the slope over the last doubling."""
+    for name, cost, make in families:
+        times = [milliseconds(one_round(make(size, rng), rng), budget) for size in sizes]
+        slope = np.log(times[-1] / times[-2]) / np.log(sizes[-1] / sizes[-2])
+        yield [name, cost, *(f"{value:.3f}" for value in times), f"{slope:.2f}"]
+
+
+def print_table(header: list[str], body: Iterator[list[str]]) -> None:
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in body:
+        print("| " + " | ".join(row) + " |", flush=True)
+    print()
+
+
+def whole_runs(budget: float, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Yield times of building the graph and of five iterations, by length."""
+    before: tuple[int, float] | None = None
+    for n in [6, 12, *LENGTHS[1:]]:
+        graph = second_order(n, rng)
+        build = milliseconds(lambda n=n: second_order(n, rng), budget)
+        flood = milliseconds(lambda graph=graph: run(graph, max_iterations=5), budget)
+        turns = milliseconds(lambda graph=graph: run(graph, max_iterations=5, schedule="sequential"), budget)
+        slope = "" if before is None else f"{np.log(flood / before[1]) / np.log(n / before[0]):.2f}"
+        before = n, flood
+        yield [str(n), f"{build:.2f}", f"{flood:.2f}", f"{turns:.2f}", slope]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--budget", type=float, default=0.3, help="CPU seconds a cell (default 0.3)")
+    budget = parser.parse_args().budget
+    rng = np.random.default_rng(0)
+    print("# Belief propagation: what an iteration costs\n")
+    print(
+        f"Written by `scripts/experiments/bench/bp.py`; {platform.machine()}, one core, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, numba {numba.__version__}. Milliseconds of CPU time, medians; random scores, "
+        "all arcs allowed.\n"
+    )
+    print("## One iteration, one family\n")
+    print(f"By sentence length n, with {TAGS} tags; the slope is that of the last doubling, on log scales.\n")
+    header = ["family", "cost (table 2.1)", *(f"n = {n}" for n in LENGTHS), "slope"]
+    print_table(header, rows(FAMILIES, LENGTHS, budget, rng))
+    print(f"By number of tags g, with {WORDS} words.\n")
+    header = ["family", "cost (table 2.1)", *(f"g = {g}" for g in TAG_SETS), "slope"]
+    print_table(header, rows(TAG_FAMILIES, TAG_SETS, budget, rng))
+    print("## Five iterations of PTREE + LINK + GRAND + CHILDSEQ\n")
+    header = ["n", "build graph", "flooding", "sequential", "slope (flooding)"]
+    print_table(header, whole_runs(budget, rng))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
