@@ -1,21 +1,16 @@
-"""Time what one iteration of belief propagation costs, factor by factor, over sentence length and tag set.
+"""What one iteration of belief propagation costs, factor by factor, over sentence length and tag set.
 
-Writes a Markdown table to standard output; docs/bench-bp.md is its output. Times are user CPU, the median of
-repeats; the first call, which compiles or loads kernels, is not counted.
-
-    python -m scripts.experiments.bench.bp > docs/bench-bp.md
+Times are user CPU, the median of repeats; the first call, which compiles or loads kernels, is not counted.
 """
 
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
-import numba
 import numpy as np
 
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts
@@ -41,6 +36,9 @@ from qsproj.bp.links import (
 )
 from qsproj.bp.run import run
 from qsproj.kernels.bp.bp_messages import leave_out, replace
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
 
 LENGTHS = [10, 20, 40, 80]
 TAG_SETS = [8, 16, 32]
@@ -156,52 +154,46 @@ def rows(
         yield [name, cost, *(f"{value:.3f}" for value in times), f"{slope:.2f}"]
 
 
-def print_table(header: list[str], body: Iterator[list[str]]) -> None:
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for row in body:
-        print("| " + " | ".join(row) + " |", flush=True)
-    print()
-
-
 def whole_runs(budget: float, rng: np.random.Generator) -> Iterator[list[str]]:
     """Yield times of building the graph and of five iterations, by length."""
     before: tuple[int, float] | None = None
     for n in [6, 12, *LENGTHS[1:]]:
         graph = second_order(n, rng)
-        build = milliseconds(lambda n=n: second_order(n, rng), budget)
-        flood = milliseconds(lambda graph=graph: run(graph, max_iterations=5), budget)
-        turns = milliseconds(lambda graph=graph: run(graph, max_iterations=5, schedule="sequential"), budget)
+        build = milliseconds(partial(second_order, n, rng), budget)
+        flood = milliseconds(partial(run, graph, max_iterations=5), budget)
+        turns = milliseconds(partial(run, graph, max_iterations=5, schedule="sequential"), budget)
         slope = "" if before is None else f"{np.log(flood / before[1]) / np.log(n / before[0]):.2f}"
         before = n, flood
         yield [str(n), f"{build:.2f}", f"{flood:.2f}", f"{turns:.2f}", slope]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--budget", type=float, default=0.3, help="CPU seconds a cell (default 0.3)")
-    budget = parser.parse_args().budget
+def measure(lab: Lab) -> Figures:
+    budget = lab.options.budget
     rng = np.random.default_rng(0)
-    print("# Belief propagation: what an iteration costs\n")
-    print(
-        f"Written by `scripts/experiments/bench/bp.py`; {platform.machine()}, one core, Python {platform.python_version()}, "
-        f"numpy {np.__version__}, numba {numba.__version__}. Milliseconds of CPU time, medians; random scores, "
-        "all arcs allowed.\n"
+    lengths = ["family", "cost (table 2.1)", *(f"n = {n}" for n in LENGTHS), "slope"]
+    tag_sets = ["family", "cost (table 2.1)", *(f"g = {g}" for g in TAG_SETS), "slope"]
+    runs = ["n", "build graph", "flooding", "sequential", "slope (flooding)"]
+    return Figures(
+        tables={
+            "families": table(lengths, rows(FAMILIES, LENGTHS, budget, rng)),
+            "tags": table(tag_sets, rows(TAG_FAMILIES, TAG_SETS, budget, rng)),
+            "runs": table(runs, whole_runs(budget, rng)),
+        }
     )
-    print("## One iteration, one family\n")
-    print(f"By sentence length n, with {TAGS} tags; the slope is that of the last doubling, on log scales.\n")
-    header = ["family", "cost (table 2.1)", *(f"n = {n}" for n in LENGTHS), "slope"]
-    print_table(header, rows(FAMILIES, LENGTHS, budget, rng))
-    print(f"By number of tags g, with {WORDS} words.\n")
-    header = ["family", "cost (table 2.1)", *(f"g = {g}" for g in TAG_SETS), "slope"]
-    print_table(header, rows(TAG_FAMILIES, TAG_SETS, budget, rng))
-    print("## Five iterations of PTREE + LINK + GRAND + CHILDSEQ\n")
-    header = ["n", "build graph", "flooding", "sequential", "slope (flooding)"]
-    print_table(header, whole_runs(budget, rng))
-    sys.stdout.flush()
 
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--budget", type=float, default=0.3, help="CPU seconds a cell (default 0.3)")
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=measure,
+    page="bench-bp",
+    add_arguments=add_arguments,
+    needs_data=False,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

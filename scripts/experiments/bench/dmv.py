@@ -1,18 +1,17 @@
-"""Measure the E-steps of the DMV and the QG-DMV on one core, on random tags: python -m scripts.experiments.bench.dmv.
+"""The E-steps of the DMV and the QG-DMV, timed on one core, on random tags.
 
-Prints a table (docs/notes/qg-dmv.md holds one). Time is the processor's, the best of several runs, since
-other work on the machine only ever adds to it; compiling is timed apart.
+Time is the processor's, the best of several runs, since other work on the machine only ever adds to it; compiling is
+timed apart.
 """
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable
 from functools import partial
 
-import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
@@ -22,6 +21,9 @@ from qsproj.models.dmv.dmv_training import sum_e_step, viterbi_e_step
 from qsproj.models.qg_dmv.qg_dmv import expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_parameters import biased_parameters
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
 
 TAGS = tuple(f"T{number}" for number in range(17))
 REPEATS = 5
@@ -38,7 +40,7 @@ def seconds(run: Callable[[], object]) -> float:
     return min(times)
 
 
-def random_tags(rng: np.random.Generator, lengths: np.ndarray) -> TagCorpus:
+def random_tags(rng: np.random.Generator, lengths: NDArray[np.int64]) -> TagCorpus:
     words = int(lengths.sum())
     tags = rng.integers(0, len(TAGS), words).astype(np.int16)
     return TagCorpus(tags, offsets(lengths), np.full(words, -1, dtype=np.int16))
@@ -46,7 +48,7 @@ def random_tags(rng: np.random.Generator, lengths: np.ndarray) -> TagCorpus:
 
 def random_pair(rng: np.random.Generator, n: int, *, more_links: float) -> SentencePair:
     """Draw a pair with links near the diagonal; a fifth of the words has none, some have two."""
-    heads = [-1, 0, *(rng.integers(max(1, word - 4), word) for word in range(2, n + 1))]
+    heads = [-1, 0, *(int(rng.integers(max(1, word - 4), word)) for word in range(2, n + 1))]
     source, target = (sentence_from_words(["w"] * n, upos=rng.choice(TAGS, n), heads=heads) for _ in range(2))
     links = []
     for word in range(1, n + 1):
@@ -58,14 +60,9 @@ def random_pair(rng: np.random.Generator, n: int, *, more_links: float) -> Sente
     return SentencePair(source, target, make_alignment(n, n, links))
 
 
-def main() -> None:
-    rng = np.random.default_rng(1)
-    print(f"{platform.machine()}, Python {platform.python_version()}, numba {numba.__version__}, one core\n")
-    start = time.process_time()
-    sum_e_step(random_tags(rng, np.array([3])), uniform_parameters(len(TAGS)))
-    print(f"first call, compiled or read from the cache: {time.process_time() - start:.1f} s\n")
-    print("| E-step | sentences a second |")
-    print("|---|---:|")
+def rates(rng: np.random.Generator) -> list[list[str]]:
+    """Return the rows of the table: sentences a second."""
+    rows = []
     parameters = uniform_parameters(len(TAGS))
     cases = (
         ("1 to 10", rng.integers(1, 11, 20_000)),
@@ -76,15 +73,29 @@ def main() -> None:
         corpus = random_tags(rng, lengths)
         for kind, e_step in (("sums", sum_e_step), ("Viterbi", viterbi_e_step)):
             rate = len(corpus) / seconds(partial(e_step, corpus, parameters))
-            print(f"| DMV, {kind}, {name} words | {rate:,.0f} |")
+            rows.append([f"DMV, {kind}, {name} words", f"{rate:,.0f}"])
     for more_links in (0.0, 0.5):
         pairs = [random_pair(rng, int(n), more_links=more_links) for n in rng.integers(1, 41, 1_000)]
-        corpus = pack_pairs(pair_nodes(pair, TAGS, TAGS, punctuation="keep") for pair in pairs)
+        packed = pack_pairs(pair_nodes(pair, TAGS, TAGS, punctuation="keep") for pair in pairs)
         start_at = biased_parameters(len(TAGS), len(TAGS) + 1, parent_child=0.9)
-        rate = len(corpus) / seconds(partial(expected_counts, [corpus], start_at))
-        nodes = len(corpus.tags) / corpus.word_starts[-1]
-        print(f"| QG-DMV, 1 to 40 words, {nodes:.2f} senses a word | {rate:,.0f} |")
+        rate = len(packed) / seconds(partial(expected_counts, [packed], start_at))
+        nodes = len(packed.tags) / packed.word_starts[-1]
+        rows.append([f"QG-DMV, 1 to 40 words, {nodes:.2f} senses a word", f"{rate:,.0f}"])
+    return rows
 
+
+def run(lab: Lab) -> Figures:
+    rng = np.random.default_rng(1)
+    start = time.process_time()
+    sum_e_step(random_tags(rng, np.array([3])), uniform_parameters(len(TAGS)))
+    first_call = time.process_time() - start
+    return Figures(
+        tables={"rates": table(["E-step", "sentences a second"], rates(rng))},
+        values={"first call": f"{first_call:.1f} s"},
+    )
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="bench-dmv", needs_data=False)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,13 +1,8 @@
-"""How fast CoNLL-U is read and written, and how long `qsproj --help` takes. Writes docs/bench-reading.md.
-
-QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.bench.reading
-"""
+"""How fast CoNLL-U is read and written, and how long ``qsproj --help`` takes."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -18,8 +13,10 @@ from pathlib import Path
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_heads
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
 
-REPORT = Path(__file__).resolve().parents[3] / "docs" / "bench-reading.md"
 REPEATS = 3
 
 
@@ -49,35 +46,27 @@ def help_seconds() -> float:
     return statistics.median(taken)
 
 
-def main() -> None:
-    """Measure and write the report."""
-    packed = Path(os.environ["QSPROJ_DATA"]) / "treebanks" / "english-ewt-train.conllu.gz"
-    sentences = list(read_conllu(packed))
+def run(lab: Lab) -> Figures:
+    packed = lab.treebank_path("english-ewt-train")
+    sentences = lab.treebank("english-ewt-train")
     changed = [with_heads(sentence, [-1] * (len(sentence) + 1)) for sentence in sentences]
     with tempfile.TemporaryDirectory() as folder:
         plain, out = Path(folder) / "plain.conllu", Path(folder) / "out.conllu"
         plain.write_bytes(gzip.decompress(packed.read_bytes()))
-        rows = {
+        taken = {
             "read, gzip": seconds(lambda: exhaust(packed)),
             "read, plain": seconds(lambda: exhaust(plain)),
             "write, unchanged": seconds(lambda: write_conllu(sentences, out)),
             "write, every head changed": seconds(lambda: write_conllu(changed, out)),
         }
-    lines = [
-        "# Reading and writing CoNLL-U",
-        "",
-        f"Made by `scripts/experiments/bench/reading.py` on {platform.machine()}, Python {platform.python_version()}:",
-        f"English-EWT train, {len(sentences):,} sentences, median of {REPEATS}, processor time, one core.",
-        "",
-        "| what | sentences/s |",
-        "|---|---|",
-        *(f"| {name} | {len(sentences) / taken:,.0f} |" for name, taken in rows.items()),
-        "",
-        f"`qsproj --help`: {help_seconds():.2f} s of wall time.",
-    ]
-    REPORT.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(REPORT.read_text(encoding="utf-8"))
+    rows = [[name, f"{len(sentences) / time_taken:,.0f}"] for name, time_taken in taken.items()]
+    return Figures(
+        tables={"rates": table(["what", "sentences/s"], rows)},
+        values={"sentences": f"{len(sentences):,}", "help": f"{help_seconds():.2f} s"},
+    )
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="bench-reading")
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,27 +1,28 @@
-"""Time inference over trees and write the table docs/bench-trees.md.
+"""Inference over trees, timed.
 
-Run ``python -m scripts.experiments.bench.trees``; needs nothing but qsproj. The peer is the Matrix-Tree theorem as it is
-usually written in numpy: a determinant and an inverse of the Laplacian.
+The peer is the Matrix-Tree theorem as it is usually written in numpy: a determinant and an inverse of the Laplacian.
 """
 
 from __future__ import annotations
 
-import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
+from functools import partial
 
-import numba
 import numpy as np
 
 from qsproj.trees import nonprojective, projective
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
 
 SIZES = (10, 20, 40, 100)
 SCALE = 3.0
-TABLE = Path(__file__).resolve().parents[3] / "docs" / "bench-trees.md"
+PEER = "peer: numpy inverse and determinant"
+STRENGTHS = (4, 8, 12, 16)
 FIRST_CALL = """
 import os, tempfile, time
 os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()
@@ -50,7 +51,8 @@ def lu_posterior(scores: np.ndarray) -> tuple[float, np.ndarray]:
 def median_microseconds(function: Callable[[], object]) -> float:
     """Median wall time of calls made for about half a second, after one call that is not counted."""
     function()
-    times, started = [], time.perf_counter()
+    times: list[float] = []
+    started = time.perf_counter()
     while time.perf_counter() - started < 0.5 or len(times) < 5:
         start = time.perf_counter()
         function()
@@ -63,16 +65,16 @@ def cases(scores: np.ndarray) -> dict[str, Callable[[], object]]:
     named: dict[str, Callable[[], object]] = {}
     for name, trees in (("projective", projective), ("nonprojective", nonprojective)):
         named |= {
-            f"{name}.best": lambda trees=trees: trees.best(scores),
-            f"{name}.best, single root": lambda trees=trees: trees.best(scores, single_root=True),
-            f"{name}.posterior": lambda trees=trees: trees.posterior(scores),
-            f"{name}.posterior, single root": lambda trees=trees: trees.posterior(scores, single_root=True),
-            f"{name}.max_marginals": lambda trees=trees: trees.max_marginals(scores),
-            f"{name}.expectation": lambda trees=trees: trees.expectation(scores, scores),
-            f"{name}.k_best, k = 10": lambda trees=trees: trees.k_best(scores, 10),
-            f"{name}.sample, 100 trees": lambda trees=trees: trees.sample(scores, 100, rng),
+            f"{name}.best": partial(trees.best, scores),
+            f"{name}.best, single root": partial(trees.best, scores, single_root=True),
+            f"{name}.posterior": partial(trees.posterior, scores),
+            f"{name}.posterior, single root": partial(trees.posterior, scores, single_root=True),
+            f"{name}.max_marginals": partial(trees.max_marginals, scores),
+            f"{name}.expectation": partial(trees.expectation, scores, scores),
+            f"{name}.k_best, k = 10": partial(trees.k_best, scores, 10),
+            f"{name}.sample, 100 trees": partial(trees.sample, scores, 100, rng),
         }
-    return named | {"peer: numpy inverse and determinant": lambda: lu_posterior(scores)}
+    return named | {PEER: partial(lu_posterior, scores)}
 
 
 def cycle_error(strength: int) -> tuple[float, float]:
@@ -96,50 +98,32 @@ def first_call_seconds(module: str) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def main() -> None:
-    """Measure and write the table."""
+def time_table() -> Table:
+    """Time every function at every size."""
     columns = []
     for n in SIZES:
         scores = np.random.default_rng(n).normal(size=(n + 1, n + 1)) * SCALE
         columns.append({name: median_microseconds(function) for name, function in cases(scores).items()})
-    lines = [
-        "# Inference over trees: time",
-        "",
-        f"Median microseconds a call, one thread, normal scores of scale {SCALE:g}; written by "
-        "`scripts/experiments/bench/trees.py`.",
-        f"{platform.machine()}, {platform.system()}; Python {platform.python_version()}, "
-        f"numpy {np.__version__}, numba {numba.__version__}.",
-        "",
-        "| function | " + " | ".join(f"n = {n}" for n in SIZES) + " |",
-        "|---" * (len(SIZES) + 1) + "|",
-    ]
-    lines += [
-        f"| {name} | " + " | ".join(f"{column[name]:,.0f}" for column in columns) + " |"
-        for name in columns[0]
-    ]
-    ratio = " | ".join(
-        f"{column['nonprojective.posterior'] / column['peer: numpy inverse and determinant']:.2f}"
-        for column in columns
-    )
-    lines += [
-        f"| nonprojective.posterior / peer | {ratio} |",
-        "",
-        "First calls (compilation; later processes read the cache), CPU seconds of `best` and `posterior`:",
-        "",
-    ]
-    lines += [f"- {module}: {first_call_seconds(module):.1f}" for module in ("projective", "nonprojective")]
-    lines += [
-        "",
-        "Greatest error of a marginal on two words that prefer each other as heads:",
-        "",
-        "| preference | qsproj | peer |",
-        "|---|---|---|",
-    ]
-    for strength in (4, 8, 12, 16):
-        ours, peer = cycle_error(strength)
-        lines.append(f"| 1e{strength} | {ours:.0e} | {peer:.0e} |")
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [[name, *(f"{column[name]:,.0f}" for column in columns)] for name in columns[0]]
+    ratios = (column["nonprojective.posterior"] / column[PEER] for column in columns)
+    rows.append(["nonprojective.posterior / peer", *(f"{ratio:.2f}" for ratio in ratios)])
+    return table(["function", *(f"n = {n}" for n in SIZES)], rows)
 
+
+def run(lab: Lab) -> Figures:
+    errors = [
+        [f"1e{strength}", *(f"{error:.0e}" for error in cycle_error(strength))] for strength in STRENGTHS
+    ]
+    return Figures(
+        tables={"time": time_table(), "errors": table(["preference", "qsproj", "peer"], errors)},
+        values={
+            f"first call: {module}": f"{first_call_seconds(module):.1f}"
+            for module in ("projective", "nonprojective")
+        },
+    )
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="bench-trees", needs_data=False)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

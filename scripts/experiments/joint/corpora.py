@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,6 +18,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model_of
+from scripts.experiments.harness.experiment import Lab
 
 BITEXT_PAIRS = 20000
 THRESHOLD = 0.1
@@ -34,9 +34,13 @@ class Part:
     start: int = 0
     stop: int | None = None
 
-    def pairs(self) -> Iterator[tuple[Sentence, Sentence]]:
-        paths = (data_folder() / f"{name}.conllu.gz" for name in (self.source, self.target))
-        return islice(pair_sentences(*map(read_conllu, paths)), self.start, self.stop)
+    def paths(self, lab: Lab) -> list[Path]:
+        """Return the files of both sides."""
+        return [lab.data / f"{name}.conllu.gz" for name in (self.source, self.target)]
+
+    def pairs(self, lab: Lab) -> Iterator[tuple[Sentence, Sentence]]:
+        """Yield the sentences of both sides."""
+        return islice(pair_sentences(*map(read_conllu, self.paths(lab))), self.start, self.stop)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,36 +130,53 @@ CORPORA = {
 }
 
 
-def data_folder() -> Path:
-    return Path(os.environ["QSPROJ_DATA"])
+def source_parser_path(lab: Lab) -> Path:
+    """Return the model file of the English parser, trained when it is first asked for; it never sees the corpora."""
 
-
-def source_parser(work: Path) -> ArcParser:
-    """Train, or load, the English parser; it never sees the corpora."""
-    path = work / "en.parser"
-    if not path.exists():
-        trees = list(read_conllu(data_folder() / "treebanks" / "english-ewt-train.conllu.gz"))
+    def train(path: Path) -> None:
+        trees = lab.treebank("english-ewt-train")
         options = TrainingOptions(template_set="words", epochs=8)
         train_arc_parser(trees, rng=np.random.default_rng(1), options=options)[0].save(path)
-    return load_model_of(path, ArcParser, expected="the English parser", remedy="remove it")
+
+    data = [lab.treebank_path("english-ewt-train")]
+    return lab.cache.file("en.parser", train, data=data, experiment=Path(__file__))
 
 
-def links_of(corpus: Corpus, path: Path) -> None:
-    """Align the forms of a corpus, together with other bitext, unless that was done before."""
-    if path.exists():
-        return
-    respelt = respelling(corpus.conversion)
-    words = [
-        (first.forms, tuple(map(respelt, second.forms)))
-        for part in corpus.aligned
-        for first, second in part.pairs()
-    ]
-    if corpus.bitext is not None:
-        name, languages = corpus.bitext
-        more = read_word_pairs(str(data_folder() / name), None, languages=languages)
-        words += islice(more, BITEXT_PAIRS)
-    unspaced = "target" if corpus.unspaced else None
-    write_alignments(align_words(words, threshold=THRESHOLD, unspaced=unspaced), path, with_weights=True)
+def source_parser(lab: Lab) -> ArcParser:
+    return load_model_of(
+        source_parser_path(lab), ArcParser, expected="the English parser", remedy="remove it"
+    )
+
+
+def link_files(lab: Lab, corpus: Corpus) -> list[Path]:
+    """Return the files that the links of a corpus are learned from."""
+    files = [path for part in corpus.aligned for path in part.paths(lab)]
+    return [*files, lab.data / corpus.bitext[0]] if corpus.bitext else files
+
+
+def links_of(lab: Lab, corpus: Corpus) -> Path:
+    """Align the forms of a corpus, together with other bitext, when that is first asked for."""
+
+    def align(path: Path) -> None:
+        respelt = respelling(corpus.conversion)
+        words = [
+            (first.forms, tuple(map(respelt, second.forms)))
+            for part in corpus.aligned
+            for first, second in part.pairs(lab)
+        ]
+        if corpus.bitext is not None:
+            name, languages = corpus.bitext
+            words += islice(read_word_pairs(str(lab.data / name), None, languages=languages), BITEXT_PAIRS)
+        unspaced = "target" if corpus.unspaced else None
+        write_alignments(align_words(words, threshold=THRESHOLD, unspaced=unspaced), path, with_weights=True)
+
+    return lab.cache.file(
+        f"links-{corpus.aligned[0].target.replace('/', '-')}.pharaoh",
+        align,
+        options={"unspaced": corpus.unspaced, "conversion": corpus.conversion, "bitext": corpus.bitext},
+        data=link_files(lab, corpus),
+        experiment=Path(__file__),
+    )
 
 
 def respelling(conversion: str | None) -> Callable[[str], str]:
@@ -168,23 +189,30 @@ def respelling(conversion: str | None) -> Callable[[str], str]:
     return converted
 
 
-def pairs_of(corpus: Corpus, work: Path) -> tuple[list[SentencePair], list[SentencePair]]:
+def pairs_of(lab: Lab, corpus: Corpus) -> tuple[list[SentencePair], list[SentencePair]]:
     """Return the pairs to train on, in random order, and those to test on.
 
     Every sample of training pairs is the beginning of this order, so that each is contained in the next.
     """
-    kind = "-unspaced" if corpus.unspaced else ""
-    path = work / f"links-{corpus.aligned[0].target.replace('/', '-')}{kind}.pharaoh"
-    links_of(corpus, path)
     linked = {}
-    links = read_alignments(path)
+    links = read_alignments(links_of(lab, corpus))
     for part in corpus.aligned:
-        for first, second in part.pairs():
+        for first, second in part.pairs(lab):
             alignment = replace(next(links), n_source=len(first), n_target=len(second))
             linked[part.source, first.sent_id] = SentencePair(first, second, alignment)
     train, test = (
-        [linked[part.source, first.sent_id] for first, _ in part.pairs()]
+        [linked[part.source, first.sent_id] for first, _ in part.pairs(lab)]
         for part in (corpus.train, corpus.test)
     )
     order = np.random.default_rng(7).permutation(len(train))
     return [train[i] for i in order], test
+
+
+def parallel_arcs(pair: SentencePair) -> Iterator[bool]:
+    """Tell of each two likely links whose source words are head and dependent whether the target's are."""
+    assert pair.alignment.weights is not None
+    likely = pair.alignment.links[pair.alignment.weights >= 0.5].tolist()
+    for source, target in likely:
+        for source_head, target_head in likely:
+            if source_head == pair.source.heads[source]:
+                yield bool(target_head == pair.target.heads[target])

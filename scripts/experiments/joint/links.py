@@ -1,16 +1,13 @@
-"""Measure what is learned of links, and what hand alignments are worth to the joint model (thesis 4.7.1, 4.7.6).
+"""What is learned of links, and what hand alignments are worth to the joint model (thesis 4.7.1, 4.7.6).
 
-    QSPROJ_DATA=../shared/data python -m scripts.experiments.joint.links --work FOLDER [TASK ...]
-
-`joint/report.py` writes the document. The one bitext here with hand alignments, XL-WA English-Spanish (350 pairs), has no trees: its words are tagged,
+The one bitext here with hand alignments, XL-WA English-Spanish (350 pairs), has no trees: its words are tagged,
 and its Spanish trees parsed, by models of treebanks; these trees are then what is learned from and tested on.
-FOLDER is that of joint/parsing.py; the figures are xlwa-SIZE.json, xlwa-links.json and lines-dev-links-200.json.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -32,23 +29,21 @@ from qsproj.models.joint.joint_alignment import train_link_chooser
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.choose_links import CANDIDATE_THRESHOLD
+from scripts.experiments.harness.cache import Source
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures as PageFigures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.joint.conditions import TARGET_ONLY, Setting, accuracy, accuracy_alone, trained
 from scripts.experiments.joint.corpora import (
     BITEXT_PAIRS,
     CORPORA,
     THRESHOLD,
-    data_folder,
+    link_files,
     pairs_of,
     source_parser,
 )
-from scripts.experiments.joint.parsing import (
-    TARGET_ONLY,
-    Figures,
-    Record,
-    Setting,
-    accuracy,
-    accuracy_alone,
-    trained,
-)
+from scripts.experiments.joint.kept import Figures, Results, figure_table
+from scripts.experiments.pages.joint import joint_links
 
 PARTS = ("dev", "test")
 TREEBANKS = {
@@ -90,102 +85,101 @@ ON_DEV = {
 }
 
 
-def words_of(part: str) -> Iterator[tuple[list[str], list[str]]]:
+PARSING = (TARGET_ONLY, *(f"{kind}, {name}" for name in SOURCE_TREES.values() for kind in (*LINKS, TAUGHT)))
+
+
+def hand_path(lab: Lab, part: str) -> Path:
+    return lab.data / "alignments" / "en-es" / f"xl-wa-{part}.tsv"
+
+
+def words_of(lab: Lab, part: str) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the words of a file of XL-WA."""
-    path = data_folder() / "alignments" / "en-es" / f"xl-wa-{part}.tsv"
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in hand_path(lab, part).read_text(encoding="utf-8").splitlines():
         source, target, _ = line.split("\t")
         yield source.split(), target.split()
 
 
-def hand_links(part: str) -> list[Alignment]:
-    return list(read_alignments(data_folder() / "alignments" / "en-es" / f"xl-wa-{part}.tsv", "tsv"))
+def hand_links(lab: Lab, part: str) -> list[Alignment]:
+    return list(read_alignments(hand_path(lab, part), "tsv"))
 
 
-def bitext() -> list[tuple[Sequence[str], Sequence[str]]]:
+def bitext(lab: Lab) -> list[tuple[Sequence[str], Sequence[str]]]:
     """Return the words of all pairs, and of other bitext after them."""
-    path = str(data_folder() / "bitext" / "en-es.tsv.xz")
-    more = islice(read_word_pairs(path, None, languages=("en", "es")), BITEXT_PAIRS)
-    return [*(pair for part in PARTS for pair in words_of(part)), *more]
+    more = read_word_pairs(str(lab.bitext_path("es")), None, languages=("en", "es"))
+    return [*(pair for part in PARTS for pair in words_of(lab, part)), *islice(more, BITEXT_PAIRS)]
 
 
-def our_links(work: Path) -> list[Alignment]:
+def hand_files(lab: Lab) -> list[Path]:
+    """Return the files that links and trees of XL-WA come from."""
+    treebanks = (name for names in TREEBANKS.values() for name in (*names, "english-ewt-train"))
+    return [
+        *(hand_path(lab, part) for part in PARTS),
+        lab.bitext_path("es"),
+        *map(lab.treebank_path, dict.fromkeys(treebanks)),
+    ]
+
+
+def our_links(lab: Lab) -> list[Alignment]:
     """Align all pairs, together with other bitext."""
-    path = work / "links-xlwa.pharaoh"
-    if not path.exists():
-        write_alignments(align_words(bitext(), threshold=THRESHOLD), path, with_weights=True)
-    words = (pair for part in PARTS for pair in words_of(part))
+
+    def align(path: Path) -> None:
+        write_alignments(align_words(bitext(lab), threshold=THRESHOLD), path, with_weights=True)
+
+    path = lab.cache.file("links-xlwa.pharaoh", align, data=hand_files(lab))
+    words = (pair for part in PARTS for pair in words_of(lab, part))
     sizes = ((len(source), len(target)) for source, target in words)
     return [replace(links, n_source=m, n_target=n) for links, (m, n) in zip(read_alignments(path), sizes)]
 
 
-def sentences(work: Path, language: str) -> list[Sentence]:
+def sentences(lab: Lab, language: str) -> list[Sentence]:
     """Return the sentences of one side with tags, the Spanish ones with trees, by models of treebanks."""
-    path = work / f"xlwa.{language}.conllu"
-    if not path.exists():
-        files = (data_folder() / "treebanks" / f"{name}.conllu.gz" for name in TREEBANKS[language])
-        treebank = list(chain.from_iterable(map(read_conllu, files)))
+
+    def write(path: Path) -> None:
+        treebank = list(chain.from_iterable(map(lab.treebank, TREEBANKS[language])))
         rng = np.random.default_rng(1)
         tagger = train_tagger(treebank, rng=rng, language=language)
         side = list(TREEBANKS).index(language)
-        own = (sentence_from_words(pair[side]) for part in PARTS for pair in words_of(part))
+        own = (sentence_from_words(pair[side]) for part in PARTS for pair in words_of(lab, part))
         tagged = [tagger.parse(sentence) for sentence in own]
         if language == "es":
             parser, _ = train_arc_parser(treebank, rng=rng, options=TREE)
             tagged = [parser.parse(sentence) for sentence in tagged]
         write_conllu(tagged, path)
-    return list(read_conllu(path))
+
+    return list(read_conllu(lab.cache.file(f"xlwa.{language}.conllu", write, data=hand_files(lab))))
 
 
-def pairs_by_links(work: Path) -> dict[str, list[SentencePair]]:
+def pairs_by_links(lab: Lab) -> dict[str, list[SentencePair]]:
     """Return all pairs, in one random order, under each kind of links; those by hand are certain."""
     by_hand = [
-        replace(links, weights=np.ones(len(links.links))) for part in PARTS for links in hand_links(part)
+        replace(links, weights=np.ones(len(links.links))) for part in PARTS for links in hand_links(lab, part)
     ]
-    sides = sentences(work, "en"), sentences(work, "es")
+    sides = sentences(lab, "en"), sentences(lab, "es")
     order = np.random.default_rng(7).permutation(len(by_hand))
     return {
         kind: [SentencePair(sides[0][i], sides[1][i], links[i]) for i in order]
-        for kind, links in zip(LINKS, (by_hand, our_links(work)), strict=True)
+        for kind, links in zip(LINKS, (by_hand, our_links(lab)), strict=True)
     }
 
 
-def parsing_conditions(work: Path, size: int) -> None:
-    """Train on some pairs and parse others, with hand alignments in both or in neither."""
-    record = Record.of(work, "xlwa", size)
-    source = source_parser(work)
-    for kind, pairs in pairs_by_links(work).items():
-        conditions = {f"{kind}, {name}": source_tree for source_tree, name in SOURCE_TREES.items()}
-        if set(conditions) <= set(record.figures):
-            continue
-        setting = Setting(source, pairs[:size], pairs[-TESTED:])
-        record.add(TARGET_ONLY, accuracy_alone(setting.target.parser, setting.test))
-        for condition, source_tree in conditions.items():
-            record.add(condition, trained(source_tree)(setting))
-
-
-def taught_conditions(work: Path, size: int) -> None:
-    """Train on the aligner's links with those by hand observed, and parse others by the aligner's links."""
-    record = Record.of(work, "xlwa", size)
-    by_hand, pairs = pairs_by_links(work).values()
-    hand = [pair.alignment for pair in by_hand[:size]]
-    setting = Setting(source_parser(work), pairs[:size], pairs[-TESTED:])
+def parsing(lab: Lab, size: int) -> dict[str, Figures]:
+    """Train on some pairs and parse others: with hand alignments in both, in neither, or observed in training."""
+    source = source_parser(lab)
+    by_hand, ours = (Setting(source, pairs[:size], pairs[-TESTED:]) for pairs in pairs_by_links(lab).values())
+    found = {TARGET_ONLY: accuracy_alone(ours.target.parser, ours.test)}
+    hand = [pair.alignment for pair in by_hand.train]
     for source_tree, name in SOURCE_TREES.items():
-        if f"{TAUGHT}, {name}" not in record.figures:
-            figures = joint_accuracy(setting, Learned(), source_tree=source_tree, hand=hand)
-            record.add(f"{TAUGHT}, {name}", figures)
+        for kind, setting in zip(LINKS, (by_hand, ours), strict=True):
+            found[f"{kind}, {name}"] = trained(source_tree)(setting)
+        found[f"{TAUGHT}, {name}"] = joint_accuracy(ours, Learned(), source_tree=source_tree, hand=hand)
+    return found
 
 
-def dev_conditions(work: Path) -> None:
+def on_dev(lab: Lab) -> dict[str, Figures]:
     """Parse dev pairs of LinES, with 1-best source trees, by joint models that learn more of links."""
-    record = Record.of(work, "lines-dev-links", DEV_SIZE)
-    missing = [name for name in ON_DEV if name not in record.figures]
-    if not missing:
-        return
-    train, test = pairs_of(CORPORA["lines-dev"], work)
-    setting = Setting(source_parser(work), train[:DEV_SIZE], test)
-    for name in missing:
-        record.add(name, joint_accuracy(setting, ON_DEV[name], source_tree="best"))
+    train, test = pairs_of(lab, CORPORA["lines-dev"])
+    setting = Setting(source_parser(lab), train[:DEV_SIZE], test)
+    return {name: joint_accuracy(setting, learned, source_tree="best") for name, learned in ON_DEV.items()}
 
 
 def joint_accuracy(
@@ -205,31 +199,27 @@ def joint_accuracy(
     return accuracy(parser, setting.test)
 
 
-def link_conditions(work: Path) -> None:
+def choosing(lab: Lab) -> dict[str, Figures]:
     """Choose among the aligner's links by what hand alignments have taught: trained on dev, tested on test.
 
     On dev itself, each fold is aligned by what the others have taught.
     """
-    record = Record.of(work, "xlwa", "links")
-    missing = [name for name in CHOOSERS if name not in record.figures]
-    if not missing:
-        return
-    words = bitext()
+    words = bitext(lab)
     links = align_words(words, threshold=CANDIDATE_THRESHOLD)
     plain = [
         SentencePair(sentence_from_words(source), sentence_from_words(target), own)
         for (source, target), own in zip(words, links, strict=True)
     ]
-    sides = zip(sentences(work, "en"), sentences(work, "es"))
-    tagged = [SentencePair(*sentences, pair.alignment) for sentences, pair in zip(sides, plain)]
+    sides = zip(sentences(lab, "en"), sentences(lab, "es"))
+    tagged = [SentencePair(*both, pair.alignment) for both, pair in zip(sides, plain)]
     dictionary = count_dictionary(plain)
-    dev, test = (hand_links(part) for part in PARTS)
+    dev, test = (hand_links(lab, part) for part in PARTS)
     own = [likely(pair.alignment) for pair in tagged]
-    record.add(LINKS[1], {"dev": error_rate(dev, own[: len(dev)]), "test": error_rate(test, own[len(dev) :])})
-    for name in missing:
-        learned = CHOOSERS[name]
+    found = {LINKS[1]: {"dev": error_rate(dev, own[: len(dev)]), "test": error_rate(test, own[len(dev) :])}}
+    for name, learned in CHOOSERS.items():
         pairs = tagged if learned.tagged else plain[: len(tagged)]
-        record.add(name, chosen(learned, pairs, dev, test, dictionary if learned.dictionary else None))
+        found[name] = chosen(learned, pairs, dev, test, dictionary if learned.dictionary else None)
+    return found
 
 
 def chosen(
@@ -273,24 +263,46 @@ def likely(links: Alignment) -> Alignment:
     return make_alignment(links.n_source, links.n_target, links.links[links.weights >= 0.5])
 
 
-TASKS: dict[str, Callable[[Path], None]] = {
-    "links": link_conditions,
-    **{f"parsing-{size}": partial(parsing_conditions, size=size) for size in SIZES},
-    **{f"taught-{size}": partial(taught_conditions, size=size) for size in SIZES},
-    "lines-dev": dev_conditions,
-}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def run(lab: Lab) -> PageFigures:
+    hand: Source = {"data": hand_files(lab)}
+    results: Results = {
+        size: lab.cache.figures(f"xlwa {size}", partial(parsing, lab, size), **hand)
+        for size in lab.options.sizes
+    }
+    rates = lab.cache.figures("xlwa links", partial(choosing, lab), **hand)
+    lines = [*link_files(lab, CORPORA["lines-dev"]), lab.treebank_path("english-ewt-train")]
+    dev = lab.cache.figures("lines-dev links", partial(on_dev, lab), data=lines)
+    return PageFigures(
+        tables={
+            "hand alignments": figure_table(results, "target", PARSING),
+            "alignment errors": error_table(rates),
+            "link features": dev_table(dev),
+        }
     )
-    parser.add_argument("--work", type=Path, required=True, help="folder for models, links and figures")
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)} (default: all)")
-    options = parser.parse_args()
-    for task in options.tasks or TASKS:
-        TASKS[task](options.work)
 
+
+def error_table(rates: dict[str, Figures]) -> Table:
+    rows = [[name, f"{figures['dev']:.2f}", f"{figures['test']:.2f}"] for name, figures in rates.items()]
+    return table(["links", "dev, five folds", "test"], rows)
+
+
+def dev_table(figures: dict[str, Figures]) -> Table:
+    rows = [[name, f"{row['target']:.2f}", f"{row['milliseconds']:.1f}"] for name, row in figures.items()]
+    return table([f"LinES dev, {DEV_SIZE} trees", "Swedish UAS", "ms a pair"], rows)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES), help="numbers of training pairs")
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="joint-parsing-links",
+    reading=joint_links,
+    add_arguments=add_arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,9 +1,7 @@
-"""Measure parsers of the target alone that bitext has taught (thesis 5.3); `joint/report.py` writes the document.
+"""Parsers of the target alone that bitext has taught (thesis 5.3); tags are gold.
 
-    QSPROJ_DATA=../shared/data python -m scripts.experiments.joint.monolingual --work FOLDER CORPUS SIZE
-
-FOLDER is that of joint/parsing.py; the figures are CORPUS-SIZE-monolingual.json. Beside SIZE pairs with target
-trees there are up to 1,000 more, the last ones in the random order, whose target trees are not looked at.
+Beside a number of pairs with target trees there are up to 1,000 more, the last ones in the random order, whose target
+trees are not looked at.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
@@ -23,9 +21,15 @@ from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import cotrain
 from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures as PageFigures
+from scripts.experiments.joint.conditions import TARGET_ONLY, accuracy, accuracy_alone
 from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
-from scripts.experiments.joint.parsing import TARGET_ONLY, Record, accuracy, accuracy_alone
+from scripts.experiments.joint.kept import Kept, figure_table
+from scripts.experiments.joint.parsing import plot
+from scripts.experiments.pages.joint import joint_monolingual
 
+SIZES = {"lines": (100, 200), "partut": (200,)}
 UNANNOTATED_PAIRS = 1000
 SELF_TRAINED = "self-trained"
 ONE_ROUND = "co-trained, one round"
@@ -72,24 +76,51 @@ def parsers(
     yield TWO_ROUNDS, cotrain(once, trees, others, rng=rng)[0]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--work", type=Path, required=True, help="folder for models, links and figures")
-    parser.add_argument("corpus", choices=list(CORPORA))
-    parser.add_argument("size", type=int, help="number of pairs with target trees")
-    options = parser.parse_args()
-    record = Record.of(options.work, options.corpus, f"{options.size}-monolingual")
-    if all(condition in record.figures for condition in CONDITIONS):
+def measure(lab: Lab, corpus: str, size: int) -> None:
+    """Measure all conditions of a corpus, unless they are kept."""
+    kept = Kept(lab, corpus)
+    if not kept.missing(size, CONDITIONS):
         return
-    train, test = pairs_of(CORPORA[options.corpus], options.work)
-    first, last = train[: options.size], train[options.size :][-UNANNOTATED_PAIRS:]
-    joint, _ = train_joint_parser(first, source_parser(options.work), rng=np.random.default_rng(1))
-    record.add(BILINGUAL, accuracy(joint, test))
+    train, test = pairs_of(lab, CORPORA[corpus])
+    first, last = train[:size], train[size:][-UNANNOTATED_PAIRS:]
+    joint, _ = train_joint_parser(first, source_parser(lab), rng=np.random.default_rng(1))
+    kept.measured(size, BILINGUAL, lambda: accuracy(joint, test))
     for condition, alone in parsers(joint, first, last):
-        record.add(condition, accuracy_alone(alone, test))
+        kept.measured(size, condition, partial(accuracy_alone, alone, test))
 
+
+def run(lab: Lab) -> PageFigures:
+    for corpus in lab.options.corpora:
+        for size in lab.options.sizes or SIZES[corpus]:
+            measure(lab, corpus, size)
+    named = {corpus: Kept(lab, corpus).results(SIZES[corpus], CONDITIONS) for corpus in SIZES}
+    shown = {corpus: results for corpus, results in named.items() if results}
+    return PageFigures(
+        tables={corpus: figure_table(results, "target", CONDITIONS) for corpus, results in shown.items()},
+        drawings={
+            f"joint-parsing-monolingual-{corpus}.svg": plot(
+                results, CONDITIONS, title=CORPORA[corpus].title, language=CORPORA[corpus].language
+            )
+            for corpus, results in shown.items()
+        },
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--corpora", nargs="*", choices=list(SIZES), default=list(SIZES), help="default: all")
+    parser.add_argument(
+        "--sizes", nargs="*", type=int, help="numbers of pairs with trees (default: the corpus's)"
+    )
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="joint-parsing-monolingual",
+    reading=joint_monolingual,
+    add_arguments=add_arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

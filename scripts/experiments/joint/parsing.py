@@ -1,243 +1,189 @@
-"""Measure joint parsing of a corpus with a number of training trees; `joint/report.py` writes the documents.
+"""Joint parsing of four corpora with numbers of training trees; tags are gold.
 
-    QSPROJ_DATA=../shared/data python -m scripts.experiments.joint.parsing --work FOLDER CORPUS SIZE [CONDITION ...]
-
-FOLDER keeps the English parser, the links of each corpus, and the figures: CORPUS-SIZE.json, from which a run
-that was broken off goes on. Conditions that have figures are not measured again.
+Figures that are kept are not measured again; a run that was broken off goes on.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-import numpy as np
-
-from qsproj.bp.status import Status
-from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.features.joint_templates import (
-    FACTOR_TEMPLATES,
-    FAMILIES,
-    HASH_BITS,
-    factor_buckets,
-    word_hashes,
+from qsproj.viz.markup import svg_document
+from qsproj.viz.plots import Axis, Series, line_plot
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures as PageFigures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.joint.conditions import (
+    ABLATIONS,
+    CONDITIONS,
+    JOINT,
+    MONO_TRAINING,
+    PIPELINED,
+    TARGET_ONLY,
+    TRUE_SOURCE,
+    Setting,
 )
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint.joint_training import JointTrainingOptions
-from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import TrainedTarget, train_joint_parser, train_target
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
+from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs, source_parser
+from scripts.experiments.joint.kept import Kept, Results, figure_table
+from scripts.experiments.pages.joint import joint_parsing
 
-TARGET_ONLY = "target only"
-JOINT = "full QG, joint"
-PIPELINED = "full QG, 1-best source"
-TRUE_SOURCE = "full QG, true source"
-SYNCHRONOUS = "synchronous"
-MONO_PARSE = "QG-mono parse"
-MONO_TRAINING = "QG-mono training"
-
-# The first pairs load and compile kernels; their time does not count.
-UNTIMED = 10
-
-Figures = dict[str, float]
+SHOWN = ("lines", "partut", "pud-de", "pud-zh")
+DEV = "lines-dev"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A number of training pairs, and what all conditions share of what is learned from them."""
-
-    source: ArcParser
-    train: list[SentencePair]
-    test: list[SentencePair]
-
-    @cached_property
-    def target(self) -> TrainedTarget:
-        """The target parser, with the scores of others that have not seen their trees."""
-        return train_target(self.train, rng=np.random.default_rng(1))
-
-
-Measure = Callable[[Setting], Figures]
-
-
-def alone(setting: Setting) -> Figures:
-    """Score both parsers without each other; the time is the target's."""
-    trees = [pair.target for pair in setting.train]
-    parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1), options=TrainingOptions())
-    return {**accuracy_alone(parser, setting.test), "source": source_accuracy(setting)}
-
-
-def accuracy_alone(parser: ArcParser, pairs: Sequence[SentencePair]) -> Figures:
-    """Score a parser of the target, sentence after sentence."""
-    right, seconds = 0, 0.0
-    for number, pair in enumerate(pairs):
-        start = time.process_time()
-        parsed = parser.parse(pair.target)
-        seconds += time.process_time() - start if number >= UNTIMED else 0.0
-        right += int((parsed.heads == pair.target.heads)[1:].sum())
-    words = sum(len(pair.target) for pair in pairs)
-    return {"target": 100 * right / words, "milliseconds": 1000 * seconds / (len(pairs) - UNTIMED)}
-
-
-def source_accuracy(setting: Setting) -> float:
-    """Return the UAS of the source parser alone."""
-    sentences = [pair.source for pair in setting.test]
-    trees = setting.source.parse_all(sentences)
-    right = sum(
-        int((tree.heads == gold.heads)[1:].sum()) for tree, gold in zip(trees, sentences, strict=True)
-    )
-    return 100 * right / sum(map(len, sentences))
-
-
-def untrained_mono(setting: Setting) -> Figures:
-    """Join two parsers by MONO with log-potential 1, all candidate links alike."""
-    weights = np.zeros(1 << HASH_BITS)
-    words = word_hashes(setting.test[0].source)
-    mono = np.array([FAMILIES.index("MONO")], dtype=np.int8)
-    # The template without atoms: its feature is there whatever the words.
-    bias = factor_buckets(mono, np.zeros((1, 4), np.int32), words, words)[0, FACTOR_TEMPLATES.index(())]
-    weights[bias] = 1.0
-    parser = JointParser(setting.source, setting.target.parser, JointWeights(weights, 1.0), ("MONO",))
-    return accuracy(parser, [unweighted(pair) for pair in setting.test])
-
-
-def unweighted(pair: SentencePair) -> SentencePair:
-    """Return the pair with equally likely links."""
-    links = pair.alignment
-    even = make_alignment(links.n_source, links.n_target, links.links, weights=np.full(len(links.links), 0.5))
-    return replace(pair, alignment=even)
-
-
-def synchronous(setting: Setting) -> Figures:
-    """Join two parsers by SYNCH."""
-    return accuracy(synchronous_parser(setting.source, setting.target.parser), setting.test)
-
-
-def trained(
-    source_tree: str,
-    families: tuple[str, ...] = FAMILIES,
-    options: JointTrainingOptions | None = None,
-) -> Measure:
-    """Return what trains a joint model and scores it."""
-
-    def measure(setting: Setting) -> Figures:
-        start = time.process_time()
-        parser, report = train_joint_parser(
-            setting.train,
-            setting.source,
-            rng=np.random.default_rng(1),
-            source_tree=source_tree,
-            families=families,
-            joint_training=options,
-            target=setting.target,
-        )
-        seconds = time.process_time() - start
-        settled = 100 * report.statuses[Status.CONVERGED] / report.statuses.total()
-        training = {"training seconds": seconds, "converged in training": settled}
-        return {**accuracy(parser, setting.test), **training}
-
-    return measure
-
-
-def accuracy(parser: JointParser, pairs: Sequence[SentencePair]) -> Figures:
-    """Parse pairs and count right heads on both sides, seconds, and runs that converged."""
-    counts: Counter[str] = Counter()
-    seconds = 0.0
-    for number, pair in enumerate(pairs):
-        start = time.process_time()
-        parsed = parser.parse_pair(pair.source, pair.target, pair.alignment)
-        seconds += time.process_time() - start if number >= UNTIMED else 0.0
-        counts["target"] += int((parsed.target.heads == pair.target.heads)[1:].sum())
-        counts["source"] += int((parsed.source.heads == pair.source.heads)[1:].sum())
-        counts["target words"] += len(pair.target)
-        counts["source words"] += len(pair.source)
-        counts["converged"] += parsed.status is Status.CONVERGED
-    return {
-        "target": 100 * counts["target"] / counts["target words"],
-        "source": 100 * counts["source"] / counts["source words"],
-        "milliseconds": 1000 * seconds / (len(pairs) - UNTIMED),
-        "converged": 100 * counts["converged"] / len(pairs),
-    }
-
-
-CONDITIONS: dict[str, Measure] = {
-    TARGET_ONLY: alone,
-    SYNCHRONOUS: synchronous,
-    MONO_PARSE: untrained_mono,
-    JOINT: trained("joint"),
-    PIPELINED: trained("best"),
-    TRUE_SOURCE: trained("observed"),
-    MONO_TRAINING: trained("joint", ("MONO",)),
-}
-# Measured on dev, where choices may be made.
-ABLATIONS: dict[str, Measure] = {
-    "without source evidence": trained("joint", options=JointTrainingOptions(source_evidence=0.0)),
-    "without SGRAND and SSIB": trained(
-        "joint", tuple(name for name in FAMILIES if name not in ("SGRAND", "SSIB"))
-    ),
-    "without grandparents and siblings": trained("joint", FAMILIES[:4]),
-    "QG-mono training, 1-best source": trained("best", ("MONO",)),
-    "QG-mono training, true source": trained("observed", ("MONO",)),
-}
-
-
-@dataclass(frozen=True)
-class Record:
-    """Figures by condition, kept in a file."""
-
-    path: Path
-    figures: dict[str, Figures] = field(default_factory=dict)
-
-    @staticmethod
-    def of(work: Path, corpus: str, size: int | str) -> Record:
-        """Read what there is."""
-        path = work / f"{corpus}-{size}.json"
-        return Record(path, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
-
-    def add(self, condition: str, figures: Figures) -> None:
-        """Keep the figures of a condition, beside those that another run has written meanwhile."""
-        if self.path.exists():
-            self.figures.update(json.loads(self.path.read_text(encoding="utf-8")))
-        self.figures[condition] = figures
-        self.path.write_text(json.dumps(self.figures, indent=1), encoding="utf-8")
-        shown = ", ".join(f"{key} {value:.2f}" for key, value in figures.items())
-        print(f"{self.path.stem} {condition}: {shown}", flush=True)
-
-
-def conditions_of(name: str) -> list[str]:
+def conditions_of(corpus: str) -> list[str]:
     """Return what is measured on a corpus."""
-    if name != "lines-dev":
+    if corpus != DEV:
         return list(CONDITIONS)
     return [TARGET_ONLY, JOINT, MONO_TRAINING, PIPELINED, TRUE_SOURCE, *ABLATIONS]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--work", type=Path, required=True, help="folder for models, links and figures")
-    parser.add_argument("corpus", choices=list(CORPORA))
-    parser.add_argument("size", type=int, help="number of training pairs")
-    parser.add_argument("conditions", nargs="*", help="default: those that the corpus has")
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    corpus, record = CORPORA[options.corpus], Record.of(options.work, options.corpus, options.size)
-    wanted = options.conditions or conditions_of(options.corpus)
-    missing = [condition for condition in wanted if condition not in record.figures]
+def measure(lab: Lab, corpus: str, size: int, conditions: Sequence[str]) -> None:
+    """Measure what is missing of a corpus with a number of training pairs."""
+    kept = Kept(lab, corpus)
+    missing = kept.missing(size, conditions)
     if not missing:
         return
-    train, test = pairs_of(corpus, options.work)
-    setting = Setting(source_parser(options.work), train[: options.size], test)
+    train, test = pairs_of(lab, CORPORA[corpus])
+    setting = Setting(source_parser(lab), train[:size], test)
     for condition in missing:
-        record.add(condition, (CONDITIONS | ABLATIONS)[condition](setting))
+        kept.measured(size, condition, partial((CONDITIONS | ABLATIONS)[condition], setting))
 
+
+def plot(results: Results, conditions: Sequence[str], *, title: str, language: str) -> str:
+    """Draw wrong heads over numbers of trees, both on logarithmic axes."""
+    series = []
+    for condition in conditions:
+        points = [
+            (size, 100 - figures[condition]["target"])
+            for size, figures in results.items()
+            if condition in figures
+        ]
+        series.append(Series(condition, [size for size, _ in points], [wrong for _, wrong in points]))
+    drawing = line_plot(
+        series,
+        title=title,
+        x=Axis(f"{language} trees", logarithmic=True),
+        y=Axis("wrong heads, %", logarithmic=True),
+    )
+    return svg_document([drawing])
+
+
+def goals(named: Mapping[str, Results]) -> Table:
+    """Hold the figures against what was to be reached."""
+    sizes = sorted({size for results in named.values() for size in results})
+    rows = []
+    for what, wanted, compare in goal_rows(sizes):
+        found = [compare(results) for results in named.values()]
+        if any(value is not None for value in found):
+            rows.append([what, wanted, *("" if value is None else f"{value:+.2f}" for value in found)])
+    return table(["goal", "wanted", *(CORPORA[name].language for name in named)], rows)
+
+
+Goal = tuple[str, str, Callable[[Results], float | None]]
+
+
+def goal_rows(sizes: Sequence[int]) -> Iterator[Goal]:
+    """Yield what is compared, the difference that was wanted, and how to find it."""
+    for size in sizes:
+        what = f"full QG with {size} trees, above target only with {2 * size}"
+        yield what, "0", difference("target", (size, JOINT), (2 * size, TARGET_ONLY))
+    for size in (size for size in sizes if size >= 400):
+        what = f"full QG above QG-mono training, {size} trees"
+        yield what, "0.5", difference("target", (size, JOINT), (size, MONO_TRAINING))
+    for size in (size for size in sizes if size >= 400):
+        what = f"joint above 1-best source, {size} trees"
+        yield what, "0.5", difference("target", (size, JOINT), (size, PIPELINED))
+    for size in sizes:
+        what = f"English by joint decoding, above the English parser, {size} trees"
+        yield what, "0.5", difference("source", (size, JOINT), (size, TARGET_ONLY))
+
+
+def difference(key: str, one: tuple[int, str], other: tuple[int, str]) -> Callable[[Results], float | None]:
+    """Return what subtracts a figure from another, where there are both."""
+
+    def measure(results: Results) -> float | None:
+        first, second = (
+            results.get(size, {}).get(condition, {}).get(key) for size, condition in (one, other)
+        )
+        return None if first is None or second is None else first - second
+
+    return measure
+
+
+def links(lab: Lab, names: Sequence[str]) -> Table:
+    """Show how good the links of each corpus are: whether they carry arcs of gold trees to arcs of gold trees."""
+    rows = []
+    for name in names:
+        _, test = pairs_of(lab, CORPORA[name])
+        candidates = sum(len(pair.alignment.links) for pair in test) / sum(len(pair.target) for pair in test)
+        carried = [parallel for pair in test for parallel in parallel_arcs(pair)]
+        share = 100 * sum(carried) / max(len(carried), 1)
+        rows.append([CORPORA[name].title, f"{candidates:.2f}", f"{len(carried):,}", f"{share:.1f}"])
+    header = (
+        "corpus",
+        "candidate links a target word",
+        "linked pairs of head and dependent",
+        "of these parallel, %",
+    )
+    return table(header, rows)
+
+
+def dev_table(results: Results) -> Table:
+    """Show what was measured on dev: what families are worth, and what helps to infer the source tree."""
+    rows = [
+        [str(size), name, f"{row['target']:.2f}", f"{row['source']:.2f}", f"{row['milliseconds']:.1f}"]
+        for size, figures in results.items()
+        for name, row in figures.items()
+    ]
+    return table(["trees", "condition", "Swedish UAS", "English UAS", "ms a pair"], rows)
+
+
+def run(lab: Lab) -> PageFigures:
+    for name in lab.options.corpora:
+        for size in lab.options.sizes or CORPORA[name].sizes:
+            measure(lab, name, size, lab.options.conditions or conditions_of(name))
+    named = {name: Kept(lab, name).results(CORPORA[name].sizes, conditions_of(name)) for name in CORPORA}
+    shown = {name: named[name] for name in SHOWN if named[name]}
+    tables: dict[str, Table] = {}
+    for name, results in shown.items():
+        tables[f"{name} target"] = figure_table(results, "target", CONDITIONS)
+        of_source = [condition for condition in CONDITIONS if condition != TRUE_SOURCE]
+        tables[f"{name} source"] = figure_table(results, "source", of_source)
+    for key in ("milliseconds", "converged", "converged in training"):
+        tables[key] = figure_table(named["lines"], key, CONDITIONS, digits=1)
+    tables |= {"links": links(lab, list(shown)), "goals": goals(shown), "dev": dev_table(named[DEV])}
+    drawings = {
+        f"joint-parsing-{name}.svg": plot(
+            results, tuple(CONDITIONS), title=CORPORA[name].title, language=CORPORA[name].language
+        )
+        for name, results in shown.items()
+    }
+    return PageFigures(tables=tables, drawings=drawings)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    known = [*CONDITIONS, *ABLATIONS]
+    parser.add_argument(
+        "--corpora", nargs="*", choices=list(CORPORA), default=list(CORPORA), help="default: all"
+    )
+    parser.add_argument(
+        "--sizes", nargs="*", type=int, help="numbers of training pairs (default: the corpus's)"
+    )
+    parser.add_argument(
+        "--conditions", nargs="*", choices=known, metavar="CONDITION", help="default: the corpus's"
+    )
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="joint-parsing",
+    reading=joint_parsing,
+    add_arguments=add_arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,28 +1,34 @@
-"""First-order parsing measured: accuracy beside published peers, speed, memory. Writes docs/parsing.md.
-
-    QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.parsing.first_order [--rows NAME ...]
+"""First-order parsing measured: accuracy beside published peers, speed, memory.
 
 Every row is trained in a process of its own, so that its peak memory is its own. All tokens are scored,
-punctuation included; tags, lemmas and features are gold.
+punctuation included; lemmas and features are gold. Tags are gold, or those of a tagger trained on the same trees.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import os
-import platform
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
-REPORT = ROOT / "docs" / "parsing.md"
+import numpy as np
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.tagging.tagger_training import train_tagger
+from scripts.experiments.harness.cache import Source
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.process import in_own_process
+from scripts.experiments.harness.tables import table
+from scripts.experiments.parsing.treebank_rows import SEED, add_rows_argument
 
 
 @dataclass(frozen=True)
@@ -64,114 +70,99 @@ ROWS = (
 )
 
 
-def measure(row: Row, data: Path) -> dict[str, object]:
+def measure(row: Row, lab: Lab) -> dict[str, Any]:
     """Train and test one row in this process."""
-    import numpy as np
-
-    from qsproj.corpus.conllu import read_conllu, write_conllu
-    from qsproj.evaluation.attachment import attachment_scores
-    from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-
-    train = list(read_conllu(data / f"{row.train}.conllu.gz"))[:: row.every]
-    test = list(read_conllu(data / f"{row.test}.conllu.gz"))
+    train = lab.treebank(row.train)[:: row.every]
+    test = lab.treebank(row.test)
     options = TrainingOptions(projective=row.projective)
-    warm_up = train[:5]
-    train_arc_parser(warm_up, rng=np.random.default_rng(1), options=options)[0].parse(test[0])
+    train_arc_parser(train[:5], rng=np.random.default_rng(SEED), options=options)[0].parse(test[0])
     start = time.process_time()
-    parser, report = train_arc_parser(train, rng=np.random.default_rng(1), options=options)
+    parser, report = train_arc_parser(train, rng=np.random.default_rng(SEED), options=options)
     trained = time.process_time()
-    scores = {}
-    for decode in ("mbr", "map"):
-        began = time.process_time()
-        parsed = [parser.parse(sentence, decode=decode) for sentence in test]
-        scores[decode] = attachment_scores(test, [parsed])[0]
-        scores[f"{decode}_seconds"] = time.process_time() - began
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        parser.save(path)
-        size = path.stat().st_size
-        whole = math.inf
-        for _ in range(3):
-            began = time.process_time()
-            sentences = read_conllu(data / f"{row.test}.conllu.gz")
-            write_conllu(parser.parse_all(sentences), Path(folder) / "out")
-            whole = min(whole, time.process_time() - began)
+    mbr, best = (
+        attachment_scores(test, [[parser.parse(sentence, decode=decode) for sentence in test]])[0]
+        for decode in ("mbr", "map")
+    )
+    speed = parse_seconds(parser, lab.treebank_path(row.test))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    tagger = train_tagger(train, rng=np.random.default_rng(SEED))
+    tagged = [parser.parse(with_columns(sentence, upos=tagger.tag(sentence).upos)) for sentence in test]
+    (of_tagged,) = attachment_scores(test, [tagged])
     return {
-        "name": row.name,
         "shape": "projective" if parser.inference.projective else "non-projective",
         "sentences": len(train),
-        "uas": scores["mbr"].uas,
-        "map_uas": scores["map"].uas,
-        "las": scores["mbr"].las,
-        "las_no_subtypes": scores["mbr"].las_no_subtypes,
+        "uas": mbr.uas,
+        "map_uas": best.uas,
+        "las": mbr.las,
+        "las_no_subtypes": mbr.las_no_subtypes,
+        "tagged": [of_tagged.uas, of_tagged.las, of_tagged.las_no_subtypes],
         "epoch_rate": len(train) * len(report.epochs) / sum(record.seconds for record in report.epochs),
         "train_seconds": trained - start,
-        "parse_rate": len(test) / whole,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "model_megabytes": size / 1e6,
+        "parse_rate": len(test) / speed["seconds"],
+        "megabytes": memory,
+        "model_megabytes": speed["model_megabytes"],
     }
 
 
-def report(results: list[dict[str, object]]) -> str:
-    """Format the results as Markdown."""
-    by_name = {row.name: row for row in ROWS}
-    lines = [
-        "# First-order parsing",
-        "",
-        f"Made by `scripts/experiments/parsing/first_order.py` on {platform.machine()}, Python {platform.python_version()}, one",
-        "core. All tokens count, punctuation included; tags, lemmas and features are gold. Decoding is minimum",
-        "Bayes risk, the most probable tree beside it. Settings are the defaults; they were chosen on the dev",
-        "files of English-EWT, Hungarian, Greek and Turkish, never on a test file. The peers' figures come with",
-        "the data; peers use neither lemmas nor features.",
-        "",
-        "| treebank | trees | sentences | UAS | MAP | LAS | LAS, no subtypes | to reach | peers |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for result in results:
-        row = by_name[str(result["name"])]
-        lines.append(
-            f"| {row.name} | {result['shape']} | {result['sentences']} | {result['uas']:.2f} "
-            f"| {result['map_uas']:.2f} | {result['las']:.2f} | {result['las_no_subtypes']:.2f} "
-            f"| {row.bar} | {row.peers} |"
-        )
-    lines += [
-        "",
-        "Seconds are processor time. *Epoch* is training of the arcs, sentences a second in each pass; *parse* is",
-        "reading, scoring, decoding, labelling and writing CoNLL-U, best of three runs; memory is the peak of the whole process.",
-        "",
-        "| treebank | trees | epoch, sentences/s | whole training, s | parse, sentences/s | peak MB | model MB |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for result in results:
-        lines.append(
-            f"| {result['name']} | {result['shape']} | {result['epoch_rate']:.0f} | {result['train_seconds']:.1f} "
-            f"| {result['parse_rate']:.0f} | {result['megabytes']:.0f} | {result['model_megabytes']:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+def parse_seconds(parser: ArcParser, path: Path) -> dict[str, float]:
+    """Return the least of three times of parsing a file, and the size of the model."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model"
+        parser.save(model)
+        whole = math.inf
+        for _ in range(3):
+            began = time.process_time()
+            write_conllu(parser.parse_all(read_conllu(path)), Path(folder) / "out")
+            whole = min(whole, time.process_time() - began)
+        return {"seconds": whole, "model_megabytes": model.stat().st_size / 1e6}
 
 
-def main() -> None:
-    """Measure each row in a child process, write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", nargs="*", help="names of the rows to measure (default: all); prints only")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    data = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    rows = {row.name: row for row in ROWS}
-    if options.child:
-        print(json.dumps(measure(rows[options.child], data)))
-        return
-    results = []
-    for name in options.rows or rows:
-        command = [sys.executable, "-m", "scripts.experiments.parsing.first_order", "--child", name]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        results.append(json.loads(done.stdout))
-        print(json.dumps(results[-1]), file=sys.stderr)
-    text = report(results)
-    print(text)
-    if not options.rows:
-        REPORT.write_text(text, encoding="utf-8")
+def run(lab: Lab) -> Figures:
+    results = {}
+    for row in ROWS:
+        source: Source = {
+            "options": {"every": row.every, "projective": row.projective},
+            "data": [lab.treebank_path(row.train), lab.treebank_path(row.test)],
+        }
+        if row.name in lab.options.rows:
+            measure_row = partial(in_own_process, measure, row, lab)
+            results[row] = lab.cache.figures(row.name, measure_row, **source)
+        elif (kept := lab.cache.kept(row.name, **source)) is not None:
+            results[row] = kept
+    header = ("treebank", "trees", "sentences", "UAS", "MAP", "LAS", "LAS, no subtypes")
+    tagged = ("UAS, predicted tags", "LAS, predicted tags", "LAS, no subtypes, predicted tags")
+    speed = ("epoch, sentences/s", "whole training, s", "parse, sentences/s", "peak MB", "model MB")
+    return Figures(
+        tables={
+            "accuracy": table(
+                (*header, *tagged, "to reach", "peers"),
+                [accuracy_row(row, found) for row, found in results.items()],
+            ),
+            "speed": table(
+                ("treebank", "trees", *speed), [speed_row(row, found) for row, found in results.items()]
+            ),
+        }
+    )
 
+
+def accuracy_row(row: Row, found: dict[str, Any]) -> list[str]:
+    scores = [found[key] for key in ("uas", "map_uas", "las", "las_no_subtypes")] + found["tagged"]
+    cells = [f"{score:.2f}" for score in scores]
+    return [row.name, found["shape"], str(found["sentences"]), *cells, row.bar, row.peers]
+
+
+def speed_row(row: Row, found: dict[str, Any]) -> list[str]:
+    keys = {"epoch_rate": 0, "train_seconds": 1, "parse_rate": 0, "megabytes": 0, "model_megabytes": 1}
+    return [row.name, found["shape"], *(f"{found[key]:.{digits}f}" for key, digits in keys.items())]
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="parsing",
+    add_arguments=add_rows_argument([row.name for row in ROWS]),
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,27 +1,20 @@
-"""Parsing without projectivity, factor by factor (thesis table 3.2). Writes docs/nonprojective-parsing.md.
+"""Parsing without projectivity, factor by factor (thesis table 3.2).
 
-    QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.parsing.nonprojective [--rows NAME ...] [--cache FOLDER]
-
-All parsers of a treebank share the first-order parsers that prune. With --cache, what has been measured is kept
-there, so that treebanks can be measured one at a time.
+All parsers of a treebank share the first-order parsers that prune.
 """
 
 from __future__ import annotations
 
-import argparse
-import platform
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 
 from qsproj.conventions import ROOT, Heads
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.significance import exact_paired_test
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.graph.graph_examples import sentences_with_trees, train_pruners
 from qsproj.models.graph.graph_inference import candidate_arcs
@@ -31,19 +24,22 @@ from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.second_order_scores import SecondOrderScores, tree_score
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.pages.parsing import nonprojective
 from scripts.experiments.parsing.exact_scores import exact_scores, score_of_tree, scored_graph
 from scripts.experiments.parsing.treebank_rows import (
     SEED,
     SMALL_ROWS,
-    Row,
-    add_arguments,
+    add_rows_argument,
+    differs,
     measured,
+    percent,
     right_heads,
-    table,
 )
 
-REPORT = Path(__file__).resolve().parents[3] / "docs" / "nonprojective-parsing.md"
-FAMILIES = {
+FAMILIES: dict[str, tuple[str, ...]] = {
     "TREE + LINK": (),
     "+ NOCROSS": ("nocross",),
     "+ GRAND": ("nocross", "grand"),
@@ -53,31 +49,16 @@ FIRST, RICHEST = "TREE + LINK", "+ CHILDSEQ"
 BEST, MBR, CLIMBED = "exact projective, best tree", "exact projective, MBR", "best tree + hill climbing"
 NAMES = (*FAMILIES, BEST, MBR, CLIMBED)
 LEVEL = 0.05
-READING = """
-## Reading the tables
-
-- NOCROSS does what it is for: without it, TREE lets two to three times as many arcs cross as do in the test files (in
-  English, where next to none do, twenty times), with it about as many. That is worth 0.1 to 0.7 UAS, significantly so
-  in English.
-- All factors together gain 1.0 to 1.3 UAS over TREE + LINK in Danish, Dutch and English, all of it significant, as in
-  the thesis. In Hungarian GRAND loses more than NOCROSS gains, and CHILDSEQ only brings it back; why was not found out.
-- The thesis's Danish and Dutch had more crossing arcs. With so few, PTREE, which is the default then, is better than
-  TREE in all four ([graph-parsing.md](graph-parsing.md)).
-- With the scores of the last of the four parsers, beliefs over all trees give better heads than the best projective
-  tree by exact search, everywhere (0.4 to 1.3 UAS), and than exact MBR over projective trees everywhere but in Dutch.
-  Hill climbing changes next to nothing about the tree that it starts from, and takes three to seven times as long as
-  belief propagation.
-"""
+MARKS = (("*", FIRST), ("†", RICHEST))
 
 
 @dataclass(frozen=True)
 class Result:
     """Right heads of each test sentence, milliseconds a sentence, and crossing words by way of parsing."""
 
-    row: Row
     words: int
     crossing_gold: float
-    right: dict[str, np.ndarray]
+    right: dict[str, list[int]]
     milliseconds: dict[str, float]
     crossing: dict[str, float]
 
@@ -153,16 +134,14 @@ def crossing_share(trees: list[Heads]) -> float:
     return 100 * sum(np.count_nonzero(nearest_projective(heads) != heads) for heads in trees) / words
 
 
-def measure(row: Row, data: Path) -> Result:
+def measure(train: list[Sentence], test: list[Sentence]) -> dict[str, object]:
     """Train the parsers of one treebank and parse its test file in every way."""
-    train = list(read_conllu(data / f"{row.train}.conllu.gz"))[:: row.every]
-    test = list(read_conllu(data / f"{row.test}.conllu.gz"))
     options = TrainingOptions(projective=False)
     rng = np.random.default_rng(SEED)
     base, _ = train_arc_parser(train, rng=rng, options=options)
     usable = sentences_with_trees(train, base)
     pruners = train_pruners(usable, base, rng=rng, options=options)
-    result = Result(row, sum(map(len, test)), crossing_share([s.heads for s in test]), {}, {}, {})
+    result = Result(sum(map(len, test)), crossing_share([s.heads for s in test]), {}, {}, {})
 
     def note(name: str, parse: Callable[[Sentence], Heads]) -> None:
         parse(test[0])
@@ -181,12 +160,16 @@ def measure(row: Row, data: Path) -> Result:
             options=options,
             graph_options=GraphOptions(families=families),
         )
-        note(name, lambda sentence, parser=parser: parser.parse(sentence).heads)
+        note(name, partial(heads_of, parser))
     check(Climber(parser, test[0]))
     note(BEST, lambda sentence: Climber(parser, sentence).best())
     note(MBR, lambda sentence: Climber(parser, sentence).minimum_risk())
     note(CLIMBED, lambda sentence: Climber(parser, sentence).climbed())
-    return result
+    return asdict(result)
+
+
+def heads_of(parser: GraphParser, sentence: Sentence) -> Heads:
+    return parser.parse(sentence).heads
 
 
 def check(climber: Climber) -> None:
@@ -196,49 +179,40 @@ def check(climber: Climber) -> None:
     assert abs(in_graph - climber.score(heads)) < 1e-6, (in_graph, climber.score(heads))
 
 
-def report(results: list[Result]) -> Iterator[str]:
-    """Format the results as Markdown."""
-    yield "# Parsing without projectivity, factor by factor\n"
-    yield f"Made by `scripts/experiments/parsing/nonprojective.py` on {platform.machine()}, Python {platform.python_version()}, one"
-    yield "core: the thesis's table 3.2. The upper four parsers train and parse with TREE (arcs may cross), each with one"
-    yield "family of factors more, five iterations of belief propagation, and decoding by minimum Bayes risk (MBR). Below,"
-    yield "the scores of the last of them are decoded otherwise: exactly among projective trees, and by hill climbing from"
-    yield "the best of these (McDonald and Pereira 2006), which counts crossings as NOCROSS does. Permutation tests over"
-    yield f"sentences: * differs from {FIRST}, † from {RICHEST} (p < {LEVEL}).\n"
-    names = [result.row.name for result in results]
-    yield from table(["UAS", *names], [[name, *(uas(result, name) for result in results)] for name in NAMES])
-    yield "\nWords that would need another head for the tree to be projective, in percent:\n"
-    crossing = [[name, *(f"{result.crossing[name]:.2f}" for result in results)] for name in NAMES]
-    gold = ["test file", *(f"{result.crossing_gold:.2f}" for result in results)]
-    yield from table(["crossing", *names], [gold, *crossing])
-    yield "\nMilliseconds of processor time a sentence, features included:\n"
-    times = [[name, *(f"{result.milliseconds[name]:.1f}" for result in results)] for name in NAMES]
-    yield from table(["time", *names], times)
-    yield READING
-
-
 def uas(result: Result, name: str) -> str:
     """Return the UAS of one way to parse, with marks."""
     right = result.right[name]
-    marks = [
-        mark
-        for mark, other in (("*", FIRST), ("†", RICHEST))
-        if other != name and exact_paired_test(right - result.right[other]) < LEVEL
-    ]
-    return f"{100 * right.sum() / result.words:.2f}{''.join(marks)}"
-
-
-def main() -> None:
-    """Measure and write the report."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    marks = (
+        mark for mark, other in MARKS if other != name and differs(right, result.right[other], level=LEVEL)
     )
-    add_arguments(parser, SMALL_ROWS)
-    results = measured("nonprojective", measure, SMALL_ROWS, parser.parse_args())
-    text = "\n".join(report(results)) + "\n"
-    REPORT.write_text(text, encoding="utf-8")
-    print(text)
+    return percent(right, result.words) + "".join(marks)
 
+
+def run(lab: Lab) -> Figures:
+    results = {name: Result(**kept) for name, kept in measured(lab, SMALL_ROWS, measure).items()}
+    gold = ["test file", *(f"{result.crossing_gold:.2f}" for result in results.values())]
+
+    def by_way(corner: str, show: Callable[[Result, str], str], first: list[list[str]]) -> Table:
+        rows = [[name, *(show(result, name) for result in results.values())] for name in NAMES]
+        return table([corner, *results], [*first, *rows])
+
+    return Figures(
+        tables={
+            "uas": by_way("UAS", uas, []),
+            "crossing": by_way("crossing", lambda result, name: f"{result.crossing[name]:.2f}", [gold]),
+            "time": by_way("time", lambda result, name: f"{result.milliseconds[name]:.1f}", []),
+        }
+    )
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="nonprojective-parsing",
+    reading=nonprojective,
+    add_arguments=add_rows_argument([row.name for row in SMALL_ROWS]),
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,48 +1,37 @@
-"""Relaxation: how few factors give the parses of the full graph (thesis 5.6). Writes docs/relaxation.md.
-
-    QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.parsing.relaxation
+"""Relaxation: how few factors give the parses of the full graph (thesis 5.6).
 
 Parsers are trained on full graphs; only parsing is relaxed.
 """
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from qsproj.conventions import Heads
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.significance import exact_paired_test
 from qsproj.models.graph.graph_parser import ArcBeliefs, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
-from scripts.experiments.parsing.treebank_rows import SEED, right_heads, table
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.pages.parsing import relaxation
+from scripts.experiments.parsing.treebank_rows import SEED, differences, right_heads
 
-REPORT = Path(__file__).resolve().parents[3] / "docs" / "relaxation.md"
 DOUBTS = (0.0, 0.01, 0.03, 0.1)
 # First-order pruning as by default, and next to none; unpruned graphs of long sentences have a million factors.
 PRUNED, UNPRUNED = 3e-3, 1e-7
 MANY_FACTORS = 10_000_000
-READING = """\
-## Reading it
-
-In graphs that first order has pruned, two fifths of the factors (*doubt* 0.1) give the accuracy of all: within 0.05
-UAS on the dev and test files of English, 0.1 on Danish test, and no difference is significant. It saves no time:
-graphs are so small that laying them out anew as they grow takes longer than the factors that are left out. So
-relaxation is an option (`qsproj train --order 2 --relax 0.1`) and not the default.
-
-With next to no pruning it pays. One factor in twenty is called for, parsing takes half the time, and it is more
-accurate than the full graph, by 2 UAS: the weights were learned on pruned graphs, and in the full one the factors of
-improbable arcs, never seen in training, have a say. It comes within 1 UAS of the pruned graph: pruning is
-still the better first step.
-"""
+FILES = {
+    "danish": ("danish-ddt-dev", "danish-ddt-test"),
+    "english": ("english-ewt-train", "english-ewt-dev", "english-ewt-test"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +39,7 @@ class Setting:
     """How one file was parsed, what came of it, and what it took."""
 
     doubt: float
-    right: np.ndarray
+    right: list[int]
     differing: int
     factors: int
     milliseconds: float
@@ -60,13 +49,12 @@ class Setting:
 class Result:
     """One file parsed in all settings; the first is the full graph."""
 
-    name: str
     sentences: int
     words: int
     settings: list[Setting]
 
 
-def measure(name: str, parser: GraphParser, sentences: list[Sentence], threshold: float) -> Result:
+def measure(parser: GraphParser, sentences: list[Sentence], threshold: float) -> Result:
     """Parse a file with the full graph and with relaxed ones."""
     settings: list[Setting] = []
     full: list[Sentence] = []
@@ -88,7 +76,7 @@ def measure(name: str, parser: GraphParser, sentences: list[Sentence], threshold
                 milliseconds=1000 * seconds / len(sentences),
             )
         )
-    return Result(name, len(sentences), sum(map(len, sentences)), settings)
+    return Result(len(sentences), sum(map(len, sentences)), settings)
 
 
 def decode(parser: GraphParser, beliefs: ArcBeliefs) -> Heads:
@@ -97,72 +85,71 @@ def decode(parser: GraphParser, beliefs: ArcBeliefs) -> Heads:
     return parser.inference.best(np.where(chances > 0.0, chances, -np.inf))
 
 
-def results_of(data: Path) -> Iterator[Result]:
-    """Train the two parsers and parse their dev and test files."""
-
-    def read(name: str) -> list[Sentence]:
-        return list(read_conllu(data / f"{name}.conllu.gz"))
-
-    danish = read("danish-ddt-dev")
-    rows = {
-        "Danish-DDT": (
-            [sentence for place, sentence in enumerate(danish) if place % 5],
-            {"a fifth of dev": danish[::5], "test": read("danish-ddt-test")},
-        ),
-        "English-EWT, 1 in 12": (
-            read("english-ewt-train")[::12],
-            {"dev": read("english-ewt-dev"), "test": read("english-ewt-test")},
-        ),
-    }
-    for name, (train, files) in rows.items():
-        parser, _ = train_graph_parser(train, rng=np.random.default_rng(SEED))
-        for part, sentences in files.items():
-            yield measure(f"{name}, {part}", parser, sentences, PRUNED)
-        if name == "Danish-DDT":
-            yield measure(f"{name}, test, next to no pruning", parser, files["test"], UNPRUNED)
+def danish(lab: Lab) -> Iterator[tuple[str, Result]]:
+    """Train on four fifths of dev; yield how the last fifth and the test file are parsed."""
+    dev, test = (lab.treebank(name) for name in FILES["danish"])
+    train = [sentence for place, sentence in enumerate(dev) if place % 5]
+    parser, _ = train_graph_parser(train, rng=np.random.default_rng(SEED))
+    yield "danish dev", measure(parser, dev[::5], PRUNED)
+    yield "danish test", measure(parser, test, PRUNED)
+    yield "danish test, next to no pruning", measure(parser, test, UNPRUNED)
 
 
-def report(results: list[Result]) -> Iterator[str]:
-    """Format the results as Markdown."""
-    yield "# Relaxation\n"
-    yield f"Made by `scripts/experiments/parsing/relaxation.py` on {platform.machine()}, Python {platform.python_version()}, one core."
-    yield "PTREE + LINK + GRAND + CHILDSEQ + VALENCE, five iterations. A relaxed graph holds a factor only if all of its"
-    yield "arcs have at least the probability *doubt* and one of them at most 1 minus it, first in first order and then"
-    yield "under the beliefs of the graph so far, which it grows by every two iterations. *Doubt* 0 is the full graph over"
-    yield f"the arcs that pruning left (first-order probability {PRUNED}, or {UNPRUNED} where it says so). p is that of an"
-    yield "exact paired permutation test against the full graph; *factors* counts scores; milliseconds of processor time"
-    yield "are a sentence, features included, labels not."
-    for result in results:
-        yield f"\n## {result.name}: {result.sentences} sentences\n"
-        full = result.settings[0]
-        rows = []
-        for one in result.settings:
-            difference = one.right - full.right
-            rows.append(
-                [
-                    f"{one.doubt:g}",
-                    f"{100 * one.right.sum() / result.words:.2f}",
-                    f"{100 * difference.sum() / result.words:+.2f}",
-                    f"{exact_paired_test(difference):.2g}",
-                    f"{100 * one.differing / result.words:.2f}",
-                    f"{one.factors / result.sentences:.0f}",
-                    f"{100 * one.factors / full.factors:.1f}",
-                    f"{one.milliseconds:.2f}",
-                ]
-            )
-        yield from table(
-            ["doubt", "UAS", "against full", "p", "other heads %", "factors", "share %", "ms"], rows
+def english(lab: Lab) -> Iterator[tuple[str, Result]]:
+    """Train on a twelfth; yield how dev and test files are parsed."""
+    train, dev, test = (lab.treebank(name) for name in FILES["english"])
+    parser, _ = train_graph_parser(train[::12], rng=np.random.default_rng(SEED))
+    yield "english dev", measure(parser, dev, PRUNED)
+    yield "english test", measure(parser, test, PRUNED)
+
+
+MEASURES = {"danish": danish, "english": english}
+
+
+def results_of(lab: Lab, measure_all: Callable[[Lab], Iterator[tuple[str, Result]]]) -> dict[str, object]:
+    """Return the results of a language as JSON takes them."""
+    return {name: asdict(result) for name, result in measure_all(lab)}
+
+
+def table_of(result: Result) -> Table:
+    """Show one file."""
+    full = result.settings[0]
+    rows = []
+    for one in result.settings:
+        more = differences(one.right, full.right)
+        rows.append(
+            [
+                f"{one.doubt:g}",
+                f"{100 * sum(one.right) / result.words:.2f}",
+                f"{100 * more.sum() / result.words:+.2f}",
+                f"{exact_paired_test(more):.2g}",
+                f"{100 * one.differing / result.words:.2f}",
+                f"{one.factors / result.sentences:.0f}",
+                f"{100 * one.factors / full.factors:.1f}",
+                f"{one.milliseconds:.2f}",
+            ]
         )
-    yield READING
+    return table(["doubt", "UAS", "against full", "p", "other heads %", "factors", "share %", "ms"], rows)
 
 
-def main() -> None:
-    """Measure and write the report."""
-    results = list(results_of(Path(os.environ["QSPROJ_DATA"]) / "treebanks"))
-    text = "\n".join(report(results)) + "\n"
-    REPORT.write_text(text, encoding="utf-8")
-    print(text)
+def run(lab: Lab) -> Figures:
+    results: dict[str, Result] = {}
+    for language, measure_all in MEASURES.items():
+        found = lab.cache.figures(
+            f"relaxation {language}",
+            partial(results_of, lab, measure_all),
+            data=[lab.treebank_path(name) for name in FILES[language]],
+        )
+        for name, kept in found.items():
+            settings = [Setting(**setting) for setting in kept["settings"]]
+            results[name] = Result(kept["sentences"], kept["words"], settings)
+    return Figures(
+        tables={name: table_of(result) for name, result in results.items()},
+        values={f"{name}: sentences": f"{result.sentences}" for name, result in results.items()},
+    )
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="relaxation", reading=relaxation)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

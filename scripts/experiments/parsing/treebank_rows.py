@@ -1,20 +1,26 @@
-"""The treebanks on which second-order parsers are measured, and how a script goes through them."""
+"""The treebanks on which second-order parsers are measured, and how an experiment goes through them."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.significance import exact_paired_test
+from scripts.experiments.harness.cache import Source
+from scripts.experiments.harness.experiment import Lab
 
 SEED = 1
+# Right heads of each test sentence, int64[S].
+Counts = NDArray[np.int64]
+# Measures what training sentences teach of test sentences.
+Measure = Callable[[list[Sentence], list[Sentence]], Any]
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,10 @@ class Row:
     train: str
     test: str
     every: int = 1
+
+    def sentences(self, lab: Lab) -> tuple[list[Sentence], list[Sentence]]:
+        """Return the sentences to train on and to test on."""
+        return lab.treebank(self.train)[:: self.every], lab.treebank(self.test)
 
 
 ROWS = (
@@ -38,35 +48,50 @@ ROWS = (
 SMALL_ROWS = ROWS[:4]
 
 
-def add_arguments(parser: argparse.ArgumentParser, rows: Sequence[Row]) -> None:
-    """Declare which rows are measured, and where results are kept."""
-    names = [row.name for row in rows]
-    parser.add_argument("--rows", nargs="*", choices=names, default=names, help="which (default: all)")
-    parser.add_argument("--cache", type=Path, help="where results of single treebanks are kept")
+def add_rows_argument(names: Sequence[str]) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what declares which rows are measured."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        text = "measure these, and show others that are kept (default: all)"
+        parser.add_argument("--rows", nargs="+", choices=names, default=list(names), metavar="ROW", help=text)
+
+    return add
 
 
-def measured(
-    what: str, measure: Callable[[Row, Path], Any], rows: Sequence[Row], options: argparse.Namespace
-) -> list[Any]:
-    """Return the results of the chosen rows, and of others that are kept."""
-    data = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    results = []
+def of_row(row: Row, lab: Lab, measure: Measure) -> Any:
+    """Measure one row."""
+    return measure(*row.sentences(lab))
+
+
+def measured(lab: Lab, rows: Sequence[Row], measure: Measure) -> dict[str, Any]:
+    """Return by name the results of the chosen rows, and of others that are kept."""
+    results: dict[str, Any] = {}
     for row in rows:
-        kept = options.cache / f"{what} {row.name}.pickle" if options.cache else None
-        if kept and kept.exists():
-            results.append(pickle.loads(kept.read_bytes()))
-        elif row.name in options.rows:
-            results.append(measure(row, data))
-            if kept:
-                kept.write_bytes(pickle.dumps(results[-1]))
+        source: Source = {
+            "options": {"every": row.every},
+            "data": [lab.treebank_path(row.train), lab.treebank_path(row.test)],
+        }
+        if row.name in lab.options.rows:
+            results[row.name] = lab.cache.figures(row.name, partial(of_row, row, lab, measure), **source)
+        elif (kept := lab.cache.kept(row.name, **source)) is not None:
+            results[row.name] = kept
     return results
 
 
-def right_heads(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> np.ndarray:
-    """Return the number of right heads of each sentence, int64[S]."""
-    return np.array([np.count_nonzero((g.heads == p.heads)[1:]) for g, p in zip(gold, parsed, strict=True)])
+def right_heads(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> list[int]:
+    """Return the number of right heads of each sentence."""
+    return [int(np.count_nonzero((g.heads == p.heads)[1:])) for g, p in zip(gold, parsed, strict=True)]
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
-    yield from (f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
+def differences(right: Sequence[int], other: Sequence[int]) -> Counts:
+    """Return how many more heads are right, sentence by sentence."""
+    return np.array(right, dtype=np.int64) - np.array(other, dtype=np.int64)
+
+
+def differs(right: Sequence[int], other: Sequence[int], *, level: float) -> bool:
+    """Tell whether the difference is significant."""
+    return bool(exact_paired_test(differences(right, other)) < level)
+
+
+def percent(right: Sequence[int], words: int) -> str:
+    return f"{100 * sum(right) / words:.2f}"

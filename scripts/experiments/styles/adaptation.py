@@ -1,21 +1,13 @@
-"""Adaptation between annotation styles measured: accuracy by number of trees, speed. Writes docs/adaptation.md.
+"""Adaptation between annotation styles: accuracy by number of trees, speed.
 
-    QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.styles.adaptation [--results FOLDER]
-
-Parts run one after the other, each in a process of its own; what is in FOLDER already is not run again.
+Source trees of Naija and PUD are gold, as are their tags; those of English-EWT are gold, or parsed.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +22,11 @@ from qsproj.models.converter.converter_training import train_converter
 from qsproj.models.storage import load_parser
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
-
-ROOT = Path(__file__).resolve().parents[3]
-REPORT = ROOT / "docs" / "adaptation.md"
+from scripts.experiments.harness.cache import Source
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.pages.styles import adaptation
 
 # The four styles of thesis table 4.1 as choices of qsproj.styles; all else is as in UD.
 STYLES = {
@@ -53,21 +47,33 @@ SEED = 1
 Trees = list[Sentence]
 
 
-def data(name: str) -> Path:
-    return Path(os.environ["QSPROJ_DATA"]) / name
+# UAS, LAS, and LAS without subtypes.
+Scores = tuple[float, float, float]
+KINDS = ("gold", "parsed", "parsed-both")
+PAIRS = ("naija", "pud")
+DIRECTIONS = ("ud-sud", "sud-ud")
+SPEEDS = (
+    ("Naija, UD to SUD", "naija-train.ud", "naija-train.sud", "naija-test.ud"),
+    ("Naija, SUD to UD", "naija-train.sud", "naija-train.ud", "naija-test.sud"),
+    ("English PUD, UD to SUD", "english-pud.ud", "english-pud.sud", "english-pud.ud"),
+)
 
 
-def treebank(name: str) -> Trees:
-    return list(read_conllu(data(name)))
+def style_path(lab: Lab, name: str) -> Path:
+    return lab.data / "styles" / f"{name}.conllu.gz"
+
+
+def styled(lab: Lab, name: str) -> Trees:
+    return list(read_conllu(style_path(lab, name)))
 
 
 def trained(sources: Trees, targets: Trees) -> Converter:
     return train_converter(sources, targets, rng=np.random.default_rng(SEED))[0]
 
 
-def accuracy(gold: Trees, system: Trees) -> tuple[float, float]:
+def accuracy(gold: Trees, system: Trees) -> Scores:
     (scores,) = attachment_scores(gold, [system])
-    return scores.uas, scores.las
+    return scores.uas, scores.las, scores.las_no_subtypes
 
 
 def converted(converter: Converter, sources: Trees) -> Trees:
@@ -75,99 +81,110 @@ def converted(converter: Converter, sources: Trees) -> Trees:
 
 
 def style_pair_rows(
-    sources: Trees, targets: Trees, test_sources: Trees, test_targets: Trees, sizes: tuple[int | None, ...]
+    train: tuple[Trees, Trees], test: tuple[Trees, Trees], sizes: tuple[int | None, ...]
 ) -> list[dict[str, Any]]:
     """Measure one direction: on the first trees, and for 10 and 100 on trees drawn at random."""
+    sources, targets = train
     rows = []
+
+    def learned_from(chosen: list[int]) -> Scores:
+        converter = trained([sources[i] for i in chosen], [targets[i] for i in chosen])
+        return accuracy(test[1], converted(converter, test[0]))
+
     for size in sizes:
-        first = range(len(sources) if size is None else size)
-        uas, las = accuracy(
-            test_targets,
-            converted(trained([sources[i] for i in first], [targets[i] for i in first]), test_sources),
-        )
-        row: dict[str, Any] = {"size": len(first), "uas": uas, "las": las}
+        first = list(range(len(sources)))[:size]
+        row: dict[str, Any] = {"size": len(first), "scores": learned_from(first)}
         row["words"] = sum(len(sources[i]) for i in first)
         if size is not None and size <= 100:
-            row["draws"] = []
-            for seed in range(DRAWS):
-                chosen = np.random.default_rng(seed).choice(len(sources), size, replace=False).tolist()
-                converter = trained([sources[i] for i in chosen], [targets[i] for i in chosen])
-                row["draws"].append(accuracy(test_targets, converted(converter, test_sources)))
+            draws = (
+                np.random.default_rng(seed).choice(len(sources), size, replace=False) for seed in range(DRAWS)
+            )
+            row["draws"] = [learned_from(chosen.tolist()) for chosen in draws]
         rows.append(row)
     return rows
 
 
-def measure_naija(source: str, target: str) -> dict[str, Any]:
-    train, test = (
-        [treebank(f"styles/naija-{part}.{style}.conllu.gz") for style in (source, target)]
-        for part in ("train", "test")
+def files_of(pair: str, direction: str) -> list[str]:
+    """Return the files of a direction: source and target to train on, and to test on where these are others."""
+    source, _, target = direction.partition("-")
+    if pair == "pud":
+        return [f"english-pud.{style}" for style in (source, target)]
+    return [f"naija-{part}.{style}" for part in ("train", "test") for style in (source, target)]
+
+
+def measure_pair(lab: Lab, pair: str, direction: str) -> dict[str, Any]:
+    """Measure one direction of Naija or English PUD."""
+    trees = [styled(lab, name) for name in files_of(pair, direction)]
+    if pair == "pud":
+        train, test = ([side[:PUD_TEST_FROM] for side in trees], [side[PUD_TEST_FROM:] for side in trees])
+        sizes: tuple[int | None, ...] = PUD_SIZES
+    else:
+        train, test, sizes = trees[:2], trees[2:], NAIJA_SIZES
+    rows = style_pair_rows((train[0], train[1]), (test[0], test[1]), sizes)
+    return {"copied": accuracy(test[1], test[0]), "rows": rows, "tested on": len(test[0])}
+
+
+def ewt(lab: Lab, part: str, style: str, limit: int | None = None) -> Trees:
+    return list(convert_all(lab.treebank(f"english-ewt-{part}")[:limit], parse_style(STYLES[style])))
+
+
+def parser_trees(lab: Lab, style: str) -> Trees:
+    """Return all trees after the first 100, those that converters are trained on."""
+    return ewt(lab, "train", style)[max(TABLE_SIZES) :]
+
+
+def parser_path(lab: Lab, style: str) -> Path:
+    """Return the model file of the parser of a style, trained when it is first asked for."""
+
+    def train(path: Path) -> None:
+        options = TrainingOptions(epochs=PARSER_EPOCHS)
+        trees = parser_trees(lab, style)
+        train_arc_parser(trees, rng=np.random.default_rng(SEED), options=options)[0].save(path)
+
+    return lab.cache.file(
+        f"{style}.parser", train, options={"style": style}, data=[lab.treebank_path("english-ewt-train")]
     )
-    return {
-        "copied": accuracy(test[1], test[0]),
-        "rows": style_pair_rows(*train, *test, NAIJA_SIZES),
-    }
 
 
-def measure_pud(source: str, target: str) -> dict[str, Any]:
-    trees = [treebank(f"styles/english-pud.{style}.conllu.gz") for style in (source, target)]
-    train, test = ([side[:PUD_TEST_FROM] for side in trees], [side[PUD_TEST_FROM:] for side in trees])
-    return {"copied": accuracy(test[1], test[0]), "rows": style_pair_rows(*train, *test, PUD_SIZES)}
+def measure_parser(lab: Lab, style: str) -> Scores:
+    """Score the parser of a style."""
+    gold, parser = ewt(lab, "test", style, TABLE_TEST), load_parser(parser_path(lab, style))
+    return accuracy(gold, [parser.parse(sentence) for sentence in gold])
 
 
-def ewt(part: str, style: str, limit: int | None = None) -> Trees:
-    trees = treebank(f"treebanks/english-ewt-{part}.conllu.gz")[:limit]
-    return list(convert_all(trees, parse_style(STYLES[style])))
-
-
-def measure_parser(style: str, folder: Path) -> dict[str, Any]:
-    """Train a parser on all trees after the first 100, those that converters are trained on."""
-    options = TrainingOptions(epochs=PARSER_EPOCHS)
-    trees = ewt("train", style)[max(TABLE_SIZES) :]
-    parser, _ = train_arc_parser(trees, rng=np.random.default_rng(SEED), options=options)
-    parser.save(folder / f"{style}.parser")
-    gold = ewt("test", style, TABLE_TEST)
-    return {
-        "sentences": len(trees),
-        "scores": accuracy(gold, [parser.parse(sentence) for sentence in gold]),
-    }
-
-
-def measure_table(kind: str, folder: Path) -> dict[str, Any]:
+def measure_table(lab: Lab, kind: str) -> dict[str, Scores]:
     """Measure all pairs of styles.
 
     ``gold`` source trees; ``parsed`` ones to convert and gold ones to learn from; ``parsed-both``.
     """
-    train = {style: ewt("train", style, max(TABLE_SIZES)) for style in STYLES}
-    test = {style: ewt("test", style, TABLE_TEST) for style in STYLES}
+    train = {style: ewt(lab, "train", style, max(TABLE_SIZES)) for style in STYLES}
+    test = {style: ewt(lab, "test", style, TABLE_TEST) for style in STYLES}
     cells = {}
     for source in STYLES:
         train_sources, test_sources = train[source], test[source]
         if kind != "gold":
-            parser = load_parser(folder / f"{source}.parser")
+            parser = load_parser(parser_path(lab, source))
             test_sources = [parser.parse(sentence) for sentence in test_sources]
             if kind == "parsed-both":
                 train_sources = [parser.parse(sentence) for sentence in train_sources]
         for target in STYLES:
             for size in TABLE_SIZES:
                 converter = trained(train_sources[:size], train[target][:size])
-                cells[f"{source} {target} {size}"] = accuracy(
-                    test[target], converted(converter, test_sources)
-                )
+                cells[cell(source, target, size)] = accuracy(test[target], converted(converter, test_sources))
     return cells
 
 
-def measure_speed() -> dict[str, Any]:
+def cell(source: str, target: str, size: int) -> str:
+    return f"{source} {target} {size}"
+
+
+def measure_speed(lab: Lab) -> list[list[str]]:
     """Time training on 100 trees and converting, median of five, the first call (compilation) apart."""
-    result = {}
-    for name, source, target, test in (
-        ("Naija, UD to SUD", "naija-train.ud", "naija-train.sud", "naija-test.ud"),
-        ("Naija, SUD to UD", "naija-train.sud", "naija-train.ud", "naija-test.sud"),
-        ("English PUD, UD to SUD", "english-pud.ud", "english-pud.sud", "english-pud.ud"),
-    ):
-        sources, targets, tests = (treebank(f"styles/{file}.conllu.gz") for file in (source, target, test))
+    rows = []
+    for name, *files in SPEEDS:
+        sources, targets, tests = (styled(lab, file) for file in files)
         training, converting = [], []
-        converter = trained(sources[:100], targets[:100])
-        converted(converter, tests[:10])
+        converted(trained(sources[:100], targets[:100]), tests[:10])
         for _ in range(DRAWS):
             start = time.process_time()
             converter = trained(sources[:100], targets[:100])
@@ -176,167 +193,130 @@ def measure_speed() -> dict[str, Any]:
             training.append(middle - start)
             converting.append(len(tests) / (time.process_time() - middle))
         words = sum(map(len, tests)) / len(tests)
-        result[name] = [statistics.median(training), statistics.median(converting), words]
-    return result
+        rates = (
+            f"{statistics.median(training):.2f}",
+            f"{statistics.median(converting):,.0f}",
+            f"{words:.1f}",
+        )
+        rows.append([name, *rates])
+    return rows
 
 
-def measure(part: str, folder: Path) -> Any:
-    name, _, detail = part.partition(".")
-    if name in ("naija", "pud"):
-        source, _, target = detail.partition("-")
-        return measure_naija(source, target) if name == "naija" else measure_pud(source, target)
-    if name == "parser":
-        return measure_parser(detail, folder)
-    if name == "table":
-        return measure_table(detail, folder)
-    return measure_speed()
-
-
-PARTS = (
-    *(f"{name}.{direction}" for name in ("naija", "pud") for direction in ("ud-sud", "sud-ud")),
-    "speed",
-    "table.gold",
-    *(f"parser.{style}" for style in STYLES),
-    "table.parsed",
-    "table.parsed-both",
-)
-
-
-def style_pair_table(found: dict[str, Any], name: str) -> str:
-    lines = [
-        "| direction | trees | words | UAS | LAS | UAS, random trees | LAS, random trees |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for direction in ("ud-sud", "sud-ud"):
+def style_pair_table(by_direction: dict[str, Any]) -> Table:
+    """Show both directions of a pair of styles."""
+    rows = []
+    for direction, part in by_direction.items():
         label = direction.upper().replace("-", " to ")
-        part = found[f"{name}.{direction}"]
-        uas, las = part["copied"]
-        lines.append(f"| {label} | 0 (the source, copied) |  | {uas:.1f} | {las:.1f} |  |  |")
+        rows.append(
+            [label, "0 (the source, copied)", "", *(f"{value:.1f}" for value in part["copied"]), "", "", ""]
+        )
         for row in part["rows"]:
-            draws = ["", ""]
-            if "draws" in row:
-                draws = [
-                    f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f}"
-                    for values in zip(*row["draws"], strict=True)
-                ]
-            lines.append(
-                f"| {label} | {row['size']:,} | {row['words']:,} | {row['uas']:.1f} | {row['las']:.1f} "
-                f"| {draws[0]} | {draws[1]} |"
-            )
-    return "\n".join(lines)
+            scores = (f"{value:.1f}" for value in row["scores"])
+            draws = [mean_and_deviation(values) for values in zip(*row.get("draws", []), strict=True)]
+            rows.append([label, f"{row['size']:,}", f"{row['words']:,}", *scores, *(draws or ["", "", ""])])
+    names = ("UAS", "LAS", "LAS, no subtypes")
+    return table(["direction", "trees", "words", *names, *(f"{name}, random trees" for name in names)], rows)
 
 
-def adaptation_table(found: dict[str, Any]) -> str:
-    lines = [
-        "| source | " + " | ".join(f"{style}: 0 | 10 | 100" for style in STYLES) + " |",
-        "|---" * (1 + 3 * len(STYLES)) + "|",
-    ]
-    for source in STYLES:
-        for kind in ("gold", "parsed"):
-            cells = found[f"table.{kind}"]
-            values = [
-                f"{cells[f'{source} {target} {size}'][0]:.1f}" for target in STYLES for size in TABLE_SIZES
-            ]
-            lines.append(f"| {kind} {source} | " + " | ".join(values) + " |")
-    return "\n".join(lines)
+def mean_and_deviation(values: tuple[float, ...]) -> str:
+    return f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f}"
 
 
-def mean_table(found: dict[str, Any]) -> str:
-    lines = ["| source | cells | 0 | 10 | 100 |", "|---|---|---|---|---|"]
-    for kind in ("gold", "parsed", "parsed-both"):
-        cells = found[f"table.{kind}"]
-        for name, same in (("off the diagonal", False), ("diagonal", True)):
-            for score, label in enumerate(("UAS", "LAS")):
-                means = [
-                    statistics.mean(
-                        cells[f"{source} {target} {size}"][score]
-                        for source in STYLES
-                        for target in STYLES
-                        if (source == target) == same
-                    )
-                    for size in TABLE_SIZES
-                ]
-                lines.append(f"| {kind} | {name}, {label} | " + " | ".join(f"{m:.2f}" for m in means) + " |")
-    return "\n".join(lines)
+Cells = dict[str, dict[str, Scores]]
 
 
-def parser_table(found: dict[str, Any]) -> str:
-    """Compare parsers of a target style with adapted parsers, the mean of the three other source styles."""
-    cells = found["table.parsed"]
-    lines = [
-        "| style | parser of that style, UAS | adapted, 10 trees | adapted, 100 trees |",
-        "|---|---|---|---|",
-    ]
-    for target in STYLES:
-        means = [
-            statistics.mean(cells[f"{source} {target} {size}"][0] for source in STYLES if source != target)
-            for size in TABLE_SIZES[1:]
+def adaptation_table(cells: Cells) -> Table:
+    """Show the UAS of every pair of styles."""
+    rows = [
+        [
+            f"{kind} {source}",
+            *(
+                f"{cells[kind][cell(source, target, size)][0]:.1f}"
+                for target in STYLES
+                for size in TABLE_SIZES
+            ),
         ]
-        own = found[f"parser.{target}"]["scores"][0]
-        lines.append(f"| {target} | {own:.1f} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |")
-    return "\n".join(lines)
-
-
-def speed_table(found: dict[str, Any]) -> str:
-    lines = [
-        "| styles | training on 100 trees, s | converting, sentences/s | words a sentence |",
-        "|---|---|---|---|",
+        for source in STYLES
+        for kind in KINDS[:2]
     ]
-    lines += [
-        f"| {name} | {training:.2f} | {converting:,.0f} | {words:.1f} |"
-        for name, (training, converting, words) in found["speed"].items()
-    ]
-    return "\n".join(lines)
+    columns = (
+        f"{size}" if place else f"{style}: {size}"
+        for style in STYLES
+        for place, size in enumerate(TABLE_SIZES)
+    )
+    return table(["source", *columns], rows)
 
 
-def report(found: dict[str, Any]) -> str:
-    template = (ROOT / "scripts" / "experiments" / "pages" / "adaptation.md").read_text(encoding="utf-8")
-    values = {
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "naija": style_pair_table(found, "naija"),
-        "pud": style_pair_table(found, "pud"),
-        "table": adaptation_table(found),
-        "means": mean_table(found),
-        "parsers": parser_table(found),
-        "speed": speed_table(found),
-        "parser_sentences": f"{found[f'parser.{next(iter(STYLES))}']['sentences']:,}",
-        "parser_epochs": str(PARSER_EPOCHS),
-        "test_sentences": f"{TABLE_TEST:,}",
+def mean_table(cells: Cells) -> Table:
+    """Show means over pairs of different styles, and of the same."""
+    rows = []
+    for kind in KINDS:
+        for name, same in (("off the diagonal", False), ("diagonal", True)):
+            pairs = [(source, target) for source in STYLES for target in STYLES if (source == target) == same]
+            for score, label in enumerate(("UAS", "LAS", "LAS without subtypes")):
+                means = (
+                    statistics.mean(cells[kind][cell(*pair, size)][score] for pair in pairs)
+                    for size in TABLE_SIZES
+                )
+                rows.append([kind, f"{name}, {label}", *(f"{mean:.2f}" for mean in means)])
+    return table(["source", "cells", *map(str, TABLE_SIZES)], rows)
+
+
+def parser_table(cells: Cells, parsers: dict[str, Scores]) -> Table:
+    """Compare parsers of a target style with adapted parsers, the mean of the three other source styles."""
+    rows = []
+    for target in STYLES:
+        others = [source for source in STYLES if source != target]
+        means = (
+            statistics.mean(cells["parsed"][cell(source, target, size)][0] for source in others)
+            for size in TABLE_SIZES[1:]
+        )
+        rows.append([target, f"{parsers[target][0]:.1f}", *(f"{mean:.1f}" for mean in means)])
+    sizes = (f"adapted, {size} trees" for size in TABLE_SIZES[1:])
+    return table(["style", "parser of that style, UAS", *sizes], rows)
+
+
+def run(lab: Lab) -> Figures:
+    pairs = {
+        pair: {
+            direction: lab.cache.figures(
+                f"{pair} {direction}",
+                partial(measure_pair, lab, pair, direction),
+                options={"pair": pair, "direction": direction},
+                data=[style_path(lab, name) for name in files_of(pair, direction)],
+            )
+            for direction in DIRECTIONS
+        }
+        for pair in PAIRS
     }
-    for name, value in values.items():
-        template = template.replace("{{" + name + "}}", value)
-    return template
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    english: Source = {"data": [lab.treebank_path(f"english-ewt-{part}") for part in ("train", "test")]}
+    cells = {
+        kind: lab.cache.figures(f"table {kind}", partial(measure_table, lab, kind), **english)
+        for kind in KINDS
+    }
+    parsers = {
+        style: lab.cache.figures(f"parser {style}", partial(measure_parser, lab, style), **english)
+        for style in STYLES
+    }
+    speed = ("training on 100 trees, s", "converting, sentences/s", "words a sentence")
+    return Figures(
+        tables={
+            **{pair: style_pair_table(by_direction) for pair, by_direction in pairs.items()},
+            "table": adaptation_table(cells),
+            "means": mean_table(cells),
+            "parsers": parser_table(cells, parsers),
+            "speed": table(["styles", *speed], measure_speed(lab)),
+        },
+        values={
+            "parser sentences": f"{len(lab.treebank('english-ewt-train')) - max(TABLE_SIZES):,}",
+            "parser epochs": str(PARSER_EPOCHS),
+            "test sentences": f"{TABLE_TEST:,}",
+            "naija sentences": f"{pairs['naija']['ud-sud']['tested on']:,}",
+        },
     )
-    parser.add_argument(
-        "--results", type=Path, default=Path(tempfile.gettempdir()) / "qsproj-adaptation", metavar="FOLDER"
-    )
-    parser.add_argument("--part", choices=PARTS, help="measure this alone, write no report")
-    options = parser.parse_args()
-    options.results.mkdir(exist_ok=True)
-    if options.part:
-        found = measure(options.part, options.results)
-        (options.results / f"{options.part}.json").write_text(json.dumps(found))
-        return
-    for part in PARTS:
-        if not (options.results / f"{part}.json").exists():
-            command = [
-                sys.executable,
-                "-m",
-                "scripts.experiments.styles.adaptation",
-                "--results",
-                str(options.results),
-                "--part",
-                part,
-            ]
-            subprocess.run(command, check=True)
-    found = {part: json.loads((options.results / f"{part}.json").read_text()) for part in PARTS}
-    REPORT.write_text(report(found), encoding="utf-8")
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="adaptation", reading=adaptation)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,24 +1,18 @@
-"""Measure conversions between annotation styles; prints the tables of docs/styles.md.
+"""Conversions between annotation styles.
 
 For each treebank of UD: how many heads each style changes, how many of them do not come back, how many
 sentences a second of processor time are converted; how well the guess of shared dependents agrees with the
-enhanced dependencies; with --combinations, whether detection finds every one of the 1,440 styles.
-
-    QSPROJ_DATA=../shared/data python -m scripts.experiments.styles.conversion [--combinations]
+enhanced dependencies; whether detection finds every one of the styles (ten minutes).
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import os
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.styles.convert import convert, convert_all
 from qsproj.styles.coordination_groups import find_groups
@@ -28,37 +22,44 @@ from qsproj.styles.round_trip import measure_round_trip
 from qsproj.styles.shared_dependents import outside_dependents, shared_dependents
 from qsproj.styles.style import DIMENSIONS, PRESETS, UD, Style, parse_style
 from qsproj.styles.working_tree import WorkingTree
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
 
 TREEBANKS = ("english-ewt", "german-gsd", "czech-cac")
 STYLES = (
     *(f"{name}={choice}" for name, choices in DIMENSIONS.items() for choice in choices[1:]),
     *(name for name in PRESETS if name not in ("ud", "content-head")),
 )
+TIMED = ("coordination=prague", "prepositions=head", "prague", "function-head", "moscow,function-head")
 REPEATS = 5
 DEPS = 8
+SHOWN_LOSERS = 3
+
+Treebanks = Mapping[str, list[Sentence]]
 
 
-def round_trip_table(treebanks: dict[str, list[Sentence]]) -> Iterator[str]:
-    yield "| style | " + " | ".join(f"{name}: changed | lost | most of them" for name in treebanks) + " |"
-    yield "|---" * (1 + 3 * len(treebanks)) + "|"
+def round_trip_table(treebanks: Treebanks) -> Table:
+    columns = [f"{name}: {what}" for name in treebanks for what in ("changed", "lost", "most of them")]
+    rows = []
     for specification in STYLES:
-        cells = []
+        row = [f"`{specification}`"]
         for sentences in treebanks.values():
             found = measure_round_trip(sentences, parse_style(specification))
-            losers = [f"{relation} {count}" for relation, count in found.lost_by_relation.items()][:3]
+            losers = [f"{relation} {count}" for relation, count in found.lost_by_relation.items()]
             changed, lost = (100 * count / found.words for count in (found.changed_heads, found.lost_heads))
-            cells += [f"{changed:.1f}", f"{lost:.2f}", ", ".join(losers) or "-"]
-        yield f"| `{specification}` | " + " | ".join(cells) + " |"
+            row += [f"{changed:.1f}", f"{lost:.2f}", ", ".join(losers[:SHOWN_LOSERS]) or "-"]
+        rows.append(row)
+    return table(["style", *columns], rows)
 
 
-def speed_table(treebanks: dict[str, list[Sentence]]) -> Iterator[str]:
-    names = ("coordination=prague", "prepositions=head", "prague", "function-head", "moscow,function-head")
-    yield "| sentences a second | " + " | ".join(treebanks) + " |"
-    yield "|---" * (1 + len(treebanks)) + "|"
-    for specification in names:
+def speed_table(treebanks: Treebanks) -> Table:
+    rows = []
+    for specification in TIMED:
         style = parse_style(specification)
-        cells = [f"{len(sentences) / seconds(sentences, style):,.0f}" for sentences in treebanks.values()]
-        yield f"| `{specification}` | " + " | ".join(cells) + " |"
+        rates = (len(sentences) / seconds(sentences, style) for sentences in treebanks.values())
+        rows.append([f"`{specification}`", *(f"{rate:,.0f}" for rate in rates)])
+    return table(["sentences a second", *treebanks], rows)
 
 
 def seconds(sentences: list[Sentence], style: Style) -> float:
@@ -72,19 +73,23 @@ def seconds(sentences: list[Sentence], style: Style) -> float:
     return statistics.median(times)
 
 
-def shared_table(treebanks: dict[str, list[Sentence]]) -> Iterator[str]:
+def shared_table(treebanks: Treebanks) -> Table:
     """Compare the guess for subjects on the left with the enhanced graph, where that gives them to all."""
-    yield "| subjects before the first conjunct | shared in DEPS | of these found | guessed shared | rightly |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for name, sentences in treebanks.items():
         counts = Counter(pair for sentence in sentences for pair in subject_guesses(sentence))
-        gold, guessed, both = (
-            counts[True, True] + counts[True, False],
-            counts[True, True] + counts[False, True],
-            counts[True, True],
-        )
+        both = counts[True, True]
+        gold, guessed = both + counts[True, False], both + counts[False, True]
         if gold:
-            yield f"| {name} | {gold} | {both} | {guessed} | {both} |"
+            rows.append([name, str(gold), str(both), str(guessed), str(both)])
+    header = (
+        "subjects before the first conjunct",
+        "shared in DEPS",
+        "of these found",
+        "guessed shared",
+        "rightly",
+    )
+    return table(header, rows)
 
 
 def subject_guesses(sentence: Sentence) -> Iterator[tuple[bool, bool]]:
@@ -101,31 +106,40 @@ def subject_guesses(sentence: Sentence) -> Iterator[tuple[bool, bool]]:
                 yield bool(enhanced_heads & others), word in guessed
 
 
-def undetected(sentences: list[Sentence]) -> Iterator[Style]:
-    """Yield the styles that detection does not find in the sentences with coordination, converted to them."""
-    sentences = [sentence for sentence in sentences if "conj" in sentence.deprels]
+def all_styles() -> Iterator[Style]:
+    """Yield every combination of choices."""
     for choices in itertools.product(*DIMENSIONS.values()):
-        style = Style(*choices)
-        if detect_style(convert_all(sentences, style)).style != style:
-            yield style
+        yield parse_style(",".join(f"{name}={choice}" for name, choice in zip(DIMENSIONS, choices)))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def detected(sentences: list[Sentence]) -> int:
+    """Return how many styles detection finds in sentences that were converted to them."""
+    return sum(detect_style(convert_all(sentences, style)).style == style for style in all_styles())
+
+
+def run(lab: Lab) -> Figures:
+    treebanks = {name: lab.treebank(f"{name}-dev") for name in TREEBANKS}
+    coordinations = [one for one in treebanks[TREEBANKS[0]] if "conj" in one.deprels]
+    found = lab.cache.figures(
+        "detected styles",
+        lambda: detected(coordinations),
+        data=[lab.treebank_path(f"{TREEBANKS[0]}-dev")],
     )
-    parser.add_argument("--combinations", action="store_true", help="try to detect all 1,440 styles (10 min)")
-    options = parser.parse_args()
-    folder = Path(os.environ["QSPROJ_DATA"]) / "treebanks"
-    treebanks = {name: list(read_conllu(folder / f"{name}-dev.conllu.gz")) for name in TREEBANKS}
-    for table in (round_trip_table, speed_table, shared_table):
-        print(*table(treebanks), "", sep="\n")
-    if options.combinations:
-        missed = list(undetected(treebanks["english-ewt"]))
-        print(
-            f"{len(missed)} styles of English-EWT dev converted to all were not detected", *missed, sep="\n"
-        )
+    return Figures(
+        tables={
+            "round trip": round_trip_table(treebanks),
+            "shared": shared_table(treebanks),
+            "speed": speed_table(treebanks),
+        },
+        values={
+            **{f"{name}: sentences": f"{len(sentences):,}" for name, sentences in treebanks.items()},
+            "sentences with coordination": f"{len(coordinations):,}",
+            "styles found": f"{found:,} of {sum(1 for _ in all_styles()):,}",
+        },
+    )
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="styles")
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

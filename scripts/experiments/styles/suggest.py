@@ -1,22 +1,15 @@
-"""Measure what suggested sentences are worth beside random ones; writes docs/suggest.md and its plots.
+"""What suggested sentences are worth beside random ones.
 
 Learning curves: ten random trees to start with, then in rounds those of the sentences that `qsproj suggest` puts
-first, by a parser, or a converter, trained on what is annotated so far. Each seed starts from other ten trees.
-
-    QSPROJ_DATA=... python -m scripts.experiments.styles.suggest [--results FILE] [--criteria]
-
-With --results, curves that FILE has are not measured again and new ones are added to it. With --criteria the
-criteria of --by are compared, too, on English-EWT dev.
+first, by a parser, or a converter, trained on what is annotated so far. Each seed starts from other ten trees. Tags,
+and the trees that the converter reads, are gold.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -32,13 +25,17 @@ from qsproj.pipelines.suggest import Candidate, RankingOptions, rank, source_kin
 from qsproj.pipelines.uncertainty import word_uncertainties
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.pages.styles import suggest
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
 POOL, TEST, SEEDS, CRITERIA_SEEDS = 800, 300, 5, 3
 ROUNDS = (10, 25, 40, 60, 100)
 START = ROUNDS[0]
 COMMITTEE = 3
 
+Results = dict[str, list[list["Point"]]]
 Train = Callable[[Sequence[Sentence], Sequence[Sentence]], Parser]
 
 
@@ -47,7 +44,7 @@ class Task:
     """Which files hold what is parsed and the trees it should get, and how a parser is trained on both."""
 
     name: str
-    plot: str
+    key: str
     inputs: str
     gold: str
     train: Train
@@ -82,6 +79,7 @@ class Point:
     words: int
     uas: float
     las: float
+    las_no_subtypes: float
 
 
 def parser_of(_: Sequence[Sentence], trees: Sequence[Sentence]) -> Parser:
@@ -94,18 +92,18 @@ def converter_of(sources: Sequence[Sentence], trees: Sequence[Sentence]) -> Pars
 
 EWT = "treebanks/english-ewt-{}.conllu.gz"
 NAIJA_UD, NAIJA_SUD = "styles/naija-{}.ud.conllu.gz", "styles/naija-{}.sud.conllu.gz"
-ENGLISH = Task("Parser, English-EWT", "suggest-english.svg", EWT, EWT, parser_of)
+ENGLISH = Task("Parser, English-EWT", "english", EWT, EWT, parser_of)
 TASKS = (
     Task(
         "Converter, Naija UD to SUD",
-        "suggest-converter.svg",
+        "converter",
         NAIJA_UD,
         NAIJA_SUD,
         converter_of,
         converts=True,
     ),
     ENGLISH,
-    Task("Parser, Naija", "suggest-naija.svg", NAIJA_UD, NAIJA_UD, parser_of),
+    Task("Parser, Naija", "naija", NAIJA_UD, NAIJA_UD, parser_of),
 )
 RANDOM = Policy("random", criterion=None)
 POLICIES = (
@@ -118,6 +116,11 @@ CRITERIA = (
     Policy("errors, kinds do not count", by_words=True, variety=False),
     *(Policy(name, name, by_words=True) for name in ("errors", "entropy", "margin", "committee")),
 )
+
+
+def files_of(task: Task, folder: Path, split: str) -> list[Path]:
+    """Return the files that are read."""
+    return [folder / name.format(part) for name in (task.inputs, task.gold) for part in ("train", split)]
 
 
 def load(task: Task, folder: Path, split: str) -> Data:
@@ -151,7 +154,7 @@ def curve(task: Task, data: Data, policy: Policy, seed: int, random_words: Seque
 
 def evaluated(data: Data, parser: Parser, chosen: Sequence[int]) -> Point:
     (scores,) = attachment_scores(data.test_trees, [map(parser.parse, data.test)])
-    return Point(len(chosen), words_in(data, chosen), scores.uas, scores.las)
+    return Point(len(chosen), words_in(data, chosen), scores.uas, scores.las, scores.las_no_subtypes)
 
 
 def choose(
@@ -198,45 +201,49 @@ def words_in(data: Data, indices: Sequence[int]) -> int:
     return sum(len(data.pool[i]) for i in indices)
 
 
-def measure(
-    task: Task, data: Data, policies: Sequence[Policy], *, seeds: int, cache: Path | None, split: str
-) -> dict[str, list[list[Point]]]:
+def measure(lab: Lab, task: Task, policies: Sequence[Policy], *, seeds: int, split: str) -> Results:
     """Return the curves of each policy, one for each seed."""
-    stored = json.loads(cache.read_text()) if cache is not None and cache.exists() else {}
-    result: dict[str, list[list[Point]]] = {}
+    data = load(task, lab.data, split)
+    result: Results = {}
     for policy in policies:
-        name = f"{split}, {task.name}, {policy.name}"
-        if name not in stored:
-            start = time.process_time()
-            random_words = [[point.words for point in one] for one in result.get(RANDOM.name, [[]] * seeds)]
-            curves = [curve(task, data, policy, seed, random_words[seed]) for seed in range(seeds)]
-            stored[name] = [[asdict(point) for point in one] for one in curves]
-            print(name, [round(mean(p.uas for p in ps), 2) for ps in zip(*curves, strict=True)], flush=True)
-            print(f"{time.process_time() - start:.0f} s of processor time", flush=True)
-        result[policy.name] = [[Point(**point) for point in one] for one in stored[name]]
-        if cache is not None:
-            cache.write_text(json.dumps(stored))
+        random_words = [[point.words for point in one] for one in result.get(RANDOM.name, [[]] * seeds)]
+        kept = lab.cache.figures(
+            f"{split}, {task.name}, {policy.name}",
+            partial(curves, task, data, policy, random_words),
+            options={"policy": asdict(policy), "seeds": seeds},
+            data=files_of(task, lab.data, split),
+        )
+        result[policy.name] = [[Point(**point) for point in one] for one in kept]
     return result
+
+
+def curves(
+    task: Task, data: Data, policy: Policy, random_words: Sequence[Sequence[int]]
+) -> list[list[dict[str, float]]]:
+    """Return a policy's curve for each seed, as JSON takes it."""
+    found = (curve(task, data, policy, seed, words) for seed, words in enumerate(random_words))
+    return [[asdict(point) for point in one] for one in found]
 
 
 def means(curves: Sequence[Sequence[Point]], field: str) -> list[float]:
     return [mean(getattr(point, field) for point in points) for points in zip(*curves, strict=True)]
 
 
-def table(results: dict[str, list[list[Point]]]) -> Iterator[str]:
-    yield "| chosen | " + " | ".join(f"round {number}" for number in range(len(ROUNDS))) + " |"
-    yield "|---" * (1 + len(ROUNDS)) + "|"
-    for name, curves in results.items():
-        spread = [stdev(point.uas for point in points) for points in zip(*curves, strict=True)]
-        fields = (means(curves, field) for field in ("trees", "words", "uas", "las"))
-        cells = [
-            f"{trees:.0f} / {words:,.0f}: **{uas:.2f}** ({deviation:.2f}) {las:.2f}"
-            for trees, words, uas, las, deviation in zip(*fields, spread, strict=True)
-        ]
-        yield f"| {name} | " + " | ".join(cells) + " |"
+def curve_table(results: Results) -> Table:
+    """Show each policy round by round: trees / words, UAS (standard deviation), LAS."""
+    rows = []
+    for name, found in results.items():
+        spread = [stdev(point.uas for point in points) for points in zip(*found, strict=True)]
+        fields = (means(found, field) for field in ("trees", "words", "uas", "las", "las_no_subtypes"))
+        cells = (
+            f"{trees:.0f} / {words:,.0f}: **{uas:.2f}** ({deviation:.2f}) {las:.2f} / {plain:.2f}"
+            for trees, words, uas, las, plain, deviation in zip(*fields, spread, strict=True)
+        )
+        rows.append([name, *cells])
+    return table(["chosen", *(f"round {number}" for number in range(len(ROUNDS)))], rows)
 
 
-def needed(results: dict[str, list[list[Point]]]) -> Iterator[str]:
+def needed(results: Results) -> Iterator[str]:
     """Say what it takes to be as good as with all random trees, by linear interpolation between rounds."""
     for name, field in (("suggested, as many trees", "trees"), ("suggested, as many words", "words")):
         curves, base = results[name], results[RANDOM.name]
@@ -251,7 +258,7 @@ def needed(results: dict[str, list[list[Point]]]) -> Iterator[str]:
         yield f"As good as random ({goal:.2f} UAS): {amount:,.0f} of {total:,.0f} {field}, {100 * amount / total:.0f}%."
 
 
-def plot(task: Task, results: dict[str, list[list[Point]]]) -> None:
+def plot(task: Task, results: Results) -> str:
     """Draw the share of wrong heads by words, both axes logarithmic."""
     series = [
         Series(name, means(curves, "words"), [100.0 - uas for uas in means(curves, "uas")])
@@ -263,78 +270,21 @@ def plot(task: Task, results: dict[str, list[list[Point]]]) -> None:
         x=Axis("words annotated", logarithmic=True),
         y=Axis("wrong heads, %", logarithmic=True),
     )
-    (DOCS / task.plot).write_text(svg_document([drawing]), encoding="utf-8")
+    return svg_document([drawing])
 
 
-def report(
-    measured: Sequence[tuple[Task, dict[str, list[list[Point]]]]],
-    criteria: dict[str, list[list[Point]]] | None,
-) -> str:
-    lines = [INTRODUCTION.format(pool=POOL, test=TEST, seeds=SEEDS, start=START)]
-    for task, results in measured:
-        lines += [f"## {task.name}", "", *table(results), "", *needed(results), ""]
-        lines += [f"![{task.name}: wrong heads by words annotated]({task.plot})", ""]
-    if criteria is not None:
-        introduction = CRITERIA_INTRODUCTION.format(seeds=CRITERIA_SEEDS, committee=COMMITTEE)
-        lines += [introduction, *table(criteria), ""]
-    return "\n".join([*lines, READING])
-
-
-INTRODUCTION = """\
-# Suggested sentences, measured
-
-Written by `scripts/experiments/styles/suggest.py`. What is a tree worth that `qsproj suggest` asks for, beside a random one?
-From {start} random trees on, in rounds: train, rank what is not annotated of a pool of {pool} random sentences of
-the training file, add the first of them with their gold trees. Tested on {test} random sentences of the test
-file, means over {seeds} seeds, each with other trees to start from. Cells: trees / words annotated: **UAS**
-(standard deviation over seeds) LAS. The same words are a fairer comparison than the same trees: long sentences
-teach more and take longer.
-"""
-CRITERIA_INTRODUCTION = """\
-## Criteria
-
-The same on English-EWT dev, {seeds} seeds, always as many words as the random trees have. The committee: {committee}
-parsers, each trained on as many trees as are annotated, drawn from these with replacement.
-"""
-READING = """\
-## Reading the tables
-
-- The aim was the accuracy of 100 random trees with at most 60 suggested ones. The converter stays well below;
-  the English parser just makes it, the Naija parser misses it by two, within the spread of the seeds.
-- Part of that is length: suggested sentences are about 1.4 times as long as random ones, though they are ranked
-  per word. At equal words the gain is smaller, but it is there in every round of every table. For the parsers
-  it grows: the first one, of ten trees, knows little of what it does not know. For the converter it shrinks in
-  the end: there is little left to learn.
-- Suggesting pays most for the converter, which is nearly always right: most random trees teach it nothing.
-- All criteria beat random choice, and differ hardly more than the seeds do; the committee, at the price of
-  three more trainings, is the weakest. `errors` with and without kinds of words (`--plain`): kinds help in some
-  rounds and not in others. Kinds, `--sentence-cost` and the default criterion were chosen in earlier trials on
-  Naija dev and English-EWT dev.
-- Not measured: what a person needs for a tree. Sentences that a parser finds hard may take a person longer,
-  too; `--predict` makes correcting out of annotating, which all sentences gain from.
-"""
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def run(lab: Lab) -> Figures:
+    measured = {task: measure(lab, task, POLICIES, seeds=SEEDS, split="test") for task in TASKS}
+    criteria = measure(lab, ENGLISH, CRITERIA, seeds=CRITERIA_SEEDS, split="dev")
+    tables = {task.key: curve_table(results) for task, results in measured.items()}
+    return Figures(
+        tables={**tables, "criteria": curve_table(criteria)},
+        values={f"{task.key}: needed": "\n".join(needed(results)) for task, results in measured.items()},
+        drawings={f"suggest-{task.key}.svg": plot(task, results) for task, results in measured.items()},
     )
-    parser.add_argument("--results", type=Path)
-    parser.add_argument("--criteria", action="store_true")
-    options = parser.parse_args()
-    folder, cache = Path(os.environ["QSPROJ_DATA"]), options.results
-    measured = []
-    for task in TASKS:
-        data = load(task, folder, "test")
-        results = measure(task, data, POLICIES, seeds=SEEDS, cache=cache, split="test")
-        measured.append((task, results))
-        plot(task, results)
-    criteria = None
-    if options.criteria:
-        data = load(ENGLISH, folder, "dev")
-        criteria = measure(ENGLISH, data, CRITERIA, seeds=CRITERIA_SEEDS, cache=cache, split="dev")
-    (DOCS / "suggest.md").write_text(report(measured, criteria), encoding="utf-8")
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="suggest", reading=suggest)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

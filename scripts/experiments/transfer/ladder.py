@@ -1,9 +1,6 @@
-"""The ladder of methods (thesis, table 4.3) on real data, and what links are worth (table 4.2). Writes docs/ladder.md.
+"""The ladder of methods (thesis, table 4.3) on real data, and what links are worth (table 4.2).
 
-    QSPROJ_DATA=... .venv/bin/python -m scripts.experiments.transfer.ladder --work DIR [--languages de es sv]
-
-DIR is that of scripts/experiments/transfer/projection.py: what it holds (taggers, source parser, tagged and parsed bitexts) is
-not made again. Each language is one pass over its bitext, whose results stay in DIR. Every row is one call of
+Taggers, source parser, tagged and parsed bitexts are those of projection.py. Every row is one call of
 `qsproj project`, named in the report.
 """
 
@@ -11,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from qsproj.corpus.alignments import read_alignments, write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
@@ -32,10 +30,15 @@ from qsproj.pipelines.projection.hard_projection import ProjectionCounts, projec
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.qg_projection import project_qg
-from scripts.experiments.transfer.projection import NAMES, Run, direct_projection, prepare, start, without_ids
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.pages.transfer import ladder
+from scripts.experiments.transfer.projection import PROPORTIONS, direct_projection
+from scripts.experiments.transfer.stages import NAMES, Stages
 
-REPORT = Path(__file__).resolve().parents[3] / "docs" / "ladder.md"
-SIZES = {"1,000": 1_000, "10,000": 10_000, "all": None}
+ALL = "all"
+SIZES = {"1,000": 1_000, "10,000": 10_000, ALL: None}
 
 Pairs = Sequence[SentencePair]
 
@@ -92,206 +95,163 @@ THESIS = {
     "QG + EM": {"de": 68.5, "es": 64.8},
 }
 
-READING = (
-    "",
-    "## Reading the figures",
-    "",
-    "- The order of the thesis holds where the rows are those of the thesis: EM on tags alone is little better than the",
-    "  baselines, whole projected trees are far above it, and EM over all projected arcs loses what more arcs could give.",
-    "  QG + EM is above whole trees and above that in every cell.",
-    "- Hard + EM need not lose. On dense sentences (80% of the words attached), from the counts of the whole trees, and",
-    "  with one iteration instead of ten, it is as good as QG + EM: with all pairs 0.2 points below in German, 0.2 above in",
-    "  Spanish, 1.1 below in Swedish. So the QG is not clearly above every form of hard projection here, as it was in the",
-    "  thesis: its weak point are words without links, for which the source says nothing.",
-    "- QG + EM, too, starts from the counts of the whole trees, and takes one step, with pairs of which 80% of the words",
-    "  are linked. On the dev files of all three languages that was better than three steps from its own start with 90%,",
-    "  as it stood here before: 68.6, 74.3 and 66.3 with all pairs. Further steps from the new start lose what it gained.",
-    "- From 10,000 pairs on no method gains much: a DMV over 17 tags is full by then. Counted from the gold trees of",
-    "  German PUD itself it reaches 73.4 ([notes](notes/qg-dmv.md)). Lexicalised parsers go on from there.",
-    "- Predicted tags cost 2 to 4.5 points.",
-)
+DIRECT_IN_THESIS = ("*Spanish, thesis*", "64.3", "28.4", "72.0", "30.8")
 
-# UAS with gold tags and with predicted tags, by name of row and of size.
-Table = dict[str, dict[str, tuple[float, float]]]
-Said = dict[str, list[str]]
+# UAS with gold tags and with predicted tags, and what training said.
+Scored = tuple[float, float, list[str]]
 
 
-def candidates(run: Run, language: str) -> Path:
-    """Return the file of all links that are worth a thought; hard projection takes the heavy ones of them."""
-    name = f"en-{language}.candidates.pharaoh"
-    sides = (str(run.path(f"en-{language}.{side}.conllu")) for side in ("en.tagged", language))
-    run.stage(name, "align", *sides, "--weights", "--threshold", "0.15")
-    return run.path(name)
-
-
-def test_sets(run: Run, language: str) -> list[list[Sentence]]:
+def test_sets(stages: Stages, language: str) -> list[list[Sentence]]:
     """Return PUD with gold tags, whose trees are the gold trees, and with the tagger's."""
-    return [
-        list(read_conllu(path))
-        for path in (run.pud(language), str(run.path(f"pud.{language}.tagged.conllu")))
-    ]
+    return [stages.lab.pud(language), list(read_conllu(stages.tagged_pud(language)))]
 
 
 def score(parse: Callable[[Sentence], Sentence], tests: list[list[Sentence]]) -> tuple[float, float]:
     """Return the UAS on all tokens of either test set."""
-    gold = tests[0]
-    scores = attachment_scores(gold, [map(parse, test) for test in tests])
-    return scores[0].uas, scores[1].uas
+    gold, tagged = attachment_scores(tests[0], [map(parse, test) for test in tests])
+    return gold.uas, tagged.uas
 
 
-def measure(run: Run, language: str) -> tuple[Table, Said]:
-    """Return the table of a language, and what training said in each row with all pairs.
+def climb(rung: Rung, number: int | None, pairs: Pairs, tests: list[list[Sentence]]) -> Scored:
+    """Train and test one row with so many pairs."""
+    start = time.process_time()
+    projected = rung.project(pairs[:number])
+    took = f"{time.process_time() - start:.1f} s of processor time"
+    return *score(projected.parser.parse, tests), [*projected.report, took]
 
-    Each row is written down when it is done, and not run again while its options are the same.
-    """
-    kept = run.path(f"ladder.{language}.json")
-    done: dict[str, list] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    tests = test_sets(run, language)
-    table: Table = {name: {"all": score(parse, tests)} for name, parse in BASELINES.items()}
-    said: Said = {}
+
+def bitext(stages: Stages, language: str) -> tuple[Path, Path, Path]:
+    """Return the files of the parsed source, the tagged target, and all links that are worth a thought."""
+    return stages.parsed_english(language), stages.tagged(language, language), stages.candidates(language)
+
+
+def measure(stages: Stages, language: str) -> dict[tuple[str, str], Scored]:
+    """Return every row with every size of bitext."""
+    cache, files = stages.lab.cache, bitext(stages, language)
+    tests = test_sets(stages, language)
     pairs: list[SentencePair] = []
+
+    def of(rung: Rung, number: int | None) -> Scored:
+        pairs[:] = pairs or AlignedFiles(*map(str, files))
+        return climb(rung, number, pairs, tests)
+
+    found: dict[tuple[str, str], Scored] = {}
     for (size, number), rung in itertools.product(SIZES.items(), RUNGS):
-        key = f"{rung.options} {size}"
-        if key not in done:
-            pairs = pairs or list(bitext(run, language))
-            start = time.process_time()
-            projected = rung.project(pairs[:number])
-            took = f"{time.process_time() - start:.1f} s of processor time"
-            done[key] = [score(projected.parser.parse, tests), [*projected.report, took]]
-            kept.write_text(json.dumps(done), encoding="utf-8")
-            print(language, rung.name, size, *done[key], file=sys.stderr, flush=True)
-        table.setdefault(rung.name, {})[size], said[rung.name] = done[key]
-    return table, said
+        found[rung.name, size] = cache.figures(
+            f"ladder {language} {rung.name} {size}",
+            partial(of, rung, number),
+            options={"rung": rung.name, "options": rung.options, "pairs": number},
+            data=[*files, stages.tagged_pud(language)],
+        )
+        print(language, rung.name, size, *found[rung.name, size], file=sys.stderr, flush=True)
+    baselines: dict[tuple[str, str], Scored] = {
+        (name, ALL): (*score(parse, tests), []) for name, parse in BASELINES.items()
+    }
+    return baselines | found
 
 
-def bitext(run: Run, language: str) -> AlignedFiles:
-    """Return the parsed source, the tagged target, and all links that are worth a thought."""
-    source, target = f"en-{language}.en.conllu", f"en-{language}.{language}.conllu"
-    return AlignedFiles(str(run.path(source)), str(run.path(target)), str(candidates(run, language)))
+def table_of(found: dict[tuple[str, str], Scored], language: str) -> Table:
+    """Show the rows of a language, with the thesis's figures."""
+    rows = []
+    for name in dict.fromkeys(name for name, _ in found):
+        cells = [f"{found[name, size][0]:.1f}" if (name, size) in found else "" for size in SIZES]
+        theirs = THESIS.get(name, {}).get(language)
+        rows.append([name, *cells, f"{found[name, ALL][1]:.1f}", f"{theirs}" if theirs else ""])
+    return table(["method", *(f"{size} pairs" for size in SIZES), "all, predicted tags", "thesis"], rows)
 
 
-def hand_aligned_sentences(run: Run) -> tuple[str, str]:
+def hand_aligned_sentences(stages: Stages) -> list[Path]:
     """Write the hand-aligned English-Spanish sentences, tagged and parsed by models of treebanks."""
-    judge = "es.judge.parser"
-    run.stage(judge, "train", run.treebank("spanish-gsd-dev"), "--features", "words", "--epochs", "5")
+    treebank = stages.lab.treebank_path("spanish-gsd-dev")
+    judge = stages.stage("es.judge.parser", "train", treebank, "--features", "words", "--epochs", "5")
     paths = []
-    for side, (language, parser) in enumerate((("en", "en.parser"), ("es", judge))):
-        path = run.path(f"hand.{language}.conllu")
-        paths.append(str(path))
-        if path.exists():
-            continue
-        tagger, parse = load_model(run.path(f"{language}.tagger")).parse, load_parser(run.path(parser)).parse
-        words = (line.split("\t")[side].split() for line in hand_lines(run))
-        write_conllu((parse(tagger(sentence_from_words(sentence))) for sentence in words), path)
-    return paths[0], paths[1]
+    for side, (language, model) in enumerate((("en", stages.source_parser()), ("es", judge))):
+        tagger = stages.tagger(language)
+        write = partial(write_parsed, stages.lab, side, tagger, model)
+        data = [*hand_files(stages.lab), tagger, model]
+        paths.append(stages.lab.cache.file(f"hand.{language}.conllu", write, data=data))
+    return paths
 
 
-def hand_lines(run: Run) -> Iterator[str]:
+def write_parsed(lab: Lab, side: int, tagger: Path, model: Path, path: Path) -> None:
+    """Tag and parse one side of the hand-aligned sentences."""
+    tag, parse = load_model(tagger).parse, load_parser(model).parse
+    words = (line.split("\t")[side].split() for line in hand_lines(lab))
+    write_conllu((parse(tag(sentence_from_words(sentence))) for sentence in words), path)
+
+
+def hand_files(lab: Lab) -> list[Path]:
+    return [lab.data / "alignments" / "en-es" / f"xl-wa-{part}.tsv" for part in ("dev", "test")]
+
+
+def hand_lines(lab: Lab) -> Iterator[str]:
     """Yield the lines of both files of XL-WA: source, target, links."""
-    for part in ("dev", "test"):
-        text = (run.data / "alignments" / "en-es" / f"xl-wa-{part}.tsv").read_text(encoding="utf-8")
-        yield from text.splitlines(keepends=True)
+    for path in hand_files(lab):
+        yield from path.read_text(encoding="utf-8").splitlines(keepends=True)
 
 
-def hand_table(run: Run) -> list[str]:
+def hand_table(stages: Stages) -> Table:
     """Project through hand-made links and through ours onto the same sentences.
 
     No gold trees exist for them: the English trees are parsed, and the Spanish ones that judge are those of a
     parser trained on Spanish trees.
     """
-    english, spanish = hand_aligned_sentences(run)
-    by_hand = run.path("hand.pharaoh")
-    by_hand.write_text("".join(line.split("\t")[2] for line in hand_lines(run)), encoding="utf-8")
-    together = []
-    for path, bitext in ((english, "en-es.en.tagged"), (spanish, "en-es.es")):
-        joined = run.path(f"hand+{bitext}.conllu")
-        together.append(str(joined))
-        if not joined.exists():
-            parts = (Path(path), run.path(f"{bitext}.conllu"))
-            joined.write_bytes(b"".join(without_ids(part.read_bytes()) for part in parts))
-    run.stage("hand+en-es.pharaoh", "align", *together, "--weights")
-    ours = run.path("hand.ours.pharaoh")
-    kept = itertools.islice(
-        read_alignments(str(run.path("hand+en-es.pharaoh"))), sum(1 for _ in hand_lines(run))
-    )
-    write_alignments(kept, ours, with_weights=True)
-    lines = [
-        "Hand-made links exist for 350 sentence pairs of XL-WA (English-Spanish, no gold trees): the English side parsed by",
-        "our parser, the Spanish trees that judge by a parser trained on Spanish-GSD dev.",
-        "",
-        "| links | precision | recall |",
-        "|---|---:|---:|",
+    lab = stages.lab
+    english, spanish = hand_aligned_sentences(stages)
+
+    def write_by_hand(path: Path) -> None:
+        path.write_text("".join(line.split("\t")[2] for line in hand_lines(lab)), encoding="utf-8")
+
+    def write_ours(path: Path) -> None:
+        count = sum(1 for _ in hand_lines(lab))
+        write_alignments(itertools.islice(read_alignments(str(aligned)), count), path, with_weights=True)
+
+    by_hand = lab.cache.file("hand.pharaoh", write_by_hand, data=hand_files(lab))
+    together = [
+        stages.joined(f"hand+en-es.{side}.conllu", [path, stages.tagged("es", side)])
+        for side, path in (("en", english), ("es", spanish))
     ]
+    aligned = stages.stage("hand+en-es.pharaoh", "align", *together, "--weights")
+    ours = lab.cache.file("hand.ours.pharaoh", write_ours, data=[aligned])
+    rows = []
     for name, links in (("by hand", by_hand), ("our aligner", ours)):
-        pairs = AlignedFiles(english, spanish, str(links))
+        pairs = AlignedFiles(str(english), str(spanish), str(links))
         counts = sum((project_tree(pair)[1] for pair in pairs), start=ProjectionCounts())
-        lines.append(f"| {name} | {counts.precision:.1f} | {counts.recall:.1f} |")
-    return lines
+        rows.append([name, f"{counts.precision:.1f}", f"{counts.recall:.1f}"])
+    return table(["links", "precision", "recall"], rows)
 
 
-def rows(table: Table, language: str) -> list[str]:
-    """Format the table of a language."""
-    lines = [
-        "| method | " + " | ".join(f"{size} pairs" for size in SIZES) + " | all, predicted tags | thesis |",
-        "|---|" + "---:|" * (len(SIZES) + 2),
-    ]
-    for name, by_size in table.items():
-        cells = [f"{by_size[size][0]:.1f}" if size in by_size else "" for size in SIZES]
-        theirs = THESIS.get(name, {}).get(language)
-        last = f"{by_size['all'][1]:.1f} | {theirs or ''}"
-        lines.append(f"| {name} | {' | '.join(cells)} | {last} |")
-    return lines
+def run(lab: Lab) -> Figures:
+    stages = Stages(lab)
+    tables: dict[str, Table] = {
+        "rows": table(["row", "`qsproj project ...`"], [(r.name, f"`{r.options}`") for r in RUNGS])
+    }
+    values: dict[str, str] = {}
+    for language in lab.options.languages:
+        found: dict[tuple[str, str], Any] = measure(stages, language)
+        tables[NAMES[language]] = table_of(found, language)
+        said = (f"- {rung.name}: {'; '.join(found[rung.name, ALL][2])}" for rung in RUNGS)
+        values[f"{NAMES[language]}: said"] = "\n".join(said)
+    direct = [[NAMES[language], *direct_projection(stages, language)] for language in lab.options.languages]
+    tables["direct"] = table(["language", *PROPORTIONS], [*direct, DIRECT_IN_THESIS])
+    tables["by hand"] = hand_table(stages)
+    return Figures(tables=tables, values=values)
 
 
-def report(run: Run, tables: dict[str, tuple[Table, Said]], by_hand: list[str]) -> str:
-    """Format everything as Markdown; ``by_hand`` are the lines of :func:`hand_table`."""
-    lines = [
-        "# The ladder of projection methods (thesis, table 4.3)",
-        "",
-        "Made by `scripts/experiments/transfer/ladder.py`. UAS on the whole of PUD, all tokens, punctuation counted; gold UPOS but for",
-        "the column that says otherwise. No target tree is trained on, and no setting was chosen on PUD: those of EM were",
-        "chosen on the dev files of German-GSD, Spanish-GSD and Swedish-Talbanken. Source trees, tags and links are those of",
-        "[projection.md](projection.md), the links down to a weight of 0.15; they are learned from all pairs in every column.",
-        "Every model here is a DMV over UPOS, without a single word form: what a lexicalised parser makes of the same",
-        "links stands in projection.md.",
-        "",
-        "| row | `qsproj project ...` |",
-        "|---|---|",
-        *(f"| {rung.name} | `{rung.options}` |" for rung in RUNGS),
-        "",
-    ]
-    for language, (table, said) in tables.items():
-        lines += [f"## {NAMES[language]}", "", *rows(table, language), "", "With all pairs:", ""]
-        lines += [f"- {name}: {'; '.join(words)}" for name, words in said.items()]
-        lines.append("")
-    lines += [
-        "## Direct projection (thesis, table 4.2)",
-        "",
-        "Gold English PUD trees projected through one-to-one links of our aligner onto PUD, judged by its gold trees.",
-        "",
-        "| language | precision | recall | precision, no punctuation | recall, no punctuation |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for language in tables:
-        figures = " | ".join(f"{value:.1f}" for value in direct_projection(run, language))
-        lines.append(f"| {NAMES[language]} | {figures} |")
-    lines += ["| *Spanish, thesis* | 64.3 | 28.4 | 72.0 | 30.8 |", "", *by_hand, *READING]
-    return "\n".join(lines) + "\n"
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--languages", nargs="+", default=list(NAMES), choices=list(NAMES), help="default: all"
+    )
 
 
-def main() -> None:
-    """Run what has not been run, write the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--no-hand-alignments", action="store_true", help="leave their table out")
-    options, run = start(parser)
-    tables = {}
-    for language in options.languages:
-        prepare(run, language)
-        tables[language] = measure(run, language)
-    text = report(run, tables, [] if options.no_hand_alignments else hand_table(run))
-    print(text)
-    REPORT.write_text(text, encoding="utf-8")
-
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="ladder",
+    reading=ladder,
+    add_arguments=add_arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,4 +1,4 @@
-"""PUD as a text in five languages, each a source of the others: sentence pairs and their links, for transfer/soft.py.
+"""PUD as a text in five languages, each a source of the others: sentence pairs and their links, for soft.py.
 
 The source trees are gold; the target has the tagger's UPOS, and its trees are not read. Links between English and a
 language with a bitext are learned from the bitext and PUD together. Two other languages are linked through English,
@@ -7,8 +7,7 @@ Turkish from PUD alone, by our aligner.
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
-from scripts.experiments.transfer.projection import without_ids
+from scripts.experiments.transfer.stages import Stages
 
 LANGUAGES = ("en", "de", "es", "sv", "tr")
 TRAINED_ON = 600
@@ -29,17 +28,16 @@ LEAST_WEIGHT = 0.05
 
 @dataclass(frozen=True)
 class ParallelTrees:
-    """Sentences 1-600 of PUD; ``work`` is the folder of transfer/projection.py, where the links are kept."""
+    """Sentences 1-600 of PUD."""
 
-    work: Path
-    data: Path
+    stages: Stages
     read: dict[Path, list[Sentence]] = field(default_factory=dict)
 
     def trees(self, language: str) -> list[Sentence]:
-        return self._first(self.data / "pud" / f"{language}.conllu.gz")
+        return self._first(self.stages.lab.pud_path(language))
 
     def tagged(self, language: str) -> list[Sentence]:
-        return self._first(self.work / f"pud.{language}.tagged.conllu")
+        return self._first(self.stages.tagged_pud(language))
 
     def _first(self, path: Path) -> list[Sentence]:
         if path not in self.read:
@@ -58,36 +56,40 @@ class ParallelTrees:
         if source == "en":
             path = self.aligned_with_bitext(target)
         else:
-            path = self.aligned(f"pud600.tr-{target}", self.text("tr"), self.text(target))
+            path = self.aligned(f"pud600.tr-{target}", [self.text("tr"), self.text(target)])
         sentences = zip(self.trees(source), self.trees(target), strict=True)
         sizes = [(len(one), len(other)) for one, other in sentences]
         return list(islice(read_alignments(path, sizes=iter(sizes)), TRAINED_ON))
 
+    def files(self, source: str, target: str) -> list[Path]:
+        """Return the files that the pairs come from."""
+        lab = self.stages.lab
+        return [lab.pud_path(source), self.stages.tagged_pud(target), lab.pud_path("en")]
+
     def text(self, language: str) -> Path:
         """Write the words of a language."""
-        path = self.work / f"pud600.{language}.conllu"
-        if not path.exists():
+
+        def write(path: Path) -> None:
             write_conllu(self.trees(language), path)
-        return path
+
+        source = [self.stages.lab.pud_path(language)]
+        return self.stages.lab.cache.file(
+            f"pud600.{language}.conllu", write, data=source, experiment=Path(__file__)
+        )
 
     def aligned_with_bitext(self, target: str) -> Path:
         """Align English and another language, PUD before the bitext."""
-        sides = []
-        for side, plain in (("en", "en.tagged"), (target, target)):
-            path = self.work / f"pud600+en-{target}.{side}.conllu"
-            if not path.exists():
-                parts = (self.text(side), self.work / f"en-{target}.{plain}.conllu")
-                path.write_bytes(b"".join(without_ids(part.read_bytes()) for part in parts))
-            sides.append(path)
-        return self.aligned(f"pud600+en-{target}", *sides)
+        sides = [
+            self.stages.joined(
+                f"pud600+en-{target}.{side}.conllu", [self.text(side), self.stages.tagged(target, side)]
+            )
+            for side in ("en", target)
+        ]
+        return self.aligned(f"pud600+en-{target}", sides)
 
-    def aligned(self, name: str, source: Path, target: Path) -> Path:
-        """Run the aligner, unless it has been."""
-        path = self.work / f"{name}.pharaoh"
-        if not path.exists():
-            command = [sys.executable, "-m", "qsproj", "align", str(source), str(target), "-o", str(path)]
-            subprocess.run([*command, "--weights", "--threshold", "0.15"], check=True)
-        return path
+    def aligned(self, name: str, sides: Sequence[Path]) -> Path:
+        """Run the aligner."""
+        return self.stages.stage(f"{name}.pharaoh", "align", *sides, "--weights", "--threshold", "0.15")
 
 
 def through_english(first: Alignment, second: Alignment) -> Alignment:

@@ -1,24 +1,21 @@
-"""Soft projection measured, and each of its ingredients left out. Writes docs/soft-projection.md.
+"""Soft projection, and each of its ingredients left out.
 
-    QSPROJ_DATA=... python -m scripts.experiments.transfer.soft --work DIR [--languages de es sv]
-
-DIR holds what scripts/experiments/transfer/projection.py left there: the parsed, tagged and aligned bitexts, and PUD with
-predicted tags. Every row is trained on the first 20,000 pairs of a bitext; rows whose file is in DIR/soft are not run
-again. No target tree is trained on, and settings were chosen on dev files (German-GSD, Spanish-GSD,
-Swedish-Talbanken).
+Parsed, tagged and aligned bitexts, and PUD with predicted tags, are those of projection.py. Every row is trained on the
+first 20,000 pairs of a bitext, or fewer. No target tree is trained on, and settings were chosen on dev files
+(German-GSD, Spanish-GSD, Swedish-Talbanken).
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +35,15 @@ from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.projection.soft_selection import MIN_COVERAGE
 from qsproj.pipelines.projection.soft_sources import Translations
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table
+from scripts.experiments.pages.transfer import soft_projection
+from scripts.experiments.transfer.projection import PARTIAL, pud_scores
 from scripts.experiments.transfer.pud_sources import LANGUAGES, TRAINED_ON, ParallelTrees
-from scripts.experiments.transfer.soft_report import NAMES, report
+from scripts.experiments.transfer.soft_tables import change_table, main_table, reliability_table, vote_table
+from scripts.experiments.transfer.stages import NAMES, Stages
 
-REPORT = Path(__file__).resolve().parents[3] / "docs" / "soft-projection.md"
 PAIRS, SENTENCES = 20_000, 5_000
 EVERY_NAME = {"en": "English", **NAMES, "tr": "Turkish"}
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
@@ -81,6 +83,7 @@ class Row:
 
 
 UNCHANGED = "unchanged"
+SOFT = "soft, English"
 
 
 def without_weights(pairs: Pairs) -> Pairs:
@@ -101,7 +104,7 @@ def unchosen(pairs: Pairs) -> Pairs:
 
 ROWS = {
     "delexicalised, English": Row(("english",), None, main=True),
-    "soft, English": Row(("english",), FULL, main=True),
+    SOFT: Row(("english",), FULL, main=True),
     "delexicalised, several sources": Row(("english", "others"), None, main=True),
     "soft, several sources": Row(("english", "others"), FULL, main=True),
     UNCHANGED: Row(("english",), FEW),
@@ -131,39 +134,49 @@ VOTES = {
 EVERY_ROW = {**ROWS, **VOTES}
 
 
+Scores = dict[str, Any]
+
+
 class Laboratory:
     """Data and priors of one language, each read or trained when first asked for."""
 
-    def __init__(self, work: Path, data: Path, language: str) -> None:
-        self.work, self.data, self.language = work, data, language
-        self.out = work / "soft"
-        self.out.mkdir(exist_ok=True)
+    def __init__(self, stages: Stages, language: str) -> None:
+        self.stages, self.lab, self.language = stages, stages.lab, language
         self._pairs: Pairs = []
-        self._parallel = ParallelTrees(work, data)
+        self._parallel = ParallelTrees(stages)
 
-    def treebank(self, name: str) -> list[Sentence]:
-        return list(read_conllu(self.data / "treebanks" / f"{name}.conllu.gz"))
+    def bitext(self) -> list[Path]:
+        """Return the files of the parsed source, the tagged target, and the links."""
+        stages, language = self.stages, self.language
+        return [stages.parsed_english(language), stages.tagged(language, language), stages.links(language)]
 
     def pairs(self) -> Pairs:
         if not self._pairs:
-            bitext = self.work / f"en-{self.language}"
-            files = AlignedFiles(
-                f"{bitext}.en.conllu", f"{bitext}.{self.language}.conllu", f"{bitext}.pharaoh", "pharaoh"
-            )
-            self._pairs = list(itertools.islice(files, PAIRS))
+            self._pairs = list(itertools.islice(AlignedFiles(*map(str, self.bitext())), PAIRS))
         return self._pairs
 
     def prior(self, name: str) -> ArcParser:
         """Load, or train and keep, a delexicalised parser of English or of the other sources."""
         key = self.language if name == "others" else name
-        path = self.out / f"{key}.prior"
-        if not path.exists():
-            trees = [tree for treebank in SOURCES[key] for tree in self.treebank(treebank)]
+
+        def train(path: Path) -> None:
+            trees = [tree for treebank in SOURCES[key] for tree in self.lab.treebank(treebank)]
             options = TrainingOptions(
                 template_set="delexicalised", epochs=6, projective=True, single_root=True
             )
             train_arc_parser(trees, rng=np.random.default_rng(1), options=options)[0].save(path)
-        return load_prior(str(path))
+
+        treebanks = list(map(self.lab.treebank_path, SOURCES[key]))
+        return load_prior(str(self.lab.cache.file(f"{key}.prior", train, data=treebanks)))
+
+    def files(self, row: Row) -> list[Path]:
+        """Return the files that a row is trained and tested on."""
+        voters = [language for language in row.voters or () if language != self.language]
+        parallel = (path for voter in voters for path in self._parallel.files(voter, self.language))
+        keys = (self.language if name == "others" else name for name in row.priors)
+        treebanks = (self.lab.treebank_path(treebank) for key in keys for treebank in SOURCES[key])
+        tests = (self.lab.pud_path(self.language), self.lab.treebank_path(DEV[self.language]))
+        return list(dict.fromkeys([*self.bitext(), *parallel, *treebanks, *tests]))
 
     def corpus(self, row: Row) -> list[Translations]:
         """Return what a row learns from."""
@@ -202,9 +215,7 @@ def relabelled(joined: ArcParser, member: ArcParser) -> ArcParser:
     return replace(joined, scorer=scorer, labeller=member.labeller)
 
 
-def measure(
-    parser: ArcParser, gold: list[Sentence], tagged: list[Sentence] | None = None
-) -> dict[str, object]:
+def measure(parser: ArcParser, gold: list[Sentence], tagged: list[Sentence] | None = None) -> Scores:
     """Score a parser on gold trees, with their tags or others, and its probabilities."""
     upos = [sentence.upos for sentence in (tagged or gold)]
     inputs = [with_columns(sentence, upos=tags) for sentence, tags in zip(gold, upos, strict=True)]
@@ -219,84 +230,89 @@ def measure(
     return {
         "uas": scores.uas,
         "las": scores.las,
+        "las_no_subtypes": scores.las_no_subtypes,
         "ece": 100.0 * expected_calibration_error(table),
         "bins": [[row.low, row.high, row.count, row.confidence, row.accuracy] for row in table],
     }
 
 
-def run_row(laboratory: Laboratory, row: Row) -> dict[str, object]:
+def run_row(laboratory: Laboratory, row: Row) -> Scores:
     """Train and test one system."""
-    pud = list(read_conllu(laboratory.data / "pud" / f"{laboratory.language}.conllu.gz"))
+    pud = laboratory.lab.pud(laboratory.language)
+    tagged = list(read_conllu(laboratory.stages.tagged_pud(laboratory.language)))
     if row.voters is not None:
-        pud = pud[TRAINED_ON:]
+        pud, tagged = pud[TRAINED_ON:], tagged[TRAINED_ON:]
     start = time.process_time()
     parser, said = laboratory.parser(row)
-    result: dict[str, object] = {"said": said, "seconds": time.process_time() - start}
-    result["pud"] = measure(parser, pud)
-    result["dev"] = measure(parser, laboratory.treebank(DEV[laboratory.language]))
-    if row.main:
-        tagged = list(read_conllu(laboratory.work / f"pud.{laboratory.language}.tagged.conllu"))
-        result["tagged"] = measure(parser, pud, tagged)
+    return {
+        "said": said,
+        "seconds": time.process_time() - start,
+        "pud": measure(parser, pud),
+        "dev": measure(parser, laboratory.lab.treebank(DEV[laboratory.language])),
+        "tagged": measure(parser, pud, tagged),
+    }
+
+
+def hard_row(stages: Stages, language: str) -> Scores:
+    """Score what projection.py parsed with the hard projection on partial trees."""
+    result: Scores = {}
+    for key, tagged in (("pud", False), ("tagged", True)):
+        scores = pud_scores(stages, language, PARTIAL, tagged=tagged)
+        result[key] = {"uas": scores.uas, "las": scores.las, "las_no_subtypes": scores.las_no_subtypes}
     return result
 
 
-def kept_row(laboratory: Laboratory, name: str) -> dict[str, object]:
-    """Return what a row gave, measured now or before."""
-    log = laboratory.out / f"{laboratory.language}.{name.replace(' ', '-')}.json"
-    if not log.exists():
-        log.write_text(json.dumps(run_row(laboratory, EVERY_ROW[name])), encoding="utf-8")
-    return json.loads(log.read_text(encoding="utf-8"))
+def rows_of(lab: Lab, stages: Stages, language: str) -> dict[str, Scores]:
+    """Return the rows of a language: those asked for, and others that are kept."""
+    laboratory = Laboratory(stages, language)
+    rows = {PARTIAL: hard_row(stages, language)}
+    for name, row in EVERY_ROW.items():
+        if row.voters == (language,):
+            continue
+        options, files = {"row": name, "language": language}, laboratory.files(row)
+        kept = lab.cache.kept(f"soft {language} {name}", options=options, data=files)
+        if kept is None and name in lab.options.rows:
+            measure_row = partial(run_row, laboratory, row)
+            kept = lab.cache.figures(f"soft {language} {name}", measure_row, options=options, data=files)
+            print(language, name, f"{kept['pud']['uas']:.2f}", kept["said"], file=sys.stderr, flush=True)
+        if kept is not None:
+            rows[name] = kept
+    return rows
 
 
-def hard_row(laboratory: Laboratory) -> dict[str, object]:
-    """Score what scripts/experiments/transfer/projection.py parsed with the hard projection on partial trees."""
-    pud = list(read_conllu(laboratory.data / "pud" / f"{laboratory.language}.conllu.gz"))
-    result: dict[str, object] = {}
-    stem = f"pud.{laboratory.language}.{laboratory.language}.hard,-partial-trees.parser"
-    for key, suffix in (("pud", ""), ("tagged", "_tagged")):
-        parsed = list(read_conllu(laboratory.work / f"{stem}{suffix}.conllu"))
-        (scores,) = attachment_scores(pud, [parsed])
-        result[key] = {"uas": scores.uas, "las": scores.las}
-    return result
+def run(lab: Lab) -> Figures:
+    stages = Stages(lab)
+    results = {NAMES[language]: rows_of(lab, stages, language) for language in lab.options.languages}
+    tables: dict[str, Table] = {}
+    values: dict[str, str] = {}
+    for name, rows in results.items():
+        tables[name] = main_table(rows, (PARTIAL, *(row for row in ROWS if ROWS[row].main)))
+        tables[f"{name} changes"] = change_table(rows, [row for row in ROWS if not ROWS[row].main])
+        if SOFT in rows:
+            tables[f"{name} reliability"] = reliability_table(rows[SOFT])
+            values[f"{name}: said"] = f"{rows[SOFT]['said']}; {rows[SOFT]['seconds']:.0f} s of processor time"
+    tables["votes"] = vote_table(results, list(VOTES))
+    return Figures(tables=tables, values=values)
 
 
-def main() -> None:
-    """Run what has not been run, write the report."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--work", type=Path, required=True, help="folder of scripts/experiments/transfer/projection.py"
+        "--languages", nargs="+", default=list(NAMES), choices=list(NAMES), help="default: all"
     )
-    parser.add_argument("--languages", nargs="+", default=list(NAMES), choices=list(NAMES))
-    parser.add_argument("--rows", nargs="+", default=list(EVERY_ROW), choices=list(EVERY_ROW), metavar="ROW")
-    options = parser.parse_args()
-    results = {}
-    for language in options.languages:
-        laboratory = Laboratory(options.work, Path(os.environ["QSPROJ_DATA"]), language)
-        asked = [name for name in EVERY_ROW if name in options.rows and EVERY_ROW[name].voters != (language,)]
-        rows = {"hard, partial trees": hard_row(laboratory)}
-        for name in asked:
-            rows[name] = kept_row(laboratory, name)
-            print(
-                language,
-                name,
-                f"{rows[name]['pud']['uas']:.2f}",
-                rows[name]["said"],
-                file=sys.stderr,
-                flush=True,
-            )
-        results[language] = rows
-    text = report(
-        results,
-        main=("hard, partial trees", *(name for name, row in ROWS.items() if row.main)),
-        changes=[name for name, row in ROWS.items() if not row.main],
-        votes=list(VOTES),
+    text = "measure these, and show others that are kept (default: all)"
+    parser.add_argument(
+        "--rows", nargs="+", default=list(EVERY_ROW), choices=EVERY_ROW, metavar="ROW", help=text
     )
-    print(text)
-    if options.languages == list(NAMES) and options.rows == list(EVERY_ROW):
-        REPORT.write_text(text, encoding="utf-8")
 
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="soft-projection",
+    reading=soft_projection,
+    add_arguments=add_arguments,
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,6 +1,4 @@
-"""Measure the built-in aligner and eflomal on hand-aligned sentences; write docs/alignment-figures.md.
-
-    QSPROJ_DATA=... python -m scripts.experiments.words.alignment [--sets NAME...] [--eflomal PROGRAM_FOLDER]
+"""The built-in aligner and eflomal on hand-aligned sentences.
 
 Both aligners get the same input: the bitext, tokenised, with the hand-aligned pairs after it. Each run is a
 process of its own, so that its processor time and peak memory are its own. Settings were chosen on the sets
@@ -10,19 +8,17 @@ marked dev; the others were looked at only to write the table.
 from __future__ import annotations
 
 import argparse
-import json
 import lzma
 import os
-import platform
 import resource
-import subprocess
-import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.eflomal import eflomal_links
@@ -33,12 +29,19 @@ from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.text import tokenize
 from qsproj.evaluation.alignment import alignment_scores
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.process import in_own_process
+from scripts.experiments.harness.tables import Table, table
 
-RESULT = Path(__file__).resolve().parents[3] / "docs" / "alignment-figures.md"
+DEFAULT = "threshold 0.5"
+METHODS = ("hmm", "eflomal")
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6)
 FIRST_CALL = [(("a", "b"), ("x", "y"))]
 
 Pairs = list[tuple[list[str], list[str]]]
+# bool[source words, target words].
+Links = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class GoldSet:
     sentences: str
     links: str
     format: str
+
+    @property
+    def purpose(self) -> str:
+        return "settings were chosen on it" if self.development else "test: nothing was chosen on it"
 
 
 SETS = {
@@ -107,7 +114,7 @@ def bitext(data: Path, language: str) -> Pairs:
     return [(tokenize(english, "en"), tokenize(other, language)) for english, other in rows]
 
 
-def measure(data: Path, name: str, method: str) -> dict[str, object]:
+def measure(data: Path, name: str, method: str) -> dict[str, Any]:
     """Run one aligner on one set in this process; return scores by symmetrisation, time and memory."""
     test = gold_pairs(data, name)
     gold = gold_links(data, name, test)
@@ -125,7 +132,10 @@ def measure(data: Path, name: str, method: str) -> dict[str, object]:
         directed = list(eflomal_links(pairs))[-len(test) :]
         weights = []
     usage = resource.getrusage(who)
-    candidates = {"forward": [one for one, _ in directed], "backward": [other for _, other in directed]}
+    candidates: dict[str, list[Links]] = {
+        "forward": [one for one, _ in directed],
+        "backward": [other for _, other in directed],
+    }
     for symmetrization, function in SYMMETRIZATIONS.items():
         candidates[symmetrization] = [function(*both) for both in directed]
     for threshold in THRESHOLDS if weights else ():
@@ -138,63 +148,74 @@ def measure(data: Path, name: str, method: str) -> dict[str, object]:
     }
 
 
-def scores(gold: list[Alignment], tables: list[np.ndarray]) -> tuple[float, float, float]:
+def scores(gold: list[Alignment], tables: list[Links]) -> tuple[float, float, float]:
     """Return AER, precision and recall."""
-    found = [make_alignment(*table.shape, np.argwhere(table) + 1) for table in tables]
+    found = [make_alignment(one.shape[0], one.shape[1], np.argwhere(one) + 1) for one in tables]
     result = alignment_scores(gold, found)
     return result.error_rate, result.precision, result.recall
 
 
-def report(results: dict[str, dict[str, dict[str, object]]]) -> str:
-    """Lay the results out in Markdown."""
-    lines = [
-        "# Word alignment: figures",
-        "",
-        "Written by `scripts/experiments/words/alignment.py`; what they mean is in [alignment.md](alignment.md).",
-        f"Python {platform.python_version()}, numba {numba.__version__}, {platform.machine()}. "
-        "Times are processor seconds (user), compilation apart; memory is the peak of the process.",
-    ]
+def figures_table(results: dict[str, dict[str, Any]]) -> Table:
+    """Show every set under every symmetrisation."""
+    rows = []
     for name, methods in results.items():
-        purpose = "settings were chosen on it" if SETS[name].development else "test: nothing was chosen on it"
-        lines += ["", f"## {name} ({purpose})", ""]
-        for method, result in methods.items():
-            lines.append(
-                f"- {method}: {result['pairs']:,} pairs, {result['seconds']:.0f} s, "
-                f"{result['megabytes']:,.0f} MB"
+        for label in dict.fromkeys(label for found in methods.values() for label in found["scores"]):
+            for method, found in methods.items():
+                if label in found["scores"]:
+                    rows.append([name, label, method, *(f"{value:.1f}" for value in found["scores"][label])])
+    return table(["hand-aligned set", "symmetrisation", "aligner", "AER", "precision", "recall"], rows)
+
+
+def against_table(results: dict[str, dict[str, Any]]) -> Table:
+    """Show ours with its defaults beside eflomal with what is best for it on the set."""
+    rows = []
+    for name, methods in results.items():
+        ours, theirs = methods["hmm"]["scores"][DEFAULT], min(methods["eflomal"]["scores"].values())
+        shown = [f"{rate:.1f} ({precision:.1f}, {recall:.1f})" for rate, precision, recall in (ours, theirs)]
+        rows.append([f"{name} ({SETS[name].purpose})", f"{methods['hmm']['pairs']:,}", *shown])
+    return table(["hand-aligned set", "pairs trained on", *METHODS], rows)
+
+
+def cost_table(results: dict[str, dict[str, Any]]) -> Table:
+    rows = [
+        [name, method, f"{found['seconds']:.0f}", f"{found['megabytes']:,.0f}"]
+        for name, methods in results.items()
+        for method, found in methods.items()
+    ]
+    return table(["hand-aligned set", "aligner", "processor time, s", "peak memory, MB"], rows)
+
+
+def run(lab: Lab) -> Figures:
+    if lab.options.eflomal:
+        os.environ["PATH"] = os.pathsep.join([lab.options.eflomal, os.environ["PATH"]])
+    results: dict[str, dict[str, Any]] = {}
+    for name in lab.options.sets:
+        gold = SETS[name]
+        files = [path for path in (lab.data / gold.sentences, lab.data / gold.links) if path.exists()]
+        for method in METHODS:
+            results.setdefault(name, {})[method] = lab.cache.figures(
+                f"alignment {name} {method}",
+                partial(in_own_process, measure, lab.data, name, method),
+                options={"set": name, "method": method},
+                data=[*files, lab.bitext_path(gold.language)],
             )
-        lines += ["", "| symmetrisation | aligner | AER | precision | recall |", "|---|---|---|---|---|"]
-        labels = dict.fromkeys(label for result in methods.values() for label in result["scores"])
-        for label in labels:
-            for method, result in methods.items():
-                if label in result["scores"]:
-                    row = " | ".join(f"{value:.1f}" for value in result["scores"][label])
-                    lines.append(f"| {label} | {method} | {row} |")
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    return Figures(
+        tables={
+            "against eflomal": against_table(results),
+            "cost": cost_table(results),
+            "symmetrisations": figures_table(results),
+        }
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", nargs="+", choices=tuple(SETS), default=list(SETS), help="default: all")
     parser.add_argument("--eflomal", metavar="FOLDER", help="where eflomal-align is, if not on PATH")
-    parser.add_argument("--one", nargs=2, metavar=("SET", "METHOD"), help="one run, JSON to standard output")
-    options = parser.parse_args()
-    data = Path(os.environ["QSPROJ_DATA"])
-    if options.eflomal:
-        os.environ["PATH"] = os.pathsep.join([options.eflomal, os.environ["PATH"]])
-    if options.one:
-        print(json.dumps(measure(data, *options.one)))
-        return
-    results: dict[str, dict[str, dict[str, object]]] = {}
-    for name in options.sets:
-        for method in ("hmm", "eflomal"):
-            command = [sys.executable, "-m", "scripts.experiments.words.alignment", "--one", name, method]
-            outcome = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-            results.setdefault(name, {})[method] = json.loads(outcome.stdout)
-            print(name, method, results[name][method], file=sys.stderr)
-        RESULT.write_text(report(results), encoding="utf-8")
 
+
+EXPERIMENT = Experiment(
+    file=__file__, about=__doc__, measure=run, page="alignment", add_arguments=add_arguments
+)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,30 +1,32 @@
-"""Measure the tagger against nltk's averaged perceptron, one ingredient at a time, and write docs/tagging.md.
-
-    QSPROJ_DATA=/path/to/data python -m scripts.experiments.words.tagging docs/tagging.md
+"""The tagger against nltk's averaged perceptron, one ingredient at a time.
 
 Options of the tagger were chosen on the German development rows; PUD is only tested on.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.files import open_output, open_text
+from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
-from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
+from scripts.experiments.pages.words import tagging
 
+NLTK = "nltk"
+WORST = 15
 Predict = Callable[[Sentence], Sequence[str]]
 
 
@@ -71,61 +73,48 @@ INGREDIENTS = (
 
 @dataclass(frozen=True)
 class Result:
-    """Accuracy in percent, user CPU seconds to train, sentences tagged a second, and wrong (gold, tag)."""
+    """Accuracy in percent, user CPU seconds to train, sentences tagged a second, and words by gold and wrong tag."""
 
     accuracy: float
     training_seconds: float
     sentences_per_second: float
-    errors: Counter[tuple[str, str]]
+    errors: list[tuple[str, str, int]]
     words: int
 
 
-def main(output: str) -> None:
-    """Measure every setting and write the tables."""
-    data = Path(os.environ["QSPROJ_DATA"])
-    results = {}
-    for setting in SETTINGS:
-        results[setting.name] = measure(setting, data)
-        for name, result in results[setting.name].items():
-            print(f"{setting.name}, {name}: {result.accuracy:.2f}", file=sys.stderr)
-    with open_output(output) as handle:
-        handle.write(report(results))
+def files(lab: Lab, setting: Setting) -> list[Path]:
+    """Return the files of a setting: those to train on, that to test on, and its raw text."""
+    treebanks = (lab.data / f"{name}.conllu.gz" for name in (*setting.train, setting.test))
+    return [*treebanks, lab.data / "bitext" / f"{setting.bitext}.tsv.xz"]
 
 
-def measure(setting: Setting, data: Path) -> dict[str, Result]:
+def measure(lab: Lab, setting: Setting) -> dict[str, object]:
     """Train and test each tagger on one setting."""
-    train = [sentence for name in setting.train for sentence in treebank(data, name)]
-    test = treebank(data, setting.test)
-    raw = raw_text(data, setting)
-    results = {"nltk": timed(lambda: nltk_tagger(train), test)}
+    *training, testing, text = files(lab, setting)
+    train = [sentence for path in training for sentence in read_conllu(path)]
+    test = list(read_conllu(testing))
+    raw = raw_text(text, setting)
+    results = {NLTK: asdict(timed(lambda: nltk_tagger(train), test))}
     for name, with_raw, options in INGREDIENTS:
-
-        def learn(with_raw: bool = with_raw, options: TaggerOptions = options) -> Predict:
-            tagger: Tagger = train_tagger(
-                train, rng=np.random.default_rng(1), raw=raw if with_raw else (), options=options
-            )
-            return lambda sentence: tagger.tag_words(sentence.forms)
-
-        results[name] = timed(learn, test)
-    return results
+        learn = partial(our_tagger, train, raw if with_raw else (), options)
+        results[name] = asdict(timed(learn, test))
+    return dict(results)
 
 
-def treebank(data: Path, name: str) -> list[Sentence]:
-    """Read one treebank."""
-    return list(read_conllu(data / f"{name}.conllu.gz"))
+def our_tagger(train: Sequence[Sentence], raw: Sequence[Sequence[str]], options: TaggerOptions) -> Predict:
+    tagger = train_tagger(train, rng=np.random.default_rng(1), raw=raw, options=options)
+    return lambda sentence: tagger.tag_words(sentence.forms)
 
 
-def raw_text(data: Path, setting: Setting) -> list[list[str]]:
+def raw_text(path: Path, setting: Setting) -> list[list[str]]:
     """Return the words of one side of a bitext."""
-    with open_text(data / "bitext" / f"{setting.bitext}.tsv.xz") as handle:
+    with open_text(path) as handle:
         sides = (line.rstrip("\n").split("\t")[setting.column] for line in handle)
         return [tokenize(side, setting.language) for side in sides]
 
 
 def nltk_tagger(train: Sequence[Sentence]) -> Predict:
     """Train nltk's averaged perceptron with its default number of iterations."""
-    import random
-
     from nltk.tag.perceptron import PerceptronTagger
 
     random.seed(1)
@@ -151,69 +140,41 @@ def timed(learn: Callable[[], Predict], test: Sequence[Sentence]) -> Result:
         accuracy=100 * (1 - sum(errors.values()) / words),
         training_seconds=training_seconds,
         sentences_per_second=len(test) / seconds,
-        errors=errors,
+        errors=[(gold, tag, count) for (gold, tag), count in errors.most_common(WORST)],
         words=words,
     )
 
 
-def report(results: dict[str, dict[str, Result]]) -> str:
-    """Return the page."""
-    columns = ["nltk", *(name for name, _, _ in INGREDIENTS)]
-    rows = [[setting, *(f"{of[name].accuracy:.2f}" for name in columns)] for setting, of in results.items()]
+def run(lab: Lab) -> Figures:
+    results: dict[str, dict[str, Result]] = {}
+    for setting in SETTINGS:
+        found = lab.cache.figures(
+            f"tagging {setting.name}", partial(measure, lab, setting), data=files(lab, setting)
+        )
+        results[setting.name] = {name: Result(**kept) for name, kept in found.items()}
+    columns = [NLTK, *(name for name, _, _ in INGREDIENTS)]
+    accuracy = [
+        [setting, *(f"{of[name].accuracy:.2f}" for name in columns)] for setting, of in results.items()
+    ]
     speeds = [
         [setting, name, f"{of[name].training_seconds:.0f}", f"{of[name].sentences_per_second:,.0f}"]
         for setting, of in results.items()
-        for name in ("nltk", INGREDIENTS[-1][0])
+        for name in (NLTK, columns[-1])
     ]
-    german = results["German PUD"][INGREDIENTS[-1][0]]
+    german = results["German PUD"][columns[-1]]
     worst = [
-        [gold, tag, str(count), f"{100 * count / german.words:.2f}"]
-        for (gold, tag), count in german.errors.most_common(15)
+        [gold, tag, str(count), f"{100 * count / german.words:.2f}"] for gold, tag, count in german.errors
     ]
-    return PAGE.format(
-        machine=f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}",
-        accuracy=table(["trained and tested on", *columns], rows),
-        speed=table(["setting", "tagger", "training, CPU s", "sentences/s"], speeds),
-        errors=table(["gold", "tagged", "words", "% of all"], worst),
+    return Figures(
+        tables={
+            "accuracy": table(["trained and tested on", *columns], accuracy),
+            "speed": table(["setting", "tagger", "training, CPU s", "sentences/s"], speeds),
+            "errors": table(["gold", "tagged", "words", "% of all"], worst),
+        }
     )
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-PAGE = """# The tagger, measured
-
-Written by `scripts/experiments/words/tagging.py`; {machine}. UPOS accuracy in percent, all words, gold words.
-
-{accuracy}
-
-- *nltk*: its averaged perceptron, five iterations, trained on the same sentences.
-- *words only*: our chain CRF on forms, affixes, shapes and neighbours; AdaGrad, ten epochs, averaged weights.
-- *+ whole contractions*: sentences with multiword tokens also with these left whole (*am* as ADP beside
-  *an dem*), each copy at half weight. On gold words it is worth between -0.2 and 0.3; it is there for
-  plain text, where *am* stays one word.
-- *+ word classes*: exchange clustering of the bitext's side of that language, 64 classes of lower-cased
-  words and 512 of words as written.
-- *+ self-training*: 8,000 of those sentences, tagged by the tagger so far, at half weight.
-
-The first two rows decided on features and options (together with German-GSD test); PUD decided nothing.
-
-## Time
-
-CPU seconds of one process, compilation and clustering included, on a machine with other work on it.
-
-{speed}
-
-## Errors on German PUD
-
-{errors}
-
-Much of what is left looks like annotation rather than language: which proper nouns are NOUN, whether *gut*
-after a verb is ADJ or ADV, which *haben* is an auxiliary.
-"""
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="tagging", reading=tagging)
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    EXPERIMENT.main()

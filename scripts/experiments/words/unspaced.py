@@ -1,26 +1,22 @@
-"""Measure `qsproj align --unspaced` on Chinese, and on German written without spaces; write docs/unspaced.md.
-
-    QSPROJ_DATA=../shared/data python -m scripts.experiments.words.unspaced --work FOLDER
-
-FOLDER keeps the Chinese links. They need the extra `measure`.
-"""
+"""`qsproj align --unspaced` on Chinese, and on German written without spaces. Needs the extra `measure`."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from pathlib import Path
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import read_word_pairs
 from qsproj.evaluation.alignment import alignment_scores
-from scripts.experiments.joint.corpora import CORPORA, Corpus, data_folder, pairs_of
-from scripts.experiments.words.alignment import Pairs, gold_links, gold_pairs
-from scripts.experiments.joint.report import parallel_arcs
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
+from scripts.experiments.joint.corpora import CORPORA, Corpus, link_files, pairs_of, parallel_arcs
+from scripts.experiments.pages.words import unspaced
+from scripts.experiments.words.alignment import SETS, Pairs, gold_links, gold_pairs
 
-ROOT = Path(__file__).resolve().parents[3]
 GERMAN_SETS = ("naacl-sample", "de-en")
 GERMAN_PAIRS = 10000
 # Of the bitext, those that show where words end, as the hand-aligned ones do.
@@ -37,7 +33,7 @@ CHINESE_LINKS = {
 }
 
 
-def in_kana() -> Iterator[Pairs]:
+def in_kana(lab: Lab) -> Iterator[Pairs]:
     """Yield the hand-aligned pairs, those cut into words, and the others; German in letters of another script."""
     letters: dict[str, str] = {}
 
@@ -47,19 +43,18 @@ def in_kana() -> Iterator[Pairs]:
             for letter in german.lower()
         )
 
-    path = data_folder() / "bitext" / "en-de.tsv.xz"
+    path = lab.bitext_path("de")
     more = list(islice(read_word_pairs(str(path), languages=("en", "de")), GERMAN_PAIRS))
-    hand = [pair for name in GERMAN_SETS for pair in gold_pairs(data_folder(), name)]
+    hand = [pair for name in GERMAN_SETS for pair in gold_pairs(lab.data, name)]
     for pairs in (hand, more[:GERMAN_CUT], more[GERMAN_CUT:]):
         yield [(list(english), [word(german) for german in words]) for english, words in pairs]
 
 
-def german() -> Iterator[str]:
-    """Yield the rows of the table: the error rates of the hand-aligned sets."""
-    hand, cut, rest = in_kana()
+def german(lab: Lab) -> list[list[str]]:
+    """Return the rows of the table: the error rates of the hand-aligned sets."""
+    hand, cut, rest = in_kana(lab)
     running = [(english, ["".join(words)]) for english, words in rest]
-    yield "| German | " + " | ".join(GERMAN_SETS) + " |"
-    yield "|---" + "|---:" * len(GERMAN_SETS) + "|"
+    rows = []
     for title, pairs, side in (
         ("all cut into words", rest, None),
         ("running text, without the option", running, None),
@@ -68,42 +63,46 @@ def german() -> Iterator[str]:
         links = align_words([*hand, *cut, *pairs], unspaced=side)
         rates = []
         for name in GERMAN_SETS:
-            gold = gold_links(data_folder(), name, gold_pairs(data_folder(), name))
-            rates.append(alignment_scores(gold, islice(links, len(gold))).error_rate)
-        yield f"| {title} | " + " | ".join(f"{rate:.1f}" for rate in rates) + " |"
+            gold = gold_links(lab.data, name, gold_pairs(lab.data, name))
+            rates.append(f"{alignment_scores(gold, islice(links, len(gold))).error_rate:.1f}")
+        rows.append([title, *rates])
+    return rows
 
 
-def chinese(work: Path) -> Iterator[str]:
-    """Yield the rows of the table: what the links carry of the trees that there are to train on."""
-    yield "| Chinese | candidate links a word | linked pairs of head and dependent | parallel | % |"
-    yield "|---|---:|---:|---:|---:|"
-    for number, (title, corpus) in enumerate(CHINESE_LINKS.items()):
-        folder = work / f"unspaced-{number}"
-        folder.mkdir(parents=True, exist_ok=True)
-        yield f"| {title} | " + " | ".join(link_figures(corpus, folder)) + " |"
-
-
-def link_figures(corpus: Corpus, folder: Path) -> Iterator[str]:
-    """Yield the cells of a row."""
-    train, _ = pairs_of(corpus, folder)
+def link_figures(lab: Lab, corpus: Corpus) -> list[str]:
+    """Return the cells of a row: what the links carry of the trees that there are to train on."""
+    train, _ = pairs_of(lab, corpus)
     carried = [parallel for pair in train for parallel in parallel_arcs(pair)]
-    yield f"{sum(len(pair.alignment.links) for pair in train) / sum(len(pair.target) for pair in train):.2f}"
-    yield f"{len(carried):,}"
-    yield f"{sum(carried):,}"
-    yield f"{100 * sum(carried) / len(carried):.1f}"
+    candidates = sum(len(pair.alignment.links) for pair in train) / sum(len(pair.target) for pair in train)
+    share = 100 * sum(carried) / len(carried) if carried else 0.0
+    return [f"{candidates:.2f}", f"{len(carried):,}", f"{sum(carried):,}", f"{share:.1f}"]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def run(lab: Lab) -> Figures:
+    hand = [lab.data / getattr(SETS[name], field) for name in GERMAN_SETS for field in ("sentences", "links")]
+    files = [path for path in hand if path.exists()]
+    german_rows = lab.cache.figures(
+        "unspaced German", partial(german, lab), data=[*files, lab.bitext_path("de")]
     )
-    parser.add_argument("--work", type=Path, required=True, help="folder for links")
-    work = parser.parse_args().work
-    text = (ROOT / "scripts" / "experiments" / "pages" / "unspaced.md").read_text(encoding="utf-8")
-    for name, rows in (("german", german()), ("chinese", chinese(work))):
-        text = text.replace("{{" + name + "}}", "\n".join(rows))
-    (ROOT / "docs" / "unspaced.md").write_text(text, encoding="utf-8")
+    chinese_rows = [
+        [
+            title,
+            *lab.cache.figures(
+                f"unspaced {title}", partial(link_figures, lab, corpus), data=link_files(lab, corpus)
+            ),
+        ]
+        for title, corpus in CHINESE_LINKS.items()
+    ]
+    header = ("Chinese", "candidate links a word", "linked pairs of head and dependent", "parallel", "%")
+    return Figures(
+        tables={
+            "german": table(["German", *GERMAN_SETS], german_rows),
+            "chinese": table(header, chinese_rows),
+        }
+    )
 
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page="unspaced", reading=unspaced)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()

@@ -1,0 +1,189 @@
+"""From a command to its page: what every experiment's ``main`` does.
+
+Options that all experiments have: ``--cache FOLDER`` keeps figures and models, ``--quick`` takes a small copy of the
+data and prints, ``--page`` writes the page from the figures that it was last made of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import QsprojError, UsageError
+from scripts.experiments.harness.build import CHECKOUT, this_build
+from scripts.experiments.harness.cache import Cache
+from scripts.experiments.harness.page import DOCS, Figures, Reading, Record, read_record, render, write_record
+from scripts.experiments.harness.small import small_copy
+
+DEFAULT_CACHE = Path(tempfile.gettempdir()) / "qsproj-experiments"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Where an experiment finds its data and keeps what it made; ``options`` are those of its command line."""
+
+    data: Path
+    cache: Cache
+    options: argparse.Namespace
+
+    def treebank_path(self, name: str) -> Path:
+        return self.data / "treebanks" / f"{name}.conllu.gz"
+
+    def treebank(self, name: str) -> list[Sentence]:
+        return list(read_conllu(self.treebank_path(name)))
+
+    def pud_path(self, language: str) -> Path:
+        return self.data / "pud" / f"{language}.conllu.gz"
+
+    def pud(self, language: str) -> list[Sentence]:
+        return list(read_conllu(self.pud_path(language)))
+
+    def bitext_path(self, language: str) -> Path:
+        return self.data / "bitext" / f"en-{language}.tsv.xz"
+
+
+Measure = Callable[[Lab], Figures]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One command.
+
+    Attributes
+    ----------
+    file : str
+        The module's ``__file__``.
+    about : str
+        Its docstring, which is what ``--help`` shows.
+    measure : Measure
+        Does the work; None where figures come from elsewhere.
+    page : str
+        The page of ``docs/`` that it writes, without ``.md``.
+    reading : Reading or None
+        Computes the phrases of the page.
+    add_arguments : function or None
+        Declares further options.
+    needs_data : bool
+    """
+
+    file: str
+    about: str
+    measure: Measure
+    page: str
+    reading: Reading | None = None
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    needs_data: bool = True
+
+    @property
+    def command(self) -> str:
+        """What runs it, from the top of the checkout."""
+        path = Path(self.file).resolve().relative_to(CHECKOUT).with_suffix("")
+        return f"python -m {'.'.join(path.parts)}"
+
+    def main(self, arguments: list[str] | None = None) -> None:
+        """Run the command line; errors of the user are one line and exit code 2."""
+        options = self.parser().parse_args(arguments)
+        try:
+            self.run(options)
+        except QsprojError as error:
+            exit_with(str(error))
+
+    def parser(self) -> argparse.ArgumentParser:
+        parser = argparse.ArgumentParser(
+            prog=self.command,
+            description=self.about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument(
+            "--cache",
+            type=Path,
+            default=DEFAULT_CACHE,
+            metavar="FOLDER",
+            help="where figures and models are kept, by build, options and data (default: %(default)s)",
+        )
+        parser.add_argument("--quick", action="store_true", help="on a small copy of the data; prints only")
+        parser.add_argument(
+            "--page",
+            action="store_true",
+            help=f"measure nothing; write docs/{self.page}.md from its last figures",
+        )
+        parser.add_argument(
+            "--fewer", action="store_true", help="write the page even where its tables would lose cells"
+        )
+        if self.add_arguments is not None:
+            self.add_arguments(parser)
+        return parser
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Measure, keep the figures, write the page."""
+        if options.page:
+            self.write(read_record(self.page))
+            return
+        data = data_folder() if self.needs_data else Path()
+        if options.quick and self.needs_data:
+            data = small_copy(data, options.cache / "small-data")
+        lab = Lab(data, Cache(options.cache, Path(self.file).resolve()), options)
+        figures = self.measure(lab)
+        record = Record(command=self.command, made_by=self.made_by(lab), figures=figures)
+        for name, one in figures.tables.items():
+            print(f"{name}\n\n{one.markdown()}\n")
+        for name, value in figures.values.items():
+            print(f"{name}: {value}")
+        if options.quick:
+            return
+        if not options.fewer:
+            self.check_complete(figures)
+        write_record(self.page, record)
+        for name, drawing in figures.drawings.items():
+            (DOCS / name).write_text(drawing, encoding="utf-8")
+        self.write(record)
+
+    def made_by(self, lab: Lab) -> str:
+        """Say what made the figures: one build, of which kept ones may have had other commits."""
+        build = this_build(Path(self.file).resolve())
+        others = ", ".join(sorted(lab.cache.commits - {build.commit}))
+        kept = f"; some figures kept from commits {others} of the same source" if others else ""
+        return f"{build.described}{kept}"
+
+    def check_complete(self, figures: Figures) -> None:
+        """Refuse to replace a page by one of fewer figures."""
+        try:
+            before = read_record(self.page).figures.filled
+        except FileNotFoundError:
+            return
+        if figures.filled < before:
+            raise UsageError(
+                f"docs/{self.page}.md: found figures for {figures.filled} cells, expected {before}, as the page has; "
+                "measure the rest, or write it with --fewer"
+            )
+
+    def write(self, record: Record) -> None:
+        text = render(self.page, record, self.reading)
+        (DOCS / f"{self.page}.md").write_text(text, encoding="utf-8")
+
+
+def data_folder() -> Path:
+    """Return the folder of real data.
+
+    Raises
+    ------
+    UsageError
+        Where QSPROJ_DATA does not name one.
+    """
+    named = os.environ.get("QSPROJ_DATA", "")
+    if not named or not Path(named).is_dir():
+        raise UsageError(f"QSPROJ_DATA: found {named!r}, expected the folder of real data; set it")
+    return Path(named).resolve()
+
+
+def exit_with(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    raise SystemExit(2)

@@ -1,0 +1,177 @@
+"""The conditions of joint parsing: what is trained on a number of pairs, and how it parses others."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from qsproj.bp.status import Status
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.features.joint_templates import (
+    FACTOR_TEMPLATES,
+    FAMILIES,
+    HASH_BITS,
+    factor_buckets,
+    word_hashes,
+)
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
+from qsproj.models.joint.joint_training import JointTrainingOptions
+from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.pipelines.bilingual.biparse import TrainedTarget, train_joint_parser, train_target
+from scripts.experiments.joint.kept import Figures
+
+TARGET_ONLY = "target only"
+JOINT = "full QG, joint"
+PIPELINED = "full QG, 1-best source"
+TRUE_SOURCE = "full QG, true source"
+SYNCHRONOUS = "synchronous"
+MONO_PARSE = "QG-mono parse"
+MONO_TRAINING = "QG-mono training"
+
+# The first pairs load and compile kernels; their time does not count.
+UNTIMED = 10
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number of training pairs, and what all conditions share of what is learned from them."""
+
+    source: ArcParser
+    train: list[SentencePair]
+    test: list[SentencePair]
+
+    @cached_property
+    def target(self) -> TrainedTarget:
+        """The target parser, with the scores of others that have not seen their trees."""
+        return train_target(self.train, rng=np.random.default_rng(1))
+
+
+Measure = Callable[[Setting], Figures]
+
+
+def alone(setting: Setting) -> Figures:
+    """Score both parsers without each other; the time is the target's."""
+    trees = [pair.target for pair in setting.train]
+    parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1), options=TrainingOptions())
+    return {**accuracy_alone(parser, setting.test), "source": source_accuracy(setting)}
+
+
+def accuracy_alone(parser: ArcParser, pairs: Sequence[SentencePair]) -> Figures:
+    """Score a parser of the target, sentence after sentence."""
+    right, seconds = 0, 0.0
+    for number, pair in enumerate(pairs):
+        start = time.process_time()
+        parsed = parser.parse(pair.target)
+        seconds += time.process_time() - start if number >= UNTIMED else 0.0
+        right += int((parsed.heads == pair.target.heads)[1:].sum())
+    words = sum(len(pair.target) for pair in pairs)
+    return {"target": 100 * right / words, "milliseconds": 1000 * seconds / (len(pairs) - UNTIMED)}
+
+
+def source_accuracy(setting: Setting) -> float:
+    """Return the UAS of the source parser alone."""
+    sentences = [pair.source for pair in setting.test]
+    trees = setting.source.parse_all(sentences)
+    right = sum(
+        int((tree.heads == gold.heads)[1:].sum()) for tree, gold in zip(trees, sentences, strict=True)
+    )
+    return 100 * right / sum(map(len, sentences))
+
+
+def untrained_mono(setting: Setting) -> Figures:
+    """Join two parsers by MONO with log-potential 1, all candidate links alike."""
+    weights = np.zeros(1 << HASH_BITS)
+    words = word_hashes(setting.test[0].source)
+    mono = np.array([FAMILIES.index("MONO")], dtype=np.int8)
+    # The template without atoms: its feature is there whatever the words.
+    bias = factor_buckets(mono, np.zeros((1, 4), np.int32), words, words)[0, FACTOR_TEMPLATES.index(())]
+    weights[bias] = 1.0
+    parser = JointParser(setting.source, setting.target.parser, JointWeights(weights, 1.0), ("MONO",))
+    return accuracy(parser, [unweighted(pair) for pair in setting.test])
+
+
+def unweighted(pair: SentencePair) -> SentencePair:
+    """Return the pair with equally likely links."""
+    links = pair.alignment
+    even = make_alignment(links.n_source, links.n_target, links.links, weights=np.full(len(links.links), 0.5))
+    return replace(pair, alignment=even)
+
+
+def synchronous(setting: Setting) -> Figures:
+    """Join two parsers by SYNCH."""
+    return accuracy(synchronous_parser(setting.source, setting.target.parser), setting.test)
+
+
+def trained(
+    source_tree: str,
+    families: tuple[str, ...] = FAMILIES,
+    options: JointTrainingOptions | None = None,
+) -> Measure:
+    """Return what trains a joint model and scores it."""
+
+    def measure(setting: Setting) -> Figures:
+        start = time.process_time()
+        parser, report = train_joint_parser(
+            setting.train,
+            setting.source,
+            rng=np.random.default_rng(1),
+            source_tree=source_tree,
+            families=families,
+            joint_training=options,
+            target=setting.target,
+        )
+        seconds = time.process_time() - start
+        settled = 100 * report.statuses[Status.CONVERGED] / report.statuses.total()
+        training = {"training seconds": seconds, "converged in training": settled}
+        return {**accuracy(parser, setting.test), **training}
+
+    return measure
+
+
+def accuracy(parser: JointParser, pairs: Sequence[SentencePair]) -> Figures:
+    """Parse pairs and count right heads on both sides, seconds, and runs that converged."""
+    counts: Counter[str] = Counter()
+    seconds = 0.0
+    for number, pair in enumerate(pairs):
+        start = time.process_time()
+        parsed = parser.parse_pair(pair.source, pair.target, pair.alignment)
+        seconds += time.process_time() - start if number >= UNTIMED else 0.0
+        counts["target"] += int((parsed.target.heads == pair.target.heads)[1:].sum())
+        counts["source"] += int((parsed.source.heads == pair.source.heads)[1:].sum())
+        counts["target words"] += len(pair.target)
+        counts["source words"] += len(pair.source)
+        counts["converged"] += parsed.status is Status.CONVERGED
+    return {
+        "target": 100 * counts["target"] / counts["target words"],
+        "source": 100 * counts["source"] / counts["source words"],
+        "milliseconds": 1000 * seconds / (len(pairs) - UNTIMED),
+        "converged": 100 * counts["converged"] / len(pairs),
+    }
+
+
+CONDITIONS: dict[str, Measure] = {
+    TARGET_ONLY: alone,
+    SYNCHRONOUS: synchronous,
+    MONO_PARSE: untrained_mono,
+    JOINT: trained("joint"),
+    PIPELINED: trained("best"),
+    TRUE_SOURCE: trained("observed"),
+    MONO_TRAINING: trained("joint", ("MONO",)),
+}
+# Measured on dev, where choices may be made.
+ABLATIONS: dict[str, Measure] = {
+    "without source evidence": trained("joint", options=JointTrainingOptions(source_evidence=0.0)),
+    "without SGRAND and SSIB": trained(
+        "joint", tuple(name for name in FAMILIES if name not in ("SGRAND", "SSIB"))
+    ),
+    "without grandparents and siblings": trained("joint", FAMILIES[:4]),
+    "QG-mono training, 1-best source": trained("best", ("MONO",)),
+    "QG-mono training, true source": trained("observed", ("MONO",)),
+}

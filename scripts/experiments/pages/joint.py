@@ -1,0 +1,160 @@
+"""What pages on joint parsing say in figures, computed from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from scripts.experiments.harness.page import Tables
+from scripts.experiments.harness.tables import Table, listed, span
+
+Phrases = Mapping[str, str]
+CORPORA = {"lines": "Swedish", "partut": "Italian", "pud-de": "German", "pud-zh": "Chinese"}
+ALONE, JOINT, PIPELINED = "target only", "full QG, joint", "full QG, 1-best source"
+TRUE, MONO, SYNCHRONOUS = "full QG, true source", "QG-mono training", "synchronous"
+
+
+def gains(table: Table, one: str, other: str, *, least: int = 0) -> dict[int, float]:
+    """Return the differences of two rows by number of trees, where there are both, from ``least`` trees up."""
+    sizes = [size for size in table.header[1:] if int(size) >= least]
+    return {
+        int(size): table.number(one, size) - table.number(other, size)
+        for size in sizes
+        if table.has(one, size) and table.has(other, size)
+    }
+
+
+def by_language(spans: Mapping[str, Iterable[float]]) -> str:
+    """Say between what and what values lie in each language."""
+    found = {language: list(values) for language, values in spans.items()}
+    return listed(
+        [f"{span(values, digits=2, sign=True)} ({name})" for name, values in found.items() if values]
+    )
+
+
+def joint_parsing(tables: Tables) -> Phrases:
+    target = {
+        language: tables[f"{name} target"] for name, language in CORPORA.items() if f"{name} target" in tables
+    }
+    source = {
+        language: tables[f"{name} source"] for name, language in CORPORA.items() if f"{name} source" in tables
+    }
+    dev = tables["dev"]
+
+    def compared(sides: Mapping[str, Table], one: str, other: str, least: int = 0) -> str:
+        found = {language: gains(table, one, other, least=least) for language, table in sides.items()}
+        return by_language({language: values.values() for language, values in found.items()})
+
+    def twice(sign: int) -> str:
+        """Name the numbers of trees with which the joint model is above, or below, twice the trees alone."""
+        named = []
+        for language, table in target.items():
+            sizes = [
+                size
+                for size in table.header[1:]
+                if table.has(JOINT, size)
+                and table.has(ALONE, str(2 * int(size)))
+                and sign * (table.number(JOINT, size) - table.number(ALONE, str(2 * int(size)))) > 0
+            ]
+            named += [f"{language} ({', '.join(sizes)})"] if sizes else []
+        return listed(named)
+
+    def on_dev(one: str, other: str, column: str) -> str:
+        return f"{dev.number('400', one, column) - dev.number('400', other, column):+.2f}"
+
+    below = [value for table in target.values() for value in gains(table, SYNCHRONOUS, MONO).values()]
+    settled = tables["converged"]
+    times = tables["milliseconds"]
+    ratios = (
+        times.number(MONO, size) / times.number(JOINT, size)
+        for size in times.header[1:]
+        if times.has(MONO, size) and times.has(JOINT, size)
+    )
+    lines = source["Swedish"]
+    english = lines.number(ALONE, "1000")
+    chinese = gains(target["Chinese"], TRUE, ALONE).values()
+    return {
+        "twice: above": twice(1),
+        "twice: below": twice(-1),
+        "joint over pipelined": compared(target, JOINT, PIPELINED, 200),
+        "English errors": f"{100 - english:.1f}",
+        "true trees": f"{gains(target['Swedish'], TRUE, PIPELINED)[1000]:.1f}",
+        "English mended": f"{lines.number(JOINT, '1000') - english:.1f}",
+        "families over MONO": compared(target, JOINT, MONO, 200),
+        "families, true trees": on_dev(TRUE, "QG-mono training, true source", "Swedish UAS"),
+        "English gain": compared(source, JOINT, ALONE, 400),
+        "evidence: with": on_dev(JOINT, ALONE, "English UAS"),
+        "evidence: without": on_dev("without source evidence", ALONE, "English UAS"),
+        "synchronous": compared(target, SYNCHRONOUS, ALONE),
+        "synchronous below": f"{sum(value < 0 for value in below)} of {len(below)}",
+        "synchronous settled": span(
+            settled.number(SYNCHRONOUS, size) for size in settled.header[1:] if settled.has(SYNCHRONOUS, size)
+        ),
+        "Chinese": span(gains(target["Chinese"], JOINT, ALONE).values(), digits=2),
+        "Chinese: true trees": f"{max(chinese):.1f}",
+        "MONO time": f"{span((100 * ratio for ratio in ratios), digits=0)}%",
+    }
+
+
+def joint_links(tables: Tables) -> Phrases:
+    errors, parsing, lines = tables["alignment errors"], tables["hand alignments"], tables["link features"]
+    plain = "ALIGN and fertilities"
+    more = [name for name in errors.names if name.startswith("with ")]
+    ours, hand = "the aligner's links", "hand alignments"
+    observed = f"{ours}, those by hand observed in training"
+    trees = ("source tree inferred", "1-best source tree")
+
+    def change(column: str) -> list[float]:
+        return [errors.number(name, column) - errors.number(plain, column) for name in more]
+
+    def difference(one: str, other: str) -> str:
+        found = (
+            value for tree in trees for value in gains(parsing, f"{one}, {tree}", f"{other}, {tree}").values()
+        )
+        return span(found, sign=True)
+
+    other_language = (value for tree in trees for value in gains(parsing, f"{ours}, {tree}", ALONE).values())
+
+    def on_lines(name: str) -> str:
+        return f"{lines.number(name, 'Swedish UAS') - lines.number('full QG', 'Swedish UAS'):+.2f}"
+
+    return {
+        "AER: aligner": errors.cell(ours, "test"),
+        "AER: no tags": errors.cell(f"{plain}, without tags", "test"),
+        "AER: tags": errors.cell(plain, "test"),
+        "most on dev": f"{max(map(abs, change('dev, five folds'))):.2f}",
+        "more on test": span(change("test"), digits=2, sign=True),
+        "by hand": difference(hand, ours),
+        "other language": span(other_language, sign=True),
+        "observed": difference(observed, ours),
+        "LinES: target words": on_lines("with ALIGNHMM over target words"),
+        "LinES: source words": on_lines("with ALIGNHMM over source words"),
+        "LinES: dictionary": on_lines("with a dictionary"),
+    }
+
+
+def joint_monolingual(tables: Tables) -> Phrases:
+    swedish, italian = tables["lines"], tables["partut"]
+    channel, one, two = "noisy channel", "co-trained, one round", "co-trained, two rounds"
+    bilingual = "full QG, joint, with the source"
+
+    def gain(table: Table, condition: str, other: str = ALONE) -> str:
+        return span(gains(table, condition, other).values(), sign=True)
+
+    def both(condition: str) -> str:
+        return listed(
+            [
+                f"{gain(table, condition)} ({name})"
+                for name, table in (("Swedish", swedish), ("Italian", italian))
+            ]
+        )
+
+    return {
+        "Swedish: channel": gain(swedish, channel),
+        "Swedish: channel over joint": gain(swedish, channel, bilingual),
+        "Swedish: all factors": gain(swedish, "noisy channel, all factors", channel),
+        "Italian: channel": gain(italian, channel),
+        "Italian: one round": gain(italian, one),
+        "Italian: two rounds": gain(italian, two),
+        "source words": both("noisy channel, source words too"),
+        "self-training": both("self-trained"),
+    }

@@ -1,0 +1,120 @@
+"""What pages on parsing say in figures, computed from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scripts.experiments.harness.page import Tables
+from scripts.experiments.harness.tables import listed, numbers, span
+
+Phrases = Mapping[str, str]
+
+
+def second_order(tables: Tables) -> Phrases:
+    gains = tables["gains"]
+    three = [gains.number(name, "gain") for name in ("Danish-DDT", "Dutch-Alpino", "Hungarian-Szeged")]
+    return {
+        "mean of three": f"{sum(three) / len(three):.2f}",
+        "all of English": f"{gains.number('English-EWT', 'gain'):.2f}",
+        "a twelfth of English": f"{gains.number('English-EWT, 1 in 12', 'gain'):.2f}",
+    }
+
+
+def nonprojective(tables: Tables) -> Phrases:
+    uas, crossing, time = tables["uas"], tables["crossing"], tables["time"]
+    names = uas.header[1:]
+    first, nocross, richest = "TREE + LINK", "+ NOCROSS", "+ CHILDSEQ"
+    best, mbr, climbed = "exact projective, best tree", "exact projective, MBR", "best tree + hill climbing"
+
+    def gains(one: str, other: str) -> dict[str, float]:
+        return {name: uas.number(one, name) - uas.number(other, name) for name in names}
+
+    def times_as_many(way: str) -> str:
+        ratios = (crossing.number(way, name) / crossing.number("test file", name) for name in names)
+        return ", ".join(f"{ratio:.1f} ({name})" for ratio, name in zip(ratios, names, strict=True))
+
+    of_all = gains(richest, first)
+    significant = [name for name in names if "*" in uas.cell(richest, name)]
+    others = [f"{name} ({of_all[name]:+.2f})" for name in names if name not in significant]
+    return {
+        "crossing without": times_as_many(first),
+        "crossing with": times_as_many(nocross),
+        "gain of NOCROSS": span(gains(nocross, first).values(), digits=2),
+        "significant gain of NOCROSS": listed([name for name in names if "*" in uas.cell(nocross, name)]),
+        "gain of all": span(of_all.values(), digits=2, sign=True),
+        "significant gain of all": listed(significant),
+        "not significant": f"Not significantly: {listed(others)}; why was not found out." if others else "",
+        "gain over best": span(gains(richest, best).values()),
+        "better than MBR": listed([name for name, gain in gains(richest, mbr).items() if gain > 0]),
+        "gain of climbing": span(gains(climbed, best).values(), digits=2, sign=True),
+        "time of climbing": span(time.number(climbed, name) / time.number(richest, name) for name in names),
+    }
+
+
+def hard_constraints(tables: Tables) -> Phrases:
+    uas = tables["uas"]
+    names = uas.header[1:]
+
+    def both(constraint: str, name: str) -> list[float]:
+        """Return the UAS where TREE was used in training and where the constraint was."""
+        return numbers(uas.cell(constraint, name).replace("*", ""))
+
+    def most(constraints: tuple[str, ...], other: str) -> str:
+        return f"{max(abs(a - b) for c in constraints for n in names for a, b in zip(both(c, n), both(other, n))):.2f}"
+
+    better = [name for name in names if uas.number("PTREE", name) > uas.number("TREE", name)]
+    decoded = {name: uas.cell("EXACTLY1", name).partition("(")[0] for name in names}
+    return {
+        "most of EXACTLY1": most(("EXACTLY1", "EXACTLY1 + NO2CYCLE"), "TREE"),
+        "significant EXACTLY1": listed([name for name in names if "*" in decoded[name]]),
+        "most of ATMOST1": most(("ATMOST1",), "EXACTLY1"),
+        "missing of NOT2": span((both("TREE", name)[1] - both("NOT2", name)[1] for name in names), digits=2),
+        "better PTREE": listed(better),
+        "significant PTREE": listed([name for name in better if "*" in uas.cell("PTREE", name)]),
+    }
+
+
+def relaxation(tables: Tables) -> Phrases:
+    most = "0.1"
+    pruned = {name: one for name, one in tables.items() if "pruning" not in name}
+    unpruned = tables["danish test, next to no pruning"]
+    english = [pruned[name].number(most, "against full") for name in ("english dev", "english test")]
+    return {
+        "factors": span((one.number(most, "share %") for one in pruned.values()), digits=0),
+        "English": span(english, digits=2, sign=True),
+        "Danish": pruned["danish test"].cell(most, "against full"),
+        "least p": f"{min(p for one in pruned.values() for p in one.numbers_in('p')):g}",
+        "factors without pruning": unpruned.cell(most, "share %"),
+        "time": f"{100 * unpruned.number(most, 'ms') / unpruned.number('0', 'ms'):.0f}%",
+        "gain": unpruned.cell(most, "against full"),
+        "pruned": f"{unpruned.number(most, 'UAS') - pruned['danish test'].number('0', 'UAS'):+.2f}",
+    }
+
+
+TEN, EXACT = "BP, flooding, 10", "exact, MBR"
+
+
+def search_error(tables: Tables) -> Phrases:
+    def faster(model: str) -> str:
+        """Say for joined texts of how many words exact MBR is faster than ten iterations."""
+        joined = tables[f"{model}: joined"]
+        return listed(
+            [n for n in joined.names if joined.number(n, f"{EXACT}, ms") < joined.number(n, f"{TEN}, ms")]
+        )
+
+    return {
+        "GRAND: error": tables["GRAND"].cell(TEN, "by sentence %"),
+        "CHILDSEQ: error": tables["GRAND + CHILDSEQ"].cell(TEN, "by sentence %"),
+        "faster without pruning": faster("GRAND + CHILDSEQ"),
+        "faster pruned": faster("GRAND + CHILDSEQ, pruned"),
+    }
+
+
+def learned_search_error(tables: Tables) -> Phrases:
+    both = tables.values()
+    return {
+        "GRAND: error": tables["GRAND"].cell(TEN, "by sentence %"),
+        "CHILDSEQ: error": tables["GRAND + CHILDSEQ"].cell(TEN, "by sentence %"),
+        "not settled": span((100 - one.number(TEN, "settled %") for one in both), digits=0),
+        "UAS": f"{max(abs(one.number(TEN, 'UAS') - one.number(EXACT, 'UAS')) for one in both):.2f}",
+    }

@@ -1,0 +1,53 @@
+"""What pages on tags and links say in figures, computed from their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scripts.experiments.harness.page import Tables
+from scripts.experiments.harness.tables import span
+
+Phrases = Mapping[str, str]
+
+
+def tagging(tables: Tables) -> Phrases:
+    accuracy = tables["accuracy"]
+    gains = (
+        accuracy.number(name, "+ whole contractions") - accuracy.number(name, "words only")
+        for name in accuracy.names
+    )
+    return {"contractions": f"between {span(gains, sign=True)}".replace(" to ", " and ")}
+
+
+def joint_tagging(tables: Tables) -> Phrases:
+    accuracy, convergence = tables["accuracy"], tables["convergence"]
+    first, joint, gold = "tagging first", "joint", "gold tags"
+
+    def made_good(treebank: str) -> str:
+        """Return what part of the loss by wrong tags the joint parser gains."""
+        lost, gained = (
+            accuracy.number(f"{treebank}: test", better, "UAS")
+            - accuracy.number(f"{treebank}: test", first, "UAS")
+            for better in (gold, joint)
+        )
+        return f"{100 * gained / lost:.0f}%"
+
+    ratios = (
+        accuracy.number(name, joint, "ms a sentence") / accuracy.number(name, first, "ms a sentence")
+        for name in dict.fromkeys(accuracy.names)
+    )
+    return {
+        "made good: Turkish": made_good("turkish-imst"),
+        "made good: Hungarian": made_good("hungarian-szeged"),
+        "time": span(ratios, digits=0),
+        "settled": f"{span(convergence.numbers_in('within 30'), digits=0)}%",
+    }
+
+
+def unspaced(tables: Tables) -> Phrases:
+    chinese = tables["chinese"]
+    alone = chinese.number("PUD alone", "parallel")
+    return {
+        "with the option": f"{chinese.number('with bitext and the option', 'parallel') / alone:.1f}",
+        "with OpenCC": f"{chinese.number('with bitext, the option, and OpenCC', 'parallel') / alone:.1f}",
+    }
