@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -43,6 +43,25 @@ def track(
     """Yield ``items`` while a bar that names ``description`` shows how far they are."""
     from tqdm import tqdm
 
+    yield from tqdm(
+        items, desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False
+    )
+
+
+@contextmanager
+def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[[], None]]:
+    """Show a bar that moves on by one with each call of what is yielded, for work that is no single loop."""
+    from tqdm import tqdm
+
+    with tqdm(desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False) as moving:
+        yield lambda: _move_on(moving)
+
+
+def _move_on(moving: Any) -> None:
+    moving.update(1)
+
+
+def _hidden() -> bool | None:
+    """Return what tqdm takes for it: None, that a terminal decides."""
     shown = _SHOWN.get()
-    hidden = None if shown is None else not shown
-    yield from tqdm(items, desc=description, total=total, unit=unit, disable=hidden, delay=2.0, leave=False)
+    return None if shown is None else not shown

@@ -22,6 +22,7 @@ from qsproj.alignment.symmetrize import (
 from qsproj.alignment.unspaced import carry_to_words, check_side, cut_pair, known_words
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import UsageError, unknown_name
+from qsproj.parallel import THIS_PROCESS, Workers
 
 if TYPE_CHECKING:
     from qsproj.alignment.hmm import HmmSettings
@@ -58,6 +59,7 @@ def align_words(
     threshold: float = DEFAULT_THRESHOLD,
     settings: HmmSettings | None = None,
     unspaced: str | None = None,
+    workers: Workers = THIS_PROCESS,
 ) -> Iterator[Alignment]:
     """Align a bitext, learning from nothing but itself.
 
@@ -77,6 +79,8 @@ def align_words(
     unspaced : str or None
         The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
         pieces to learn from, see :mod:`qsproj.alignment.unspaced`. Links are between words all the same.
+    workers : Workers
+        Who computes, for ``hmm``; the result does not depend on it.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def align_words(
         check_links_only(name)
         find_eflomal()
         return _links_of_eflomal(_between_words(_by_eflomal, list(pairs), unspaced), name)
-    by_hmm = partial(_by_hmm, settings=settings)
+    by_hmm = partial(_by_hmm, settings=settings, workers=workers)
     return _links_of_hmm(_between_words(by_hmm, pairs, unspaced), name, threshold)
 
 
@@ -121,11 +125,11 @@ def _between_words(
         yield Directed((len(pair[0]), len(pair[1])), forward, backward)
 
 
-def _by_hmm(pairs: Pairs, settings: HmmSettings | None) -> Iterator[Directed]:
+def _by_hmm(pairs: Pairs, settings: HmmSettings | None, workers: Workers) -> Iterator[Directed]:
     from qsproj.alignment.hmm import train_hmm
 
     bitext = encode_bitext(pairs)
-    for size, (forward, backward) in zip(bitext.lengths, train_hmm(bitext, settings)):
+    for size, (forward, backward) in zip(bitext.lengths, train_hmm(bitext, settings, workers=workers)):
         yield Directed(size, forward, backward)
 
 

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment.encoding import EncodedBitext, WordPairs, find_word_pairs, letters
-from qsproj.progress import track
+from qsproj.alignment.shards import Shard, Sweep, first_counts, split, sweep_shards
+from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.progress import bar
 
 if TYPE_CHECKING:
     from qsproj.kernels.align.hmm_leave_one_out import Jumps, LexicalCounts
-
-# Sentence pairs between two updates of the progress bar.
-_BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +44,8 @@ class HmmSettings:
         Longest jump with a weight of its own.
     jump_prior : float
         Pseudo-count that holds each jump weight to its last value.
+    shard : int
+        Sentence pairs that learn from one another within a sweep; others learn from them in the next.
     """
 
     ibm1_sweeps: int = 3
@@ -55,6 +56,7 @@ class HmmSettings:
     null_prior: float = 1e-3
     reach: int = 6
     jump_prior: float = 1.0
+    shard: int = 10000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,84 +66,82 @@ class LinkPosteriors:
     Attributes
     ----------
     bitext : EncodedBitext
-        The sentences; its cells number the rows of ``table``.
-    table : float32[cells, 2]
+        The sentences.
+    tables : tuple of float32[cells, 2]
+        One for each shard, in their order; the cells of sentence after sentence, as ``bitext`` numbers them:
         p(target word comes from source word), p(source word comes from target word).
     log_likelihoods : tuple of float
         After each sweep: both directions together, each sentence given all others (natural log).
     """
 
     bitext: EncodedBitext
-    table: NDArray[np.float32]
+    tables: tuple[NDArray[np.float32], ...]
     log_likelihoods: tuple[float, ...]
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Yield (forward, backward), float32[m, n] views, for each pair; [0, 0] where not aligned."""
-        offsets = self.bitext
-        sizes = zip(np.diff(offsets.source_offsets).tolist(), np.diff(offsets.target_offsets).tolist())
-        for begin, (m, n) in zip(offsets.cell_offsets.tolist(), sizes):
-            cells = self.table[begin : begin + m * n].reshape(m, n, 2)
+        tables = iter(self.tables)
+        table, begin = np.zeros((0, 2), dtype=np.float32), 0
+        for m, n in zip(
+            np.diff(self.bitext.source_offsets).tolist(), np.diff(self.bitext.target_offsets).tolist()
+        ):
+            while m * n and begin == len(table):
+                table, begin = next(tables), 0
+            cells = table[begin : begin + m * n].reshape(m, n, 2)
+            begin += m * n
             yield cells[:, :, 0], cells[:, :, 1]
 
 
-def train_hmm(bitext: EncodedBitext, settings: HmmSettings | None = None) -> LinkPosteriors:
+def train_hmm(
+    bitext: EncodedBitext, settings: HmmSettings | None = None, *, workers: Workers = THIS_PROCESS
+) -> LinkPosteriors:
     """Return the link posteriors of every sentence pair.
 
-    Deterministic. O(cells * reach) time a sweep; about 16 bytes a cell and 16 a word pair.
+    Deterministic. O(cells * reach) time a sweep; about 16 bytes a cell and 16 a word pair. Each shard of
+    ``settings.shard`` pairs goes through its sentences one by one, from the counts that all shards had after
+    the sweep before; what they have changed is then added up, in their order.
+
+    Parameters
+    ----------
+    workers : Workers
+        Who sweeps over the shards; the result does not depend on it.
+
+    *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
     """
-    from qsproj.kernels.align.hmm_leave_one_out import Cells, Jumps, Shares, add_all_shares, sweep
-
     settings = settings or HmmSettings()
-    pairs = find_word_pairs(bitext)
-    cells = Cells(
-        bitext.source_words,
-        bitext.source_offsets,
-        bitext.target_words,
-        bitext.target_offsets,
-        bitext.cell_offsets,
-        pairs.of_cells,
-    )
-    prior = _prior(bitext, pairs, settings)
-    counts = _no_counts(bitext, len(pairs.targets))
-    shares = Shares(
-        _uniform_shares(bitext),
-        np.zeros(len(bitext.source_words), dtype=np.float32),
-        np.zeros(len(bitext.target_words), dtype=np.float32),
-    )
-    sentences = len(bitext.lengths)
-    add_all_shares(cells, shares, counts)
+    shards, prior = _prepared(bitext, settings)
+    counts = first_counts(shards, _no_counts(bitext, len(prior.pairs)))
     weights = np.tile(_first_jumps(settings.reach), (2, 1))
-    posteriors = np.zeros((len(pairs.of_cells), 2), dtype=np.float32)
-    log_likelihoods = []
-    for number in range(settings.ibm1_sweeps + settings.hmm_sweeps):
-        use_jumps = number >= settings.ibm1_sweeps
-        jumps = Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
-        total = 0.0
-        batches = range(0, sentences, _BATCH)
-        for first in track(batches, f"sweep {number + 1}", total=len(batches), unit="batch"):
-            total += sweep(
-                first,
-                min(first + _BATCH, sentences),
-                cells,
-                counts,
-                prior,
-                shares,
-                jumps,
-                settings.null_probability,
-                use_jumps,
-                posteriors,
+    sweeps = settings.ibm1_sweeps + settings.hmm_sweeps
+    log_likelihoods: list[float] = []
+    tables: tuple[NDArray[np.float32], ...] = ()
+    with bar("aligning", total=sweeps * len(shards), unit="shard") as progress:
+        for number in range(sweeps):
+            use_jumps = number >= settings.ibm1_sweeps
+            result = sweep_shards(
+                shards,
+                Sweep(
+                    counts=counts,
+                    prior=prior,
+                    jumps=weights,
+                    null_probability=settings.null_probability,
+                    use_jumps=use_jumps,
+                    keep_posteriors=number == sweeps - 1,
+                ),
+                workers=workers,
+                progress=progress,
             )
-        log_likelihoods.append(total)
-        if use_jumps:
-            weights = _updated_jumps(jumps, settings.jump_prior)
-    return LinkPosteriors(bitext, posteriors, tuple(log_likelihoods))
+            shards, counts, tables = result.shards, result.counts, result.tables
+            log_likelihoods.append(result.log_likelihood)
+            if use_jumps:
+                weights = _updated_jumps(result.jumps, settings.jump_prior)
+    return LinkPosteriors(bitext, tables, tuple(log_likelihoods))
 
 
-def _uniform_shares(bitext: EncodedBitext) -> NDArray[np.float32]:
-    """Return float32[cells]: the mean of 1/m and 1/n, where a word may come from any of the other side."""
-    m, n = np.diff(bitext.source_offsets), np.diff(bitext.target_offsets)
-    share = 0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)
-    return np.repeat(share.astype(np.float32), m * n)
+def _prepared(bitext: EncodedBitext, settings: HmmSettings) -> tuple[tuple[Shard, ...], LexicalCounts]:
+    """Return shards and prior; the word pairs of all cells, which the shards number anew, are let go of."""
+    pairs = find_word_pairs(bitext)
+    return split(bitext, pairs, size=settings.shard), _prior(bitext, pairs, settings)
 
 
 def _no_counts(bitext: EncodedBitext, pairs: int) -> LexicalCounts:

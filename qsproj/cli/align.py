@@ -27,11 +27,12 @@ from qsproj.alignment.reading import read_word_pairs
 from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.chosen_links import add_choosing, chooses, chosen_links
-from qsproj.cli.options.common import add_output, check_one_standard_input, number
+from qsproj.cli.options.common import add_output, add_workers, check_one_standard_input, number, workers_of
 from qsproj.cli.options.pair_files import check_keeps_inputs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import UsageError, counted
+from qsproj.parallel import THIS_PROCESS
 
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
@@ -81,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(SIDES)}: written without spaces between words; learn from parts of its words",
     )
     add_choosing(parser)
+    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -97,6 +99,8 @@ def _check_method(options: argparse.Namespace) -> None:
     """Raise UsageError when an option is given that goes unread by this method or symmetrisation."""
     if options.weights and options.method == "eflomal":
         raise UsageError("eflomal gives links without probabilities; leave out --weights")
+    if options.method == "eflomal" and workers_of(options) != THIS_PROCESS:
+        raise UsageError("eflomal is one program; leave out --jobs, --backend and --scheduler")
     name = options.symmetrize or METHODS.get(options.method, THRESHOLD)
     if options.threshold is not None and name in SYMMETRIZATIONS:
         raise UsageError(f"--threshold is for --symmetrize {THRESHOLD}, found {name}; leave it out")
@@ -113,6 +117,7 @@ def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignmen
         symmetrization=options.symmetrize,
         threshold=threshold,
         unspaced=options.unspaced,
+        workers=workers_of(options),
     )
 
 

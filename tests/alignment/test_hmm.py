@@ -5,6 +5,7 @@ import pytest
 
 from qsproj.alignment.encoding import alignable, encode_bitext
 from qsproj.alignment.hmm import HmmSettings, train_hmm
+from qsproj.parallel import THIS_PROCESS, Workers
 from tests.oracles import alignment as oracle
 
 PLAIN = {"likeness_prior": 0.0, "lexical_prior": 0.01, "null_prior": 0.02, "null_probability": 0.2}
@@ -78,7 +79,7 @@ def test_likelihood_rises_over_the_sweeps_of_each_model():
 
 def test_same_bytes_again():
     sources, targets = random_bitext(9, [(5, 6)] * 40, words=12)
-    tables = [train_hmm(encode_bitext(zip(sources, targets))).table for _ in range(2)]
+    tables = [train_hmm(encode_bitext(zip(sources, targets))).tables[0] for _ in range(2)]
     assert tables[0].tobytes() == tables[1].tobytes()
 
 
@@ -113,3 +114,42 @@ def test_case_and_sharp_s_are_folded():
     bitext = encode_bitext([(["The", "the"], ["daß", "dass", "DASS"])])
     assert bitext.source_vocabulary == ("the",)
     assert bitext.target_vocabulary == ("dass",)
+
+
+def shards_of(pairs, size, workers=THIS_PROCESS):
+    return train_hmm(encode_bitext(pairs), HmmSettings(shard=size), workers=workers)
+
+
+def test_shards_find_the_same_dictionary():
+    pairs, orders = dictionary_bitext(200)
+    right = sum(
+        (forward.argmax(axis=0) == order).sum()
+        for (forward, _), order in zip(shards_of(pairs, 50), orders, strict=True)
+    )
+    assert right > 0.95 * sum(map(len, orders))
+
+
+def test_one_sweep_over_shards_is_that_over_each_from_the_same_counts():
+    """Two shards: the second knows of the first only what all knew before the sweep."""
+    pairs, _ = dictionary_bitext(20)
+    settings = {"ibm1_sweeps": 0, "hmm_sweeps": 1}
+    whole = list(train_hmm(encode_bitext(pairs), HmmSettings(**settings)))
+    halves = list(train_hmm(encode_bitext(pairs), HmmSettings(shard=10, **settings)))
+    turned = list(train_hmm(encode_bitext(pairs[10:] + pairs[:10]), HmmSettings(shard=10, **settings)))
+    for one, other in zip(whole[:10], halves[:10], strict=True):
+        np.testing.assert_allclose(one[0], other[0], atol=1e-6)
+    assert any(np.abs(one[0] - other[0]).max() > 1e-3 for one, other in zip(whole[10:], halves[10:]))
+    for one, other in zip(halves, turned[10:] + turned[:10], strict=True):
+        np.testing.assert_allclose(one[0], other[0], atol=1e-6)
+
+
+def test_processes_give_the_same_bytes():
+    pairs, _ = dictionary_bitext(120)
+    here, there = (shards_of(pairs, 30, workers) for workers in (THIS_PROCESS, Workers(jobs=2)))
+    assert here.log_likelihoods == there.log_likelihoods
+    assert [table.tobytes() for table in here.tables] == [table.tobytes() for table in there.tables]
+
+
+def test_shards_of_empty_sentences():
+    pairs = [([], ["x"]), (["a"], ["x"]), ([], []), (["a"], [])]
+    assert [forward.shape for forward, _ in shards_of(pairs, 1)] == [(0, 0), (1, 1), (0, 0), (0, 0)]

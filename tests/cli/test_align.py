@@ -114,3 +114,13 @@ def test_empty_file(run_cli, tmp_path):
     outcome = run_cli("align", tmp_path / "empty")
     assert outcome.code == 2
     assert "found no line, expected sentence pairs" in outcome.err
+
+
+def test_processes_give_the_same_links(run_cli, pairs):
+    assert run_cli("align", pairs, "--jobs", "2").out == run_cli("align", pairs).out
+
+
+def test_eflomal_takes_no_jobs(run_cli, pairs):
+    outcome = run_cli("align", pairs, "--method", "eflomal", "--jobs", "2")
+    assert outcome.code == 2
+    assert "eflomal is one program; leave out --jobs" in outcome.err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.symmetrize import THRESHOLD
-from qsproj.cli.options.common import add_seed, check_outputs_differ
+from qsproj.cli.options.common import add_seed, check_outputs_differ, workers_of
 from qsproj.cli.options.hand_alignments import (
     add_link_learning,
     alignment_families,
@@ -90,7 +90,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     hand = _hand_alignments(options, sizes) if chooser is None else []
     whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
-    pairs = propose_links(sentences, unspaced=options.unspaced)
+    pairs = propose_links(sentences, unspaced=options.unspaced, workers=workers_of(options))
     if chooser is not None:
         chosen = choose_links(chooser, pairs, threshold=threshold)
     else:

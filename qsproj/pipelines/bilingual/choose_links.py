@@ -14,6 +14,7 @@ from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_evidence import HandLinkCounts, count_hand_links
+from qsproj.parallel import THIS_PROCESS, Workers
 
 # The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be
 # chosen; at 0.02 hardly more are (XL-WA dev, cross-validated).
@@ -21,14 +22,17 @@ CANDIDATE_THRESHOLD = 0.05
 
 
 def propose_links(
-    sentences: Sequence[tuple[Sentence, Sentence]], *, unspaced: str | None = None
+    sentences: Sequence[tuple[Sentence, Sentence]],
+    *,
+    unspaced: str | None = None,
+    workers: Workers = THIS_PROCESS,
 ) -> Iterator[SentencePair]:
     """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links.
 
-    ``unspaced`` as for :func:`~qsproj.alignment.aligners.align_words`.
+    ``unspaced`` and ``workers`` as for :func:`~qsproj.alignment.aligners.align_words`.
     """
     words = ((source.forms, target.forms) for source, target in sentences)
-    proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced)
+    proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced, workers=workers)
     for (source, target), links in zip(sentences, proposed, strict=True):
         yield SentencePair(source, target, links)
 
