@@ -6,7 +6,8 @@ was changed since reading is put into the original rows. Format: universaldepend
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from sys import intern
 from typing import NamedTuple, TextIO
@@ -98,9 +99,22 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     if isinstance(sentences, Sentence | str):
         found = "one Sentence" if isinstance(sentences, Sentence) else f"the string {shown(sentences)}"
         raise UsageError(f"found {found} as sentences, expected a list of them; put it in a list")
+    with conllu_output(path_or_file) as write:
+        for sentence in sentences:
+            write(sentence)
+
+
+@contextmanager
+def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentence], None]]:
+    """Open a file of CoNLL-U for sentences that are written one by one, as to two files in step.
+
+    Parameters and errors are those of :func:`write_conllu`; what is yielded writes a sentence.
+    """
     with open_output(path_or_file) as handle:
         layout: Layout | None = None
-        for sentence in sentences:
+
+        def write(sentence: Sentence) -> None:
+            nonlocal layout
             if layout is None:
                 start = layout_of(sentence).start
             else:
@@ -109,6 +123,8 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
             layout = layout_of(sentence)
             text = layout.newline.join(_current_lines(sentence, layout))
             handle.write(f"{start}{text}{layout.end}")
+
+        yield write
 
 
 class _Block(NamedTuple):
