@@ -22,11 +22,11 @@ class AlignmentScores:
     sentences : int
         Sentence pairs compared.
     found : int
-        Links of the system, |A|.
+        Links of the system, ``|A|``.
     sure, possible : int
-        Links of the gold standard: sure ones, |S|; and those that are sure or possible, |P|.
+        Links of the gold standard: sure ones, ``|S|``; and those that are sure or possible, ``|P|``.
     found_sure, found_possible : int
-        Links of the system that are sure, |A and S|; and that are sure or possible, |A and P|.
+        Links of the system that are sure, ``|A and S|``; and that are sure or possible, ``|A and P|``.
     """
 
     sentences: int
@@ -54,7 +54,7 @@ class AlignmentScores:
 
     @property
     def error_rate(self) -> float:
-        """Alignment error rate in per cent, 1 - (|A and S| + |A and P|) / (|A| + |S|); NaN for 0 / 0."""
+        """Alignment error rate in per cent, ``1 - (|A and S| + |A and P|) / (|A| + |S|)``; NaN for 0 / 0."""
         return 100.0 - _percentage(self.found_sure + self.found_possible, self.found + self.sure)
 
 

@@ -101,14 +101,14 @@ def learn(
 ) -> tuple[Model, list[EpochRecord]]:
     """Run epochs; return the averaged model, the best of all epochs where a score says which that is.
 
+    Parameters that are not named below are those of :func:`run_epochs`.
+
     Parameters
     ----------
     averaged : callable
         Returns the model with the mean of the weights so far.
     score : callable, optional
         Scores a model on held-out data, higher is better.
-
-    Others as for :func:`run_epochs`.
     """
     best: list[Model] = []
     evaluate = None if score is None else lambda: score(averaged())

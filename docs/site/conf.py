@@ -1,0 +1,36 @@
+"""How Sphinx makes the site: pages as they lie in the repository, so that links work in both, and the API."""
+
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CHECKOUT))
+
+import qsproj  # noqa: E402
+
+project = "qsproj"
+release = qsproj.__version__
+copyright = "the qsproj maintainers, MIT licence"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+root_doc = "docs/site/index"
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "corpora/README.md", "docs/**.md"]
+
+# Pages: links between headings are checked, too. Console blocks hold file names that no lexer knows.
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]
+
+# Reference: numpy docstrings, the order of the source, types in the signature.
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+
+html_theme = "furo"
+html_title = "qsproj"
+html_copy_source = False
+templates_path = ["templates"]
+html_additional_pages = {"index": "to_the_readme.html"}

@@ -1,0 +1,80 @@
+"""Every path and every dotted name that docs/architecture.md mentions is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import qsproj
+
+CHECKOUT = Path(qsproj.__file__).parents[1]
+PAGES = ("docs/architecture.md", "CONTRIBUTING.md")
+
+
+def mentioned(text):
+    """Yield what stands in backticks and is a path of the checkout or a dotted name of the package."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for name in re.findall(r"`([^`]+)`", text):
+        if re.fullmatch(r"\w[\w.]*(/[\w.-]+)+/?|qsproj(\.\w+)+", name):
+            yield name
+
+
+def names_in(body):
+    """Return what a module or class defines, by name; values are the bodies of classes."""
+    found = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = node.body
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = []
+        elif isinstance(node, ast.Assign):
+            found |= {target.id: [] for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign):
+            found[node.target.id] = []
+    return found
+
+
+def is_there(name):
+    if "/" in name:
+        return (CHECKOUT / name).exists()
+    place, parts = CHECKOUT, name.split(".")
+    while parts and (place / parts[0]).is_dir():
+        place /= parts.pop(0)
+    if parts and (place / f"{parts[0]}.py").exists():
+        body = ast.parse((place / f"{parts.pop(0)}.py").read_text(encoding="utf-8")).body
+        for part in parts:
+            defined = names_in(body)
+            if part not in defined:
+                return False
+            body = defined[part]
+        return True
+    return not parts
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_mentioned_is_there(page):
+    names = set(mentioned((CHECKOUT / page).read_text(encoding="utf-8")))
+    assert len(names) > 2
+    assert sorted(name for name in names if not is_there(name)) == []
+
+
+def test_what_is_not_there_is_seen():
+    assert is_there("qsproj.bp.group.FactorGroup.propagate")
+    for name in (
+        "qsproj/nothing.py",
+        "qsproj.bp.group.Nothing",
+        "qsproj.bp.nothing",
+        "qsproj.bp.group.FactorGroup.no",
+    ):
+        assert not is_there(name), name
+
+
+def test_every_room_is_on_the_page():
+    page = (CHECKOUT / PAGES[0]).read_text(encoding="utf-8")
+    rooms = [path.parent.name for path in (CHECKOUT / "qsproj").glob("*/__init__.py")]
+    families = [path.parent.name for path in (CHECKOUT / "qsproj/models").glob("*/__init__.py")]
+    assert [room for room in rooms if f"`qsproj/{room}`" not in page] == []
+    assert [family for family in families if f"`{family}`" not in page] == []
