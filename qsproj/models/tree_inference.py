@@ -98,3 +98,13 @@ def reachable(heads: Heads, inference: TreeInference) -> Heads:
     A projective model that is asked for crossing arcs has no maximum: the likelihood grows without bound.
     """
     return nearest_projective(heads) if inference.projective else heads
+
+
+def agreeing_arcs(heads: Heads, inference: TreeInference) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest one that is possible."""
+    return arcs_in(reachable(heads, inference))
+
+
+def is_whole(heads: Heads) -> bool:
+    """Tell whether every word has a head."""
+    return not np.any(heads[1:] == NO_HEAD)

@@ -1,22 +1,25 @@
-"""AdaGrad over hashed weights: what it remembers, its L2 penalty, and the mean of all weights passed through.
+"""AdaGrad (Duchi et al. 2011) over hashed weights, over rows of weights, and over a few numbers.
 
-The steps themselves are taken by kernels, feature by feature; they are given ``AdaGrad.memory``.
+Every step of a weight is divided by the root of the sum of its squared gradients, so that rare features take
+large steps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.kernels.features.adagrad import adagrad
+from qsproj.training.optimiser import Optimiser, SparseOptimiser
+
 TINY = 1e-12
 
-Memory = tuple[NDArray[Any], NDArray[Any], NDArray[np.uint64], float, float]
 
-
-class AdaGrad:
-    """Weights that are being learned (Duchi et al. 2011), one example a step. Mutable; final.
+class AdaGrad(SparseOptimiser):
+    """AdaGrad over hashed weights, of which an example moves a few. Mutable; final.
 
     Parameters
     ----------
@@ -27,19 +30,9 @@ class AdaGrad:
     l2 : float
         Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
     capacity : int
-        How many buckets a kernel may list before it has to step.
+        How many buckets are listed at most before the weights have to move.
     first_squares : float
         What sums of squared gradients start from; 0: a feature's first step has full size.
-
-    Attributes
-    ----------
-    state : array like ``weights``, [buckets, 3]
-        By column: sum of squared gradients; sum of steps, each times the number of the step it was made at;
-        gradient of the example at hand, all zero between steps.
-    touched : uint64[capacity]
-        Workspace: the buckets with a gradient.
-    steps : int
-        Steps taken so far.
     """
 
     def __init__(
@@ -51,29 +44,85 @@ class AdaGrad:
         capacity: int = 1 << 20,
         first_squares: float = 0.0,
     ) -> None:
-        self.weights = weights
+        # Squares, sums and gradient of a bucket lie side by side, in one line of the cache.
+        self._state = np.zeros((len(weights), 3), dtype=weights.dtype)
+        super().__init__(weights, self._state[:, 1], self._state[:, 2], capacity=capacity)
         self.rate = rate
         self.l2 = l2
-        self.state = np.zeros((len(weights), 3), dtype=weights.dtype)
         if first_squares:
-            self.state[:, 0] = first_squares
-        self.touched = np.empty(capacity, dtype=np.uint64)
-        self.steps = 0
+            self._state[:, 0] = first_squares
 
-    @property
-    def memory(self) -> Memory:
-        """What kernels that step are given: weights, state, touched, rate, steps."""
-        return self.weights, self.state, self.touched, self.rate, float(self.steps)
+    def move(self) -> None:
+        """Move the weights along the gradient, and clear it."""
+        adagrad(self.weights, self._state, self.touched, self.used, self.rate, float(self.steps))
+        self.used = 0
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
         if self.l2 == 0.0:
             return
-        shrunk = self.weights / (1.0 + self.l2 * self.rate / np.sqrt(self.state[:, 0] + TINY))
-        self.state[:, 1] += self.steps * (shrunk - self.weights)
+        shrunk = self.weights / (1.0 + self.l2 * self.rate / np.sqrt(self._state[:, 0] + TINY))
+        self.sums += self.steps * (shrunk - self.weights)
         self.weights[:] = shrunk
 
-    def mean(self) -> NDArray[Any]:
-        """Return the mean of the weights after every step so far, before any penalty that followed it."""
-        averaged: NDArray[Any] = self.weights - self.state[:, 1] / self.weights.dtype.type(max(self.steps, 1))
-        return averaged
+
+class RowAdaGrad(Optimiser):
+    """AdaGrad over rows of weights, one row for each feature and a column for each outcome. Mutable; final.
+
+    The parts of an example move the weights one after the other, as a kernel comes by them: squared gradients
+    are summed part by part, and a part may be scored by weights that the one before has moved.
+
+    Parameters
+    ----------
+    weights : float32[rows, outcomes] or float64[rows, outcomes]
+        Where learning starts; every step changes them.
+    rate : float
+        Step size.
+    counts_start : bool
+        Whether the mean is that of the weights before every step, not after it.
+    """
+
+    def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:
+        # Squares and sums.
+        self._state = np.zeros((2, *weights.shape), dtype=weights.dtype)
+        super().__init__(weights, self._state[1])
+        self.rate = rate
+        self._first = int(counts_start)
+
+    def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
+        """Take one step by a kernel that moves the weights; return what it returns.
+
+        Parameters
+        ----------
+        kernel : callable
+            Called with ``what``, then with weights, state, rate and step as
+            :mod:`qsproj.kernels.features.adagrad` explains.
+        """
+        told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
+        self.steps += 1
+        return told
+
+
+class DenseAdaGrad(Optimiser):
+    """AdaGrad over a few numbers that every example moves. Mutable; final.
+
+    Parameters
+    ----------
+    weights : float64[k]
+        Where learning starts; every step changes them.
+    rate : float
+        Step size.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], *, rate: float) -> None:
+        super().__init__(weights, np.zeros_like(weights))
+        self.rate = rate
+        self._squares = np.zeros_like(weights)
+
+    def step(self, gradient: NDArray[np.float64]) -> None:
+        """Move the weights along a gradient float64[k]."""
+        self._squares += gradient * gradient
+        change = self.rate * gradient / np.sqrt(self._squares + TINY)
+        self.weights -= change
+        self.sums -= self.steps * change
+        self.steps += 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import process_time
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from qsproj.progress import track
 
+Example = TypeVar("Example")
 Model = TypeVar("Model")
 
 
@@ -25,7 +27,7 @@ class EpochRecord:
     loss : float
         Mean loss per example during the epoch (each measured before its own step).
     score : float or None
-        What ``evaluate`` returned after it (higher is better), where there is one.
+        What held-out data gave after it (higher is better), where there is one.
     seconds : float
         Processor time of the pass itself.
     """
@@ -36,94 +38,69 @@ class EpochRecord:
     seconds: float
 
 
-def run_epochs(
-    examples: int,
-    step: Callable[[int], float],
-    *,
-    epochs: int,
-    rng: np.random.Generator,
-    finish_epoch: Callable[[], None] = lambda: None,
-    evaluate: Callable[[], float] | None = None,
-    keep_best: Callable[[], None] = lambda: None,
-    patience: int = 3,
-    description: str = "training",
-) -> list[EpochRecord]:
-    """Call ``step(i)`` for every example in a new order each epoch, until ``epochs`` or no more progress.
+class Trainer(ABC, Generic[Example, Model]):
+    """What the loop drives: weights that learn from one example after the other. Mutable; abstract."""
 
-    Parameters
-    ----------
-    examples : int
-        Number of examples.
-    step : callable
-        Learns from one example and returns its loss before the step.
-    finish_epoch : callable
-        Runs after each pass, before the evaluation (regularisation, say).
-    evaluate : callable, optional
-        Scores the model on held-out data; with it, training stops after ``patience`` epochs without a new
-        best, and ``keep_best`` is called at each new best.
+    @abstractmethod
+    def step(self, example: Example) -> float:
+        """Learn from one example; return its loss before the step."""
 
-    Returns
-    -------
-    list of EpochRecord
-    """
-    records: list[EpochRecord] = []
-    best, since_best = -np.inf, 0
-    for epoch in range(1, epochs + 1):
-        order = rng.permutation(examples)
-        start = process_time()
-        loss = sum(step(int(i)) for i in track(order, f"{description}, epoch {epoch}", total=examples))
-        finish_epoch()
-        seconds = process_time() - start
-        score = evaluate() if evaluate else None
-        records.append(EpochRecord(epoch, loss / max(examples, 1), score, seconds))
-        if score is None:
-            continue
-        if score > best:
-            best, since_best = score, 0
-            keep_best()
-        else:
-            since_best += 1
-            if since_best >= patience:
-                break
-    return records
+    def regularise(self) -> None:
+        """Shrink the weights, once after each epoch; unless overridden, not at all."""
+        return
+
+    @abstractmethod
+    def averaged(self) -> Model:
+        """Return the model with the mean of the weights after every step so far."""
 
 
 def learn(
-    examples: int,
-    step: Callable[[int], float],
-    averaged: Callable[[], Model],
+    trainer: Trainer[Example, Model],
+    examples: Sequence[Example],
     *,
     epochs: int,
     rng: np.random.Generator,
-    finish_epoch: Callable[[], None] = lambda: None,
     score: Callable[[Model], float] | None = None,
+    patience: int | None = 3,
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
-    """Run epochs; return the averaged model, the best of all epochs where a score says which that is.
-
-    Parameters that are not named below are those of :func:`run_epochs`.
+    """Go through the examples in a new order each epoch; return the averaged model.
 
     Parameters
     ----------
-    averaged : callable
-        Returns the model with the mean of the weights so far.
+    trainer : Trainer
+    examples : sequence
+    epochs : int
+        At most so many.
+    rng : numpy.random.Generator
+        Orders the examples; the same seed gives the same model.
     score : callable, optional
-        Scores a model on held-out data, higher is better.
+        Scores a model on held-out data after each epoch, higher is better. With it, the model is the best of
+        all epochs, the first of equals.
+    patience : int or None
+        So many epochs in a row that are not better than the best end training; None: all epochs are run.
+    description : str
+        For the progress bar.
+
+    Returns
+    -------
+    (model, list of EpochRecord)
     """
-    best: list[Model] = []
-    evaluate = None if score is None else lambda: score(averaged())
-
-    def keep_best() -> None:
-        best[:] = [averaged()]
-
-    records = run_epochs(
-        examples,
-        step,
-        epochs=epochs,
-        rng=rng,
-        finish_epoch=finish_epoch,
-        evaluate=evaluate,
-        keep_best=keep_best,
-        description=description,
-    )
-    return (best[0] if best else averaged()), records
+    records: list[EpochRecord] = []
+    best: tuple[float, int, Model] | None = None
+    for epoch in range(1, epochs + 1):
+        order = rng.permutation(len(examples))
+        following = track(order, f"{description}, epoch {epoch}", total=len(examples))
+        start = process_time()
+        loss = sum(trainer.step(examples[int(i)]) for i in following)
+        trainer.regularise()
+        seconds, scored = process_time() - start, None
+        if score is not None:
+            model = trainer.averaged()
+            scored = score(model)
+            if best is None or scored > best[0]:
+                best = scored, epoch, model
+        records.append(EpochRecord(epoch, loss / max(len(examples), 1), scored, seconds))
+        if best and patience is not None and epoch - best[1] >= patience:
+            break
+    return (best[2] if best else trainer.averaged()), records

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from qsproj.kernels.features.adagrad import adagrad
-from qsproj.training.adagrad import AdaGrad
+from qsproj.kernels.features.adagrad import adagrad_outcomes, adagrad_row
+from qsproj.kernels.features.row_features import gather_rows
+from qsproj.training.adagrad import AdaGrad, DenseAdaGrad, RowAdaGrad
+from qsproj.training.optimiser import SparseOptimiser
 
 
 def gradients(rng: np.random.Generator, *, epochs: int, steps: int, buckets: int) -> np.ndarray:
@@ -36,15 +38,83 @@ def test_weights_and_their_mean(dtype: type, l2: float, first_squares: float) ->
     descent = AdaGrad(np.zeros(4, dtype=dtype), rate=0.2, l2=l2, capacity=4, first_squares=first_squares)
     for epoch in slopes:
         for gradient in epoch:
-            weights, state, touched, rate, step = descent.memory
-            used = np.flatnonzero(gradient)
-            state[used, 2] = gradient[used]
-            touched[: len(used)] = used
-            adagrad(weights, state, touched, len(used), rate, step)
-            assert not state[:, 2].any()
-            descent.steps += 1
+            descent.gather(gather_rows, np.arange(4, dtype=np.int32)[:, None], gradient)
+            descent.step()
+            assert not descent.gradient.any()
         descent.regularise()
     last, mean = by_hand(slopes, rate=0.2, l2=l2, first_squares=first_squares)
     tolerance = 1e-5 if dtype is np.float32 else 1e-12
     np.testing.assert_allclose(descent.weights, last, atol=tolerance)
     np.testing.assert_allclose(descent.mean(), mean, atol=tolerance)
+
+
+def test_a_few_numbers_that_every_example_moves() -> None:
+    slopes = np.random.default_rng(5).normal(size=(1, 6, 3))
+    descent = DenseAdaGrad(np.zeros(3), rate=0.2)
+    for gradient in slopes[0]:
+        descent.step(gradient)
+    last, mean = by_hand(slopes, rate=0.2, l2=0.0, first_squares=0.0)
+    np.testing.assert_allclose(descent.weights, last, atol=1e-12)
+    np.testing.assert_allclose(descent.mean(), mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("counts_start", [False, True])
+def test_rows_move_part_by_part(counts_start: bool) -> None:
+    """Two parts of a step that share a row add two squares, where AdaGrad of sums would add one."""
+    slopes = np.random.default_rng(6).normal(size=(4, 2, 3))
+    rows = RowAdaGrad(np.zeros((2, 3)), rate=0.2, counts_start=counts_start)
+    outcomes = RowAdaGrad(np.zeros((2, 3)), rate=0.2, counts_start=counts_start)
+
+    def along_a_row(parts, weights, state, rate, step):
+        for part in parts:
+            adagrad_row(weights, state, 1, part, rate, step)
+
+    def along_outcomes(parts, weights, state, rate, step):
+        for part in parts:
+            adagrad_outcomes(weights, state, np.ones(1, np.uint64), part, rate, step)
+
+    past = [np.zeros(3)]
+    weights, squares = np.zeros(3), np.zeros(3)
+    for parts in slopes:
+        for part in parts:
+            squares += part**2
+            weights = weights - 0.2 * part / np.sqrt(squares)
+        past.append(weights)
+        rows.step(along_a_row, parts)
+        outcomes.step(along_outcomes, parts)
+    mean = np.mean(past[:-1] if counts_start else past[1:], axis=0)
+    for descent in (rows, outcomes):
+        np.testing.assert_allclose(descent.weights, [np.zeros(3), weights], atol=1e-6)
+        np.testing.assert_allclose(descent.mean(), [np.zeros(3), mean], atol=1e-6)
+
+
+class Perceptron(SparseOptimiser):
+    """Another rule: every step has the size of the gradient."""
+
+    def __init__(self, weights: np.ndarray, *, capacity: int) -> None:
+        super().__init__(weights, np.zeros_like(weights), np.zeros_like(weights), capacity=capacity)
+
+    def move(self) -> None:
+        moved = np.unique(self.touched[: self.used]).astype(np.int64)
+        self.weights[moved] -= self.gradient[moved]
+        self.sums[moved] -= self.steps * self.gradient[moved]
+        self.gradient[moved] = 0.0
+        self.used = 0
+
+
+@pytest.mark.parametrize("capacity", [2, 3, 64])
+def test_another_rule_is_one_method_and_no_room_loses_nothing(capacity: int) -> None:
+    rng = np.random.default_rng(7)
+    perceptron, past = Perceptron(np.zeros(5), capacity=capacity), []
+    plain = np.zeros(5)
+    for _ in range(6):
+        buckets, slopes = rng.integers(5, size=(7, 2)).astype(np.int32), rng.normal(size=7)
+        perceptron.gather(gather_rows, buckets, slopes)
+        perceptron.step()
+        for row, slope in zip(buckets, slopes, strict=True):
+            for bucket in row:
+                plain[bucket] -= slope
+        past.append(plain.copy())
+        np.testing.assert_allclose(perceptron.weights, plain, atol=1e-12)
+        assert not perceptron.gradient.any()
+    np.testing.assert_allclose(perceptron.mean(), np.mean(past, axis=0), atol=1e-12)

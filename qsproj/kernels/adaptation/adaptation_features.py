@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from qsproj.kernels.adaptation.source_paths import PLACES, pair_atoms, workspace
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import MULTIPLIER, mix
+from qsproj.kernels.features.sparse_gradient import DONE, add_slope
 
 PAIR_PLACE = len(PLACES) - 1
-# A gradient (a difference of probabilities) smaller than this does not step the weights.
+# A gradient (a difference of probabilities) smaller than this does not move the weights.
 NEGLIGIBLE = 1e-3
 
 
@@ -89,52 +90,32 @@ def add_prior(source, amount, scores):
 
 
 @njit(cache=True, error_model="numpy")
-def add_to_gradient(source, templates, head, dependent, slope, room, out, state, touched, used):
-    """Add ``slope`` to the gradient of every feature of one arc; see :func:`add_gradient`."""
-    for k in range(arc_buckets(source, templates, head, dependent, room, out)):
-        bucket = out[k]
-        if state[bucket, 2] == 0.0:
-            touched[used] = bucket
-            used += 1
-        state[bucket, 2] += slope
-    return used
-
-
-@njit(cache=True, error_model="numpy")
-def add_gradient(source, templates, gradient, share, state, touched, used):
-    """Add the gradient of one sentence by the weights of its features to ``state[:, 2]``.
+def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin):
+    """Add the gradient of one sentence to those of its features; see kernels.features.sparse_gradient.
 
     Parameters
     ----------
     source : SourceNodes
     templates : Templates
-    gradient : float64[n+1, n+1]
+    slopes : float64[n+1, n+1]
         Derivative of the loss by each arc score; entries below NEGLIGIBLE are skipped.
     share : float
         What the scores of this tree were multiplied by.
-    state : float32[buckets, 3]
-        See kernels.adagrad. Mutated.
-    touched : uint64[capacity]
-        The buckets that have a gradient, from ``used`` on: room for T times the entries not skipped. Mutated.
-    used : int
-        How much of ``touched`` is filled.
-
-    Returns
-    -------
-    int
-        How much of ``touched`` is filled now.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
-    for head in range(gradient.shape[0]):
-        for dependent in range(1, gradient.shape[0]):
-            slope = gradient[head, dependent]
-            if head != dependent and abs(slope) >= NEGLIGIBLE:
-                slope *= share
-                used = add_to_gradient(
-                    source, templates, head, dependent, slope, room, out, state, touched, used
-                )
-    return used
+    size = slopes.shape[0]
+    for arc in range(begin, size * size):
+        head, dependent = arc // size, arc % size
+        slope = slopes[head, dependent]
+        if dependent == 0 or head == dependent or abs(slope) < NEGLIGIBLE:
+            continue
+        if used + out.shape[0] > touched.shape[0]:
+            return used, arc
+        slope *= share
+        for k in range(arc_buckets(source, templates, head, dependent, room, out)):
+            used = add_slope(out[k], slope, gradient, touched, used)
+    return used, DONE
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -157,14 +138,16 @@ def turn_scores(source, templates, weights, scores):
 
 
 @njit(cache=True, error_model="numpy")
-def add_turn_gradient(source, templates, gradient, state, touched):
-    """As :func:`add_gradient` for :func:`turn_scores`: ``gradient`` float64[n+1], by each word's score."""
+def gather_turns(source, templates, slopes, gradient, touched, used, begin):
+    """As :func:`gather_arcs` for :func:`turn_scores`: ``slopes`` float64[n+1], by each word's score."""
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
-    used = 0
-    for word in range(1, gradient.shape[0]):
+    for word in range(max(begin, 1), slopes.shape[0]):
         head = np.int64(source.heads[word])
-        if head > 0 and abs(gradient[word]) >= NEGLIGIBLE:
-            slope = gradient[word]
-            used = add_to_gradient(source, templates, head, word, slope, room, out, state, touched, used)
-    return used
+        if head <= 0 or abs(slopes[word]) < NEGLIGIBLE:
+            continue
+        if used + out.shape[0] > touched.shape[0]:
+            return used, word
+        for k in range(arc_buckets(source, templates, head, word, room, out)):
+            used = add_slope(out[k], slopes[word], gradient, touched, used)
+    return used, DONE

@@ -1,4 +1,8 @@
-"""The steps of AdaGrad (Duchi et al. 2011) along sparse gradients that other kernels have gathered."""
+"""The steps of AdaGrad (Duchi et al. 2011), along gradients that other kernels have gathered.
+
+A step adds each change, times the number of the step it is made in, to a sum: ``weights - sum / steps`` is
+the mean of all past weights.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,8 @@ def adagrad(weights, state, touched, used, rate, step):
     weights : float32[buckets] or float64[buckets]
         Mutated.
     state : like ``weights``, [buckets, 3]
-        By column: sum of squared gradients; sum of steps, each times the number of the step it was made at
-        (for averaging: ``weights - state[:, 1] / steps`` is the mean of all past weights); gradient, all zero
-        between steps. Mutated.
+        By column: sum of squared gradients; sum of changes, each times the number of its step; gradient, all
+        zero between steps. Mutated.
     touched : uint64[capacity]
         The buckets with a gradient; one may be listed twice.
     used : int
@@ -47,7 +50,7 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
     weights : float32[buckets, L]
         Mutated.
     state : float32[2, buckets, L]
-        Sum of squared gradients; sum of steps times the number of the step. Mutated.
+        Sum of squared gradients; sum of changes times the number of the step. Mutated.
     buckets : uint64[k]
         The features.
     slopes : float64[L]
@@ -65,3 +68,17 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
             change = rate * slope / np.sqrt(state[0, bucket, outcome])
             weights[bucket, outcome] -= change
             state[1, bucket, outcome] -= step * change
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def adagrad_row(weights, state, row, slopes, rate, step):
+    """Take one step in one row of ``weights`` float[rows, L], all of whose outcomes have slopes float64[L].
+
+    Others as for :func:`adagrad_outcomes`.
+    """
+    for outcome in range(slopes.shape[0]):
+        slope = slopes[outcome]
+        state[0, row, outcome] += slope * slope
+        change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
+        weights[row, outcome] -= change
+        state[1, row, outcome] -= step * change

@@ -1,4 +1,4 @@
-"""Hashed arc features on the fly: score all arcs of a sentence, and step the weights along a gradient.
+"""Hashed arc features on the fly: score all arcs of a sentence, and gather the gradient of their weights.
 
 Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
 of a feature is put together from three parts: what its template asks of the head, of the dependent (both
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.adagrad import adagrad
+from qsproj.kernels.features.sparse_gradient import DONE, add_slope
 
 PAD = 2
 
@@ -38,7 +38,7 @@ EACH, SET, VERBS, PUNCTUATION, COORDINATORS = 1, 2, 4, 8, 16
 # Numbers that features.atoms gives to the tags which are counted between head and dependent.
 TAG_VERB, TAG_PUNCTUATION, TAG_COORDINATOR = 1, 2, 3
 
-# A gradient (a difference of probabilities) smaller than this does not step the weights, so that most arcs
+# A gradient (a difference of probabilities) smaller than this does not move the weights, so that most arcs
 # need no second pass. Against 1e-4, training is a third faster and dev UAS the same (docs/parsing.md).
 NEGLIGIBLE = 5e-3
 
@@ -225,38 +225,31 @@ def count_features(features, arcs, counts):
                         counts[out[k]] += np.uint16(1)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def step_arcs(features, gradient, support, weights, state, touched, rate, step):
-    """Take one AdaGrad step (Duchi et al. 2011) down the gradient of one sentence. Mutates weights, state.
+@njit(cache=True, error_model="numpy")
+def gather_arcs(features, slopes, support, gradient, touched, used, begin):
+    """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
     Parameters
     ----------
     features : ArcFeatures
-    gradient : float64[n+1, n+1]
+    slopes : float64[n+1, n+1]
         Derivative of the loss by each arc score; entries below NEGLIGIBLE are skipped.
     support : uint64[buckets / 64]
         Bit mask of the features that exist.
-    weights, state, touched, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad`; when ``touched`` is full, the step is taken in
-        parts.
     """
     out = bucket_workspace(features)
     between_tags = np.empty(4, np.int64)
-    used = 0
-    for head in range(gradient.shape[0]):
-        for dependent in range(1, gradient.shape[0]):
-            slope = gradient[head, dependent]
-            if head == dependent or abs(slope) < NEGLIGIBLE:
-                continue
-            count = one_arc(features, head, dependent, between_tags, out)
-            if used + count > touched.shape[0]:
-                adagrad(weights, state, touched, used, rate, step)
-                used = 0
-            for k in range(count):
-                bucket = out[k]
-                if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
-                    if state[bucket, 2] == 0.0:
-                        touched[used] = bucket
-                        used += 1
-                    state[bucket, 2] += slope
-    adagrad(weights, state, touched, used, rate, step)
+    size = slopes.shape[0]
+    for arc in range(begin, size * size):
+        head, dependent = arc // size, arc % size
+        slope = slopes[head, dependent]
+        if dependent == 0 or head == dependent or abs(slope) < NEGLIGIBLE:
+            continue
+        count = one_arc(features, head, dependent, between_tags, out)
+        if used + count > touched.shape[0]:
+            return used, arc
+        for k in range(count):
+            bucket = out[k]
+            if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
+                used = add_slope(bucket, slope, gradient, touched, used)
+    return used, DONE

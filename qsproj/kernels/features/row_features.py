@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.features.sparse_gradient import DONE, add_slope
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -25,20 +26,15 @@ def score_rows(buckets, weights):
     return scores
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def add_rows(buckets, slopes, state, touched, used):
-    """Add the gradient of each row, float64[F], to its features; return how many buckets are touched.
-
-    ``state`` float64[B, 3] holds the gradient in its last column; ``touched`` uint64 lists the buckets whose
-    gradient was zero before, ``used`` of them so far.
-    """
-    for f in range(buckets.shape[0]):
+@njit(cache=True, error_model="numpy")
+def gather_rows(buckets, slopes, gradient, touched, used, begin):
+    """Add the gradient of each row, float64[F], to those of its features; see :mod:`.sparse_gradient`."""
+    for f in range(begin, buckets.shape[0]):
         slope = slopes[f]
-        if slope != 0.0:
-            for t in range(buckets.shape[1]):
-                bucket = buckets[f, t]
-                if state[bucket, 2] == 0.0:
-                    touched[used] = bucket
-                    used += 1
-                state[bucket, 2] += slope
-    return used
+        if slope == 0.0:
+            continue
+        if used + buckets.shape[1] > touched.shape[0]:
+            return used, f
+        for t in range(buckets.shape[1]):
+            used = add_slope(buckets[f, t], slope, gradient, touched, used)
+    return used, DONE

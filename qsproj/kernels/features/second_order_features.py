@@ -1,4 +1,4 @@
-"""Hashed features of factors over several words, on the fly: score them, and step along a gradient.
+"""Hashed features of factors over several words, on the fly: score them, and gather gradients.
 
 As for arcs (:mod:`qsproj.kernels.features.arc_features`), a hash is put together from what a template asks of
 each word of a factor, computed once for each position; and a feature and its twin with the factor's place lie
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.adagrad import adagrad
 from qsproj.kernels.features.arc_features import MULTIPLIER
+from qsproj.kernels.features.sparse_gradient import DONE, add_slope
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
-# A gradient (a difference of probabilities) smaller than this does not step the weights.
+# A gradient (a difference of probabilities) smaller than this does not move the weights.
 NEGLIGIBLE = 1e-3
 
 
@@ -74,40 +74,25 @@ def score_factors(features, weights):
 
 
 @njit(cache=True, error_model="numpy")
-def _add_slope(bucket, slope, state, touched, used):
-    """Add to the gradient of one bucket; return how many buckets are touched now."""
-    if state[bucket, 2] == 0.0:
-        touched[used] = bucket
-        used += 1
-    state[bucket, 2] += slope
-    return used
-
-
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def step_factors(features, gradient, weights, state, touched, rate, step):
-    """Take one AdaGrad step down the gradient of one family in one sentence. Mutates weights and state.
+def gather_factors(features, slopes, gradient, touched, used, begin):
+    """Add the gradient of one family in one sentence to those of its features; see :mod:`.sparse_gradient`.
 
     Parameters
     ----------
     features : FactorFeatures
-    gradient : float64[F]
+    slopes : float64[F]
         Derivative of the loss by each factor's score; entries below NEGLIGIBLE are skipped.
-    weights, state, touched, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad`; when ``touched`` is full, the step is taken in
-        parts.
     """
-    used = 0
     templates = features.parts.shape[2]
-    for factor in range(gradient.shape[0]):
-        slope = gradient[factor]
+    for factor in range(begin, slopes.shape[0]):
+        slope = slopes[factor]
         if abs(slope) < NEGLIGIBLE:
             continue
         if used + 2 * templates > touched.shape[0]:
-            adagrad(weights, state, touched, used, rate, step)
-            used = 0
+            return used, factor
         for t in range(templates):
             bucket = bucket_of(features, factor, t)
-            used = _add_slope(bucket ^ features.places[factor], slope, state, touched, used)
+            used = add_slope(bucket ^ features.places[factor], slope, gradient, touched, used)
             if t < features.plain:
-                used = _add_slope(bucket, slope, state, touched, used)
-    adagrad(weights, state, touched, used, rate, step)
+                used = add_slope(bucket, slope, gradient, touched, used)
+    return used, DONE

@@ -1,4 +1,4 @@
-"""Linear-chain conditional random field: posterior, Viterbi and one epoch of AdaGrad.
+"""Linear-chain conditional random field: posterior, Viterbi, gradient and steps.
 
 Arrays throughout, with n words and T tags: ``emissions`` float64[n, T] and ``transitions`` float64[T+1, T]
 are natural-log potentials, finite; row t of ``transitions`` scores [previous tag, tag] and row T the first
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.features.adagrad import adagrad_row
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -164,55 +165,26 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def train_epoch(order, starts, rows, gold, strengths, parameters, chain, rate, clock):
-    """Run AdaGrad over the sentences in ``order`` and return the sum of their log-likelihoods.
+def step_emissions(rows, slopes, weights, state, rate, step):
+    """Take a step of AdaGrad in the rows that fire at each word, one word after the other.
 
     Parameters
     ----------
-    order : int64[S]
-        Sentences in the order to visit; sentence s holds words ``starts[s]:starts[s + 1]``.
-    starts, rows, gold : int64[S+1], int32[N, K], int32[N]
-        Features and gold tags of all words.
-    strengths : float64[S]
-        Weight of each sentence in the objective.
-    parameters, chain : float32[3, R, T], float64[3, T+1, T]
-        Updated: for features and for tag pairs the weights, AdaGrad's sums of squared gradients, and the
-        sums of clock * update. The average of all weights visited is ``[0] - [2] / clock``.
-    rate : float
-        AdaGrad's step size.
-    clock : int
-        Number of sentences seen before.
-
-    Notes
-    -----
-    *Source*: Duchi, Hazan and Singer (2011); averaging as in Daume's thesis (2006), figure 2.3.
+    rows : int32[n, K]
+        The rows of ``weights`` that fire at each word, -1 for none.
+    slopes : float64[n, T]
+        Derivative of the loss by the emissions.
+    weights, state, rate, step
+        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
-    n_tags = parameters.shape[2]
-    pair_residuals = np.empty((n_tags + 1, n_tags))
-    total = 0.0
-    for s in order:
-        clock += 1
-        begin, end = starts[s], starts[s + 1]
-        residuals = np.empty((end - begin, n_tags))
-        total += strengths[s] * gradient(
-            rows[begin:end], gold[begin:end], parameters[0], chain[0], residuals, pair_residuals
-        )
-        residuals *= strengths[s]
-        pair_residuals *= strengths[s]
-        for i in range(end - begin):
-            for row in rows[begin + i]:
-                if row >= 0:
-                    _step(parameters, row, residuals[i], rate, clock)
-        for previous in range(n_tags + 1):
-            _step(chain, previous, pair_residuals[previous], rate, clock)
-    return total
+    for i in range(rows.shape[0]):
+        for row in rows[i]:
+            if row >= 0:
+                adagrad_row(weights, state, row, slopes[i], rate, step)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def _step(parameters, row, slopes, rate, clock):
-    """Climb along ``slopes`` float64[T] in one row of the weights, squares and moments."""
-    for t in range(len(slopes)):
-        parameters[1, row, t] += slopes[t] * slopes[t]
-        update = rate * slopes[t] / np.sqrt(parameters[1, row, t] + 1e-8)
-        parameters[0, row, t] += update
-        parameters[2, row, t] += clock * update
+def step_transitions(slopes, weights, state, rate, step):
+    """As :func:`step_emissions` for ``slopes`` float64[T+1, T], by the transitions."""
+    for previous in range(slopes.shape[0]):
+        adagrad_row(weights, state, previous, slopes[previous], rate, step)

@@ -18,6 +18,7 @@ from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.training.adagrad import AdaGrad
+from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective
 
 HASH_BITS = 22
@@ -121,46 +122,67 @@ def supported_buckets(
     return bit_mask(counts >= cutoff)
 
 
-class ArcTrainer:
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcExample:
+    """A sentence to learn arc weights from: its words, encoded, and a loss of its arc scores."""
+
+    encoded: EncodedSentence
+    objective: Objective
+
+
+class ArcTrainer(Trainer[ArcExample, ArcScorer]):
     """Learns the weights of an arc scorer by AdaGrad, one sentence a step. Mutable; final.
 
     Parameters
     ----------
     template_set : str
-    support : uint64[buckets / 64]
+    support : uint64[buckets / 64], optional
+        The features that exist (:func:`supported_buckets`); by default all.
     rate, l2, first_squares : float
         See :class:`~qsproj.training.adagrad.AdaGrad`.
-    start : float32[64 * len(support)], optional
+    start : float32[buckets], optional
         Weights to start from; zeros by default. Not changed.
     """
 
     def __init__(
         self,
         template_set: str,
-        support: NDArray[np.uint64],
+        support: NDArray[np.uint64] | None = None,
         *,
         rate: float,
         l2: float,
         first_squares: float = 0.0,
         start: NDArray[np.float32] | None = None,
     ) -> None:
-        weights = zero_weights(64 * len(support))
+        self._support = supported_buckets(template_set, (), cutoff=0) if support is None else support
+        weights = zero_weights(64 * len(self._support))
         if start is not None:
             weights[:] = start
         self._descent = AdaGrad(weights, rate=rate, l2=l2, first_squares=first_squares)
-        self._live = ArcScorer(template_set, self._descent.weights)
-        self._support = support
+        self._live = ArcScorer(template_set, weights)
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence."""
         return self._live.encode(sentence)
 
-    def step(self, encoded: EncodedSentence, objective: Objective) -> float:
+    def features(self, encoded: EncodedSentence) -> ArcFeatures:
+        """Return what the features of the sentence's arcs are put together from."""
+        return self._live.features(encoded)
+
+    def scores(self, features: ArcFeatures) -> Scores:
+        """Return arc scores by the weights of the moment; see :meth:`ArcScorer.scores`."""
+        return self._live.scores(features)
+
+    def descend(self, features: ArcFeatures, slopes: Scores) -> None:
+        """Take a step down the gradient of one sentence, float64[n+1, n+1] by its arc scores."""
+        self._descent.gather(kernels.gather_arcs, features, slopes, self._support)
+        self._descent.step()
+
+    def step(self, example: ArcExample) -> float:
         """Learn from one sentence; return its loss before the step."""
-        features = self._live.features(encoded)
-        loss, gradient = objective.value_and_gradient(self._live.scores(features))
-        kernels.step_arcs(features, gradient, self._support, *self._descent.memory)
-        self._descent.steps += 1
+        features = self.features(example.encoded)
+        loss, slopes = example.objective.value_and_gradient(self.scores(features))
+        self.descend(features, slopes)
         return loss
 
     def regularise(self) -> None:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
-from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc.arc_examples import right_heads, tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference, reachable
+from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference
 from qsproj.training.loop import EpochRecord, learn
-from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood, Weighed
+from qsproj.training.objectives import Weighed
 
 OBJECTIVES = ("margin", "likelihood", "risk")
-
-# How much more a wrong arc scores in training with the objective ``margin``, natural log. On the dev files of
-# English, Greek, Hungarian and Turkish 1 gave 0.1 to 0.25 UAS over none, 2 hardly more, and worse
-# probabilities.
-MARGIN = 1.0
-
-Example = tuple[EncodedSentence, Objective]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,35 +124,43 @@ def train_arc_parser(
         projective=options.projective,
         single_root=options.single_root,
     )
-    kept, examples = _examples(usable, inference, template_set, options.objective, skipped)
+    untrained = ArcScorer.untrained(template_set)
+    made = tree_examples(usable, untrained, inference, objective=options.objective)
+    kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
+    examples = [example for example in made if example]
     if not examples:
         raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+    if len(kept) < len(usable):
+        skipped["arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
         weight_of = dict(zip(map(id, sentences), weights, strict=True))
         examples = [
-            (encoded, Weighed(weight_of[id(sentence)], objective))
-            for sentence, (encoded, objective) in zip(kept, examples, strict=True)
+            ArcExample(example.encoded, Weighed(weight_of[id(sentence)], example.objective))
+            for sentence, example in zip(kept, examples, strict=True)
         ]
     support = supported_buckets(
         template_set,
-        ((encoded, arcs_in(sentence.heads)) for (encoded, _), sentence in zip(examples, kept, strict=True)),
+        (
+            (example.encoded, arcs_in(sentence.heads))
+            for example, sentence in zip(examples, kept, strict=True)
+        ),
         cutoff=options.cutoff,
     )
     scorer, records = train_scorer(
-        examples, template_set, support, rng=rng, dev=dev, inference=inference, options=options
+        examples, template_set, support=support, rng=rng, dev=dev, inference=inference, options=options
     )
     labeller = train_labeller(kept, rng=rng, template_set=template_set)
     return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
 
 
 def train_scorer(
-    examples: Sequence[Example],
+    examples: Sequence[ArcExample],
     template_set: str,
-    support: NDArray[np.uint64],
     *,
     rng: np.random.Generator,
     inference: TreeInference,
     options: TrainingOptions,
+    support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
@@ -172,47 +172,13 @@ def train_scorer(
         return right_heads(dev, (inference.best(inference.infer(matrix)[1]) for matrix in scores))
 
     return learn(
-        len(examples),
-        lambda i: trainer.step(*examples[i]),
-        trainer.averaged,
+        trainer,
+        examples,
         epochs=options.epochs,
         rng=rng,
-        finish_epoch=trainer.regularise,
         score=score if dev else None,
         description="training arcs",
     )
-
-
-def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
-    """Return the percentage of right heads in trees int32[n+1], among the words whose head is given."""
-    right = total = 0
-    for sentence, heads in zip(sentences, trees, strict=True):
-        known = sentence.heads[1:] != NO_HEAD
-        right += int(((heads == sentence.heads)[1:] & known).sum())
-        total += int(known.sum())
-    return 100.0 * right / max(total, 1)
-
-
-def _examples(
-    sentences: Sequence[Sentence],
-    inference: TreeInference,
-    template_set: str,
-    objective_name: str,
-    skipped: dict[str, int],
-) -> tuple[list[Sentence], list[Example]]:
-    """Encode what can be learned from; count in ``skipped`` what cannot."""
-    encode = ArcScorer.untrained(template_set).encode
-    kept: list[Sentence] = []
-    examples: list[Example] = []
-    for sentence in sentences:
-        objective = tree_objective(reachable(sentence.heads, inference), inference, objective_name)
-        if objective is None:
-            reason = "arcs that no possible tree contains"
-            skipped[reason] = skipped.get(reason, 0) + 1
-            continue
-        kept.append(sentence)
-        examples.append((encode(sentence), objective))
-    return kept, examples
 
 
 def richest_template_set(sentences: Sequence[Sentence]) -> str:
@@ -221,35 +187,3 @@ def richest_template_set(sentences: Sequence[Sentence]) -> str:
         if any(cell != "_" for cell in (*sentence.lemmas, *sentence.xpos, *sentence.feats)):
             return "morphology"
     return "words"
-
-
-def usable_sentences(sentences: Sequence[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
-    """Leave out, and count by the reason, sentences that are too long or have no head at all."""
-    usable: list[Sentence] = []
-    skipped: dict[str, int] = {}
-    for sentence in sentences:
-        if len(sentence) > MAX_WORDS:
-            reason = f"more than {MAX_WORDS} words"
-        elif np.all(sentence.heads[1:] == NO_HEAD):
-            reason = "no head given"
-        else:
-            usable.append(sentence)
-            continue
-        skipped[reason] = skipped.get(reason, 0) + 1
-    return usable, skipped
-
-
-def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:
-    """Return the objective of one whole or partial tree; None when no possible tree agrees with it."""
-    if np.any(heads[1:] == NO_HEAD):
-        allowed = arcs_in(heads)
-        if inference.single_root and np.any(heads[1:] == ROOT):
-            allowed[ROOT, heads != ROOT] = False
-        if not inference.admits(allowed):
-            return None
-        return PartialTreeLikelihood(allowed, inference.infer)
-    if inference.single_root and np.count_nonzero(heads[1:] == ROOT) != 1:
-        return None
-    if name == "risk":
-        return Risk(heads, inference.expect)
-    return TreeLikelihood(heads, inference.infer, MARGIN if name == "margin" else 0.0)

@@ -8,9 +8,10 @@ import numpy as np
 
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
-from qsproj.models.arc.arc_training import TrainingOptions, train_scorer, tree_objective
-from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
+from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.models.tree_inference import TreeInference, arcs_in
 
 
 def cross_fitted_scores(
@@ -45,12 +46,9 @@ def cross_fitted_scores(
     list of float64[n+1, n+1]
         Natural log, one for each sentence.
     """
-    encode = ArcScorer.untrained(template_set).encode
-    encoded = [encode(sentence) for sentence in sentences]
-    objectives = [
-        tree_objective(reachable(sentence.heads, inference), inference, options.objective)
-        for sentence in sentences
-    ]
+    untrained = ArcScorer.untrained(template_set)
+    encoded = [untrained.encode(sentence) for sentence in sentences]
+    made = tree_examples(sentences, untrained, inference, objective=options.objective)
     fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
     for fold in range(fold_of.max() + 1):
@@ -60,9 +58,9 @@ def cross_fitted_scores(
             ((encoded[i], arcs_in(sentences[i].heads)) for i in rest),
             cutoff=options.cutoff,
         )
-        examples = [(encoded[i], objective) for i in rest if (objective := objectives[i]) is not None]
+        examples = [example for i in rest if (example := made[i])]
         scorer, _ = train_scorer(
-            examples, template_set, support, rng=rng, inference=inference, options=options
+            examples, template_set, support=support, rng=rng, inference=inference, options=options
         )
         for i in np.flatnonzero(fold_of == fold).tolist():
             scores[i] = scorer.scores(scorer.features(encoded[i]))

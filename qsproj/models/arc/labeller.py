@@ -17,7 +17,8 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features import label_features
-from qsproj.training.loop import run_epochs
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer, learn
 
 HASH_BITS = 17
 ROOT_RELATION = "root"
@@ -113,25 +114,39 @@ def train_labeller(
         return None
     numbers = {relation: number for number, relation in enumerate(relations)}
     templates = _compiled(template_set)
-    encoded = [encode(sentence, templates.attributes) for sentence in sentences]
     labels = [
         np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)
         for sentence in sentences
     ]
-    buckets = 1 << HASH_BITS
-    weights = np.zeros((buckets, len(relations)), dtype=np.float32)
-    state = np.zeros((2, buckets, len(relations)), dtype=np.float32)
-    steps = 0
+    examples = [
+        (encode(sentence, templates.attributes), sentence.heads, label)
+        for sentence, label in zip(sentences, labels, strict=True)
+    ]
+    trainer = _LabelTrainer(template_set, tuple(relations), templates, rate=rate)
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
-    def step(i: int) -> float:
-        nonlocal steps
-        features = arc_features(encoded[i], templates, buckets)
-        loss: float = label_features.step_labels(
-            features, sentences[i].heads, labels[i], weights, state, rate, float(steps)
-        )
-        steps += 1
+
+_Example = tuple[EncodedSentence, Heads, NDArray[np.int32]]
+
+
+class _LabelTrainer(Trainer[_Example, Labeller]):
+    """Learns the weights of a labeller by conditional likelihood. Mutable; final."""
+
+    def __init__(
+        self, template_set: str, relations: tuple[str, ...], templates: CompiledTemplates, *, rate: float
+    ) -> None:
+        self._template_set = template_set
+        self._relations = relations
+        self._templates = templates
+        self._descent = RowAdaGrad(np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32), rate=rate)
+
+    def step(self, example: _Example) -> float:
+        """Learn from the heads and the numbers of the relations of a sentence; return its loss, in nats."""
+        encoded, heads, labels = example
+        features = arc_features(encoded, self._templates, len(self._descent.weights))
+        loss: float = self._descent.step(label_features.step_labels, features, heads, labels)
         return loss
 
-    run_epochs(len(sentences), step, epochs=epochs, rng=rng, description="training labels")
-    mean = weights - state[1] / np.float32(max(steps, 1))
-    return Labeller(template_set, tuple(relations), mean)
+    def averaged(self) -> Labeller:
+        """Return the labeller with the mean of the weights after every step so far."""
+        return Labeller(self._template_set, self._relations, self._descent.mean())

@@ -18,7 +18,8 @@ from qsproj.kernels.adaptation import adaptation_relations as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
 from qsproj.kernels.adaptation.source_paths import SourceNodes
-from qsproj.training.loop import run_epochs
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer, learn
 
 HASH_BITS = 16
 # Score of keeping the relation of a word, in nats, before anything is learned.
@@ -167,22 +168,34 @@ def train_relations(
     """
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
-    state = np.zeros((2, *live.weights.shape), dtype=np.float32)
-    rights = [right_outcomes(live, *example) for example in zip(sources, nodes, targets, strict=True)]
-    steps = 0
+    examples = [
+        (encoded, target.heads, right_outcomes(live, source, encoded, target))
+        for source, encoded, target in zip(sources, nodes, targets, strict=True)
+    ]
+    trainer = _RelationTrainer(live, rate=rate)
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training relations")[0]
 
-    def step(i: int) -> float:
-        nonlocal steps
-        heads = targets[i].heads
-        loss, gradient = relation_loss(live.scores(nodes[i], heads), rights[i])
-        kernels.step_relations(
-            nodes[i], live.templates, heads, gradient, live.weights, state, rate, float(steps)
-        )
-        steps += 1
+
+_Example = tuple[SourceNodes, Heads, NDArray[np.bool_]]
+
+
+class _RelationTrainer(Trainer[_Example, RelationAdapter]):
+    """Learns the weights of relations, beginning with those of ``live``, which change. Mutable; final."""
+
+    def __init__(self, live: RelationAdapter, *, rate: float) -> None:
+        self._live = live
+        self._descent = RowAdaGrad(live.weights, rate=rate)
+
+    def step(self, example: _Example) -> float:
+        """Learn from the target tree of a sentence and its right outcomes; return the loss, in nats."""
+        nodes, heads, right = example
+        loss, gradient = relation_loss(self._live.scores(nodes, heads), right)
+        self._descent.step(kernels.step_relations, nodes, self._live.templates, heads, gradient)
         return loss
 
-    run_epochs(len(sources), step, epochs=epochs, rng=rng, description="training relations")
-    return RelationAdapter(live.relations, live.weights - state[1] / np.float32(max(steps, 1)))
+    def averaged(self) -> RelationAdapter:
+        """Return the adapter with the mean of the weights after every step so far."""
+        return RelationAdapter(self._live.relations, self._descent.mean())
 
 
 def right_outcomes(

@@ -14,8 +14,7 @@ from qsproj.errors import UsageError, counted
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
-from qsproj.kernels.features.adagrad import adagrad
-from qsproj.models.arc.arc_training import tree_objective
+from qsproj.models.arc.arc_examples import tree_objective
 from qsproj.models.converter.converter import (
     HASH_BITS,
     Converter,
@@ -26,9 +25,9 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.models.converter.converter_relations import train_relations
 from qsproj.models.converter.converter_turns import train_turns
-from qsproj.models.tree_inference import TreeInference, choose_inference, reachable
+from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import Objective
 
 # Without a number of epochs: as many as give so many steps, within bounds.
@@ -147,47 +146,43 @@ def _train_arcs(
     examples: list[tuple[list[WeightedSource], Objective]] = []
     for sources, target in zip(encoded, targets, strict=True):
         shape = inference_for(inference, sources)
-        objective = tree_objective(reachable(target.heads, shape), shape, "likelihood")
+        objective = tree_objective(target.heads, shape, "likelihood")
         if objective is not None:
             examples.append((sources, objective))
-    records = run_epochs(
-        len(examples),
-        lambda i: trainer.step(*examples[i]),
-        epochs=epochs,
-        rng=rng,
-        finish_epoch=trainer.regularise,
-        description="training arcs",
-    )
-    return trainer.averaged(), records, len(targets) - len(examples)
+    weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
+    return weights, records, len(targets) - len(examples)
 
 
-class _ArcTrainer:
+_Example = tuple[list[WeightedSource], Objective]
+
+
+class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
     """AdaGrad over hashed features of several source trees at once, with dropout of templates."""
 
     def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
         self._options = options
         self._rng = rng
         self._templates = Converter.untrained().templates
+        # Room for the features of all arcs of all trees: they are one step.
         self._descent = AdaGrad(
-            np.zeros(1 << HASH_BITS, dtype=np.float32), rate=options.rate, l2=options.l2, capacity=0
+            np.zeros(1 << HASH_BITS, dtype=np.float32),
+            rate=options.rate,
+            l2=options.l2,
+            capacity=2 << HASH_BITS,
         )
 
-    def step(self, sources: list[WeightedSource], objective: Objective) -> float:
+    def step(self, example: _Example) -> float:
         """Learn from one sentence; return its loss, in nats, before the step."""
-        weights, state, _, rate, steps = self._descent.memory
+        sources, objective = example
         templates = self._some_templates()
         scale = 1.0 / self._options.kept_templates
         scores = prior_scores(sources, Converter.prior)
         for share, nodes in sources:
-            kernels.add_scores(nodes, templates, weights, scale * share, scores)
-        loss, gradient = objective.value_and_gradient(scores)
-        entries = int(np.count_nonzero(np.abs(gradient) >= kernels.NEGLIGIBLE))
-        touched = np.empty(entries * len(ARC_TEMPLATES) * len(sources), dtype=np.uint64)
-        used = 0
+            kernels.add_scores(nodes, templates, self._descent.weights, scale * share, scores)
+        loss, slopes = objective.value_and_gradient(scores)
         for share, nodes in sources:
-            used = kernels.add_gradient(nodes, templates, gradient, scale * share, state, touched, used)
-        adagrad(weights, state, touched, used, rate, steps)
-        self._descent.steps += 1
+            self._descent.gather(kernels.gather_arcs, nodes, templates, slopes, scale * share)
+        self._descent.step()
         return loss
 
     def _some_templates(self) -> Templates:

@@ -20,9 +20,8 @@ from qsproj.features.source_nodes import function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.kernels.adaptation.turned_trees import turned_trees
-from qsproj.kernels.features.adagrad import adagrad
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import run_epochs
+from qsproj.training.loop import Trainer, learn
 
 HASH_BITS = 16
 # Log-odds of turning an arc of which nothing is known.
@@ -116,22 +115,34 @@ def train_turns(
     rate : float
         Step size of AdaGrad.
     """
-    live = TurnModel.untrained()
-    descent = AdaGrad(live.weights, rate=rate, capacity=0)
-    turned = [turned_arcs(source.heads, target) for source, target in zip(nodes, targets, strict=True)]
+    examples = [
+        (source, turned_arcs(source.heads, target)) for source, target in zip(nodes, targets, strict=True)
+    ]
+    trainer = _TurnTrainer(rate=rate)
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
 
-    def step(i: int) -> float:
-        weights, state, _, rate, steps = descent.memory
-        log_odds = live.log_odds(nodes[i])
-        loss, gradient = logistic_loss(log_odds, turned[i])
-        touched = np.empty(len(gradient) * len(TURN_TEMPLATES), dtype=np.uint64)
-        used = kernels.add_turn_gradient(nodes[i], live.templates, gradient, state, touched)
-        adagrad(weights, state, touched, used, rate, steps)
-        descent.steps += 1
+
+_Example = tuple[SourceNodes, NDArray[np.bool_]]
+
+
+class _TurnTrainer(Trainer[_Example, TurnModel]):
+    """Learns the weights of turns by AdaGrad. Mutable; final."""
+
+    def __init__(self, *, rate: float) -> None:
+        self._live = TurnModel.untrained()
+        self._descent = AdaGrad(self._live.weights, rate=rate)
+
+    def step(self, example: _Example) -> float:
+        """Learn from a source tree and which of its arcs are turned; return the loss, in nats."""
+        nodes, turned = example
+        loss, slopes = logistic_loss(self._live.log_odds(nodes), turned)
+        self._descent.gather(kernels.gather_turns, nodes, self._live.templates, slopes)
+        self._descent.step()
         return loss
 
-    run_epochs(len(nodes), step, epochs=epochs, rng=rng, description="training turns")
-    return TurnModel(descent.mean())
+    def averaged(self) -> TurnModel:
+        """Return the model with the mean of the weights after every step so far."""
+        return TurnModel(self._descent.mean())
 
 
 def logistic_loss(

@@ -15,7 +15,7 @@ from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily, compile_family
-from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors, step_factors
+from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
 from qsproj.models.arc.arc_scorer import zero_weights
 from qsproj.models.graph.graph_factors import Family
 from qsproj.training.adagrad import AdaGrad
@@ -102,11 +102,12 @@ class FactorTrainer:
             self.live.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
         )
 
-    def step(self, features: Sequence[FactorFeatures], gradients: Sequence[FactorScores]) -> None:
-        """Go down the gradient of one sentence, float64[F] for each family."""
-        for family, gradient in zip(features, gradients, strict=True):
-            step_factors(family, gradient, *self._descent.memory)
-        self._descent.steps += 1
+    def descend(self, features: Sequence[FactorFeatures], gradients: Sequence[FactorScores]) -> None:
+        """Go down the gradient of one sentence, float64[F] for each family, one family after the other."""
+        for family, slopes in zip(features, gradients, strict=True):
+            self._descent.gather(gather_factors, family, slopes)
+            self._descent.move()
+        self._descent.step()
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""

@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Scores
+from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc.arc_examples import usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser, usable_sentences
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.graph.graph_factors import SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import Expectations, candidate_arcs, expectations
 from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.tree_inference import arcs_in, reachable
+from qsproj.models.tree_inference import agreeing_arcs, is_whole
 from qsproj.progress import track
 
 # Sentences are pruned by a parser trained on the other half, for so many epochs.
@@ -70,7 +71,7 @@ def graph_examples(
 def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list[Sentence]:
     """Return those sentences that can be learned from, by the rules of the first-order parser."""
     usable, _ = usable_sentences(sentences)
-    return [s for s in usable if base.inference.admits(arcs_in(reachable(s.heads, base.inference)))]
+    return [s for s in usable if base.inference.admits(agreeing_arcs(s.heads, base.inference))]
 
 
 def train_pruners(
@@ -95,9 +96,9 @@ def _example(
     sentence: Sentence, encoded: EncodedSentence, scores: Scores, base: ArcParser, options: GraphOptions
 ) -> GraphExample:
     """Prune one sentence, keeping what agrees with its tree."""
-    agreeing = arcs_in(reachable(sentence.heads, base.inference))
+    agreeing = agreeing_arcs(sentence.heads, base.inference)
     candidates = candidate_arcs(base.inference.infer(scores)[1], base.inference, threshold=options.threshold)
-    partial = bool(np.any(sentence.heads[1:] == NO_HEAD))
+    partial = not is_whole(sentence.heads)
     if partial:
         # A partial tree agrees with many arcs; what fits it and is likely stands for them.
         within = base.inference.infer(np.where(agreeing, scores, -np.inf))[1]

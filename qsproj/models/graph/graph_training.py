@@ -9,20 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import unknown_name
+from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcTrainer, supported_buckets
-from qsproj.models.arc.arc_training import (
-    MARGIN,
-    TrainingOptions,
-    TrainingReport,
-    right_heads,
-    train_arc_parser,
-)
+from qsproj.models.arc.arc_scorer import ArcTrainer
+from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.models.graph.factor_scorer import INITIAL_SQUARES, FactorTrainer
 from qsproj.models.graph.graph_examples import (
     GraphExample,
@@ -30,9 +23,9 @@ from qsproj.models.graph.graph_examples import (
     sentences_with_trees,
     train_pruners,
 )
-from qsproj.models.graph.graph_inference import Expectations, expectations
+from qsproj.models.graph.graph_inference import Array, Expectations, expectations
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.training.loop import EpochRecord, learn
+from qsproj.training.loop import EpochRecord, Trainer, learn
 
 OBJECTIVES = ("margin", "likelihood")
 
@@ -106,60 +99,50 @@ def train_factors(
     """
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options=graph_options)
-    trainer = _Trainer(base, options, graph_options)
-
-    def score(parser: GraphParser) -> float:
-        return right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
-
     return learn(
-        len(examples),
-        lambda i: trainer.step(examples[i]),
-        trainer.averaged,
+        _Trainer(base, options, graph_options),
+        examples,
         epochs=options.epochs,
         rng=rng,
-        finish_epoch=trainer.regularise,
-        score=score if dev else None,
+        score=dev_score(dev),
         description="training factors",
     )
 
 
-class _GraphObjective:
-    """The loss of one sentence as a function of its arc scores; keeps the gradient by the other factors."""
+def graph_loss(
+    example: GraphExample, link_scores: Array, scores: Sequence[Array], *, iterations: int, margin: float
+) -> tuple[float, Expectations]:
+    """Return minus the sum of the log-beliefs of the tree's arcs, and the gradient of minus log F.
 
-    def __init__(
-        self, example: GraphExample, scores: Sequence[NDArray[np.float64]], *, iterations: int, margin: float
-    ) -> None:
-        self._example = example
-        self._scores = scores
-        self._iterations = iterations
-        self._margin = margin
-        self.gradients: list[NDArray[np.float64]] = []
+    Parameters
+    ----------
+    link_scores, scores : float64[E], float64[F] for each family
+        Natural log.
+    margin : float
+        How much more an arc that disagrees with the tree scores.
 
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return minus the sum of the log-beliefs of the tree's arcs, and the gradient of minus log F."""
-        example, graph = self._example, self._example.graph
-        link_scores = scores[graph.heads, graph.dependents]
-        if not np.isfinite(link_scores).all() or not all(
-            np.isfinite(family).all() for family in self._scores
-        ):
-            raise UsageError("training has diverged: a score is NaN or infinite; raise --l2")
-        handicapped = link_scores + self._margin * ~example.agrees
-        log_odds, (chances, fired) = self._expectations(handicapped)
-        observed = example.observed
-        if observed is None:
-            observed = self._expectations(np.where(example.agrees, link_scores, -np.inf))[1]
-        self.gradients = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
-        gradient = np.zeros_like(scores)
-        gradient[graph.heads, graph.dependents] = chances - observed[0]
-        # Where nothing is observed, the belief may be 0 and its logarithm infinite.
-        missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
-        return float(observed[0] @ missed), gradient
-
-    def _expectations(self, link_scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], Expectations]:
-        return expectations(self._example.graph, link_scores, self._scores, iterations=self._iterations)
+    Returns
+    -------
+    loss : float
+        In nats; 0 for a partial tree, where nothing is observed.
+    slopes : (float64[E], list of float64[F])
+        By the scores.
+    """
+    graph = example.graph
+    check_finite(link_scores, *scores)
+    handicapped = link_scores + margin * ~example.agrees
+    log_odds, (chances, fired) = expectations(graph, handicapped, scores, iterations=iterations)
+    observed = example.observed
+    if observed is None:
+        within = np.where(example.agrees, link_scores, -np.inf)
+        observed = expectations(graph, within, scores, iterations=iterations)[1]
+    slopes = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
+    # Where nothing is observed, the belief may be 0 and its logarithm infinite.
+    missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
+    return float(observed[0] @ missed), (chances - observed[0], slopes)
 
 
-class _Trainer:
+class _Trainer(Trainer[GraphExample, GraphParser]):
     """Learns LINK and the other factors together. Mutable; final."""
 
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
@@ -170,7 +153,6 @@ class _Trainer:
         # it. Worth 0.2 to 0.4 UAS on the dev file of English, with small first steps as those of the factors.
         self._arcs = ArcTrainer(
             template_set,
-            supported_buckets(template_set, [], cutoff=0),
             rate=rate,
             l2=options.l2,
             first_squares=INITIAL_SQUARES,
@@ -183,15 +165,21 @@ class _Trainer:
 
     def step(self, example: GraphExample) -> float:
         """Learn from one sentence; return its loss before the step."""
-        features = self._factors.live.features(example.encoded, example.graph.families)
-        objective = _GraphObjective(
+        graph = example.graph
+        arcs = self._arcs.features(example.encoded)
+        factors = self._factors.live.features(example.encoded, graph.families)
+        arc_scores = self._arcs.scores(arcs)
+        loss, (link_slopes, factor_slopes) = graph_loss(
             example,
-            self._factors.live.scores(features),
+            arc_scores[graph.heads, graph.dependents],
+            self._factors.live.scores(factors),
             iterations=self._options.iterations,
             margin=self._margin,
         )
-        loss = self._arcs.step(example.encoded, objective)
-        self._factors.step(features, objective.gradients)
+        arc_slopes = np.zeros_like(arc_scores)
+        arc_slopes[graph.heads, graph.dependents] = link_slopes
+        self._arcs.descend(arcs, arc_slopes)
+        self._factors.descend(factors, factor_slopes)
         return loss
 
     def regularise(self) -> None:

@@ -32,7 +32,7 @@ from qsproj.models.joint.joint_weights import (
 )
 from qsproj.models.storage import save_model
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.loop import run_epochs
+from qsproj.training.loop import Trainer, learn
 
 KIND = "link-chooser"
 NO_TREES = TreeInference(projective=True, single_root=True)
@@ -199,20 +199,35 @@ def train_link_chooser(
         for pair, hand in usable
     ]
 
-    def step(i: int) -> float:
-        prepared, states = examples[i]
-        scores = trainer.weights.scores(prepared)
-        free = _infer(prepared, scores, options.propagation)
-        trainer.learn(prepared, free, _infer(prepared, scores, options.propagation, states))
+    link_trainer = _LinkTrainer(trainer, options.propagation)
+    weights, _ = learn(link_trainer, examples, epochs=options.epochs, rng=rng, description="training links")
+    return replace(chooser, weights=weights)
+
+
+# A pair, and what hand alignments say of its candidate links.
+_Example = tuple[PreparedPair, NDArray[np.int8]]
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkTrainer(Trainer[_Example, JointWeights]):
+    """Learns joint weights from links that are observed, without trees."""
+
+    trainer: JointTrainer
+    propagation: Propagation
+
+    def step(self, example: _Example) -> float:
+        """Learn from one pair; return the expected number of observed links that are wrong."""
+        prepared, states = example
+        scores = self.trainer.weights.scores(prepared)
+        free = _infer(prepared, scores, self.propagation)
+        self.trainer.learn(prepared, free, _infer(prepared, scores, self.propagation, states))
         known = states != UNKNOWN
         return float(np.abs(free.links - (states == TRUE_STATE))[known].sum())
 
-    run_epochs(
-        len(examples),
-        step,
-        epochs=options.epochs,
-        rng=rng,
-        finish_epoch=trainer.regularise,
-        description="training links",
-    )
-    return replace(chooser, weights=trainer.averaged())
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self.trainer.regularise()
+
+    def averaged(self) -> JointWeights:
+        """Return the mean of the weights after every step so far."""
+        return self.trainer.averaged()

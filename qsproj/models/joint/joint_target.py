@@ -11,43 +11,57 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets, zero_weights
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, JointTrainingOptions
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.loop import EpochRecord, Trainer, learn
 
 TARGET_RATE = 0.05
 TARGET_L2 = 150.0
 LEAST_SCALE = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
-    """The loss of a pair by what is added to its target scores; asking for it teaches the joint weights.
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetExample:
+    """A pair to learn from, and its target sentence, encoded for the target parser."""
 
-    Attributes
-    ----------
-    trainer : JointTrainer
-        Takes a step of its own each time.
-    example : JointExample
-    """
+    encoded: EncodedSentence
+    joint: JointExample
 
-    trainer: JointTrainer
-    example: JointExample
 
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient; see :meth:`JointTrainer.step_above`."""
-        return self.trainer.step_above(self.example, scores)
+class _Trainer(Trainer[TargetExample, tuple[ArcScorer, JointWeights]]):
+    """Learns joint weights, and what is added to the target parser's. Mutable; final."""
+
+    def __init__(self, joint: JointTrainer, template_set: str) -> None:
+        self._joint = joint
+        self._arcs = ArcTrainer(template_set, rate=TARGET_RATE, l2=TARGET_L2)
+
+    def step(self, example: TargetExample) -> float:
+        """Learn from one pair; return its loss before the step."""
+        features = self._arcs.features(example.encoded)
+        loss, slopes = self._joint.step_above(example.joint, self._arcs.scores(features))
+        self._arcs.descend(features, slopes)
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink both kinds of weights."""
+        self._joint.regularise()
+        self._arcs.regularise()
+
+    def averaged(self) -> tuple[ArcScorer, JointWeights]:
+        """Return the means of the weights after every step so far."""
+        return self._arcs.averaged(), self._joint.averaged()
 
 
 def train_target_jointly(
@@ -81,51 +95,28 @@ def train_target_jointly(
         What the joint model should parse with. Without a source it parses worse than what was given.
     weights, records, statuses
         As of :func:`~qsproj.models.joint.joint_training.train_joint_weights`.
-    """
-    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
-    template_set = target.scorer.template_set
-    arcs = ArcTrainer(
-        template_set, supported_buckets(template_set, (), cutoff=0), rate=TARGET_RATE, l2=TARGET_L2
-    )
-    encoded = [arcs.encode(sentence) for sentence in sentences]
-
-    def regularise() -> None:
-        trainer.regularise()
-        arcs.regularise()
-
-    records = run_epochs(
-        len(examples),
-        lambda i: arcs.step(encoded[i], Together(trainer, examples[i])),
-        epochs=options.epochs,
-        rng=rng,
-        finish_epoch=regularise,
-        description="training jointly",
-    )
-    weights = trainer.averaged()
-    return moved(target, arcs.averaged(), weights.target_scale), weights, records, trainer.statuses
-
-
-def moved(parser: ArcParser, added: ArcScorer, scale: float) -> ArcParser:
-    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added.
-
-    Parameters
-    ----------
-    parser : ArcParser
-        Not changed.
-    added : ArcScorer
-        With the parser's templates.
-    scale : float
-        The target scale of the joint weights.
 
     Raises
     ------
     UsageError
-        When the scale is next to nothing: the target parser is not listened to.
+        When the target scale is next to nothing: the target parser is not listened to.
     """
-    if scale < LEAST_SCALE:
+    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
+    pairs = [
+        TargetExample(target.scorer.encode(sentence), example)
+        for sentence, example in zip(sentences, examples, strict=True)
+    ]
+    (added, weights), records = learn(
+        _Trainer(trainer, target.scorer.template_set),
+        pairs,
+        epochs=options.epochs,
+        rng=rng,
+        description="training jointly",
+    )
+    if weights.target_scale < LEAST_SCALE:
         raise UsageError(
-            f"training has diverged: the target scale is {scale:.4f}; keep the target weights fixed"
+            f"training has diverged: the target scale is {weights.target_scale:.4f}; "
+            "keep the target weights fixed"
         )
-    weights = zero_weights(len(parser.scorer.weights))
-    weights[:] = parser.scorer.weights + added.weights / np.float32(scale)
-    return replace(parser, scorer=ArcScorer(parser.scorer.template_set, weights))
+    parser = with_added(target, added, scale=weights.target_scale)
+    return parser, weights, records, trainer.statuses

@@ -13,15 +13,14 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
-from qsproj.kernels.features.adagrad import adagrad
-from qsproj.kernels.features.row_features import add_rows
+from qsproj.kernels.features.row_features import gather_rows
 from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly, mixed
 from qsproj.models.joint.joint_sides import NONE
 from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import EpochRecord, run_epochs
+from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
+from qsproj.training.loop import EpochRecord, Trainer, learn
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
@@ -77,7 +76,7 @@ class JointExample:
     source_heads: Heads | None = None
 
 
-class JointTrainer:
+class JointTrainer(Trainer[JointExample, JointWeights]):
     """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
@@ -116,7 +115,7 @@ class JointTrainer:
         self._live = JointWeights.untrained()
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
-        self._scale_state = np.zeros(2)
+        self._scale = DenseAdaGrad(np.array([self._live.target_scale]), rate=SCALE_RATE)
         self.statuses: Counter[Status] = Counter()
 
     @property
@@ -189,8 +188,6 @@ class JointTrainer:
         free, clamped : JointBeliefs
             By the weights of the moment, without what is observed and with it; neither contradicts itself.
         """
-        weights, state, touched, rate, steps = self._descent.memory
-        used = 0
         for buckets, slopes in (
             (pair.link_buckets, free.links - clamped.links),
             (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
@@ -198,18 +195,12 @@ class JointTrainer:
             (pair.jump_buckets, (free.jumps - clamped.jumps).reshape(-1)),
         ):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
-            used = add_rows(buckets, slopes, state, touched, used)
-        adagrad(weights, state, touched, used, rate, steps)
+            self._descent.gather(gather_rows, buckets, slopes)
+        self._descent.step()
         kept = pair.structure.target.arcs != NONE
         slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
-        self._step_scale(slope / len(pair.target))
-        self._descent.steps += 1
-
-    def _step_scale(self, slope: float) -> None:
-        self._scale_state[0] += slope * slope
-        change = SCALE_RATE * slope / np.sqrt(self._scale_state[0] + 1e-12)
-        self._scale_state[1] -= self._descent.steps * change
-        self._live = JointWeights(self._live.weights, self._live.target_scale - change)
+        self._scale.step(np.array([slope / len(pair.target)]))
+        self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
@@ -217,8 +208,7 @@ class JointTrainer:
 
     def averaged(self) -> JointWeights:
         """Return the mean of the weights after every step so far."""
-        scale = self._live.target_scale - float(self._scale_state[1]) / max(self._descent.steps, 1)
-        return JointWeights(self._descent.mean(), scale)
+        return JointWeights(self._descent.mean(), float(self._scale.mean()[0]))
 
 
 def train_joint_weights(
@@ -255,12 +245,7 @@ def train_joint_weights(
         As :class:`JointTrainer`.
     """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
-    records = run_epochs(
-        len(examples),
-        lambda i: trainer.step(examples[i]),
-        epochs=options.epochs,
-        rng=rng,
-        finish_epoch=trainer.regularise,
-        description="training jointly",
+    weights, records = learn(
+        trainer, examples, epochs=options.epochs, rng=rng, description="training jointly"
     )
-    return trainer.averaged(), records, trainer.statuses
+    return weights, records, trainer.statuses

@@ -16,31 +16,20 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
-from qsproj.kernels.features.adagrad import adagrad
-from qsproj.kernels.features.row_features import add_rows
-from qsproj.kernels.features.second_order_features import step_factors
-from qsproj.models.arc.arc_scorer import ArcTrainer, supported_buckets
-from qsproj.models.arc.arc_training import (
-    MARGIN,
-    TrainingOptions,
-    TrainingReport,
-    right_heads,
-    train_arc_parser,
-)
+from qsproj.kernels.features.row_features import gather_rows
+from qsproj.kernels.features.second_order_features import gather_factors
+from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
+from qsproj.models.arc.arc_scorer import ArcTrainer
+from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.tagging_graph import (
-    FactorValues,
-    TaggingBeliefs,
-    infer_tags_and_tree,
-    observed_values,
-)
+from qsproj.models.tagging.tagging_graph import FactorValues, infer_tags_and_tree, observed_values
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
-from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
+from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import learn
+from qsproj.training.loop import Trainer, learn
 
 OBJECTIVES = ("margin", "likelihood")
 TEMPLATE_SETS = ("words",)
@@ -112,19 +101,12 @@ def train_tagging_parser(
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    trainer = TaggingTrainer(start, options)
-
-    def score(parser: TaggingParser) -> float:
-        return right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
-
     parser, records = learn(
-        len(examples),
-        lambda i: trainer.step(examples[i]),
-        trainer.averaged,
+        TaggingTrainer(start, options),
+        examples,
         epochs=options.epochs,
         rng=rng,
-        finish_epoch=trainer.regularise,
-        score=score if dev else None,
+        score=dev_score(dev),
         description="training tags and arcs",
     )
     return parser, TrainingReport(tuple(records), skipped)
@@ -152,9 +134,9 @@ def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
 
 def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
     """Tell whether a sentence has a whole tree that the model can build (or one near it)."""
-    if len(sentence) > MAX_WORDS or np.any(sentence.heads[1:] == NO_HEAD):
+    if len(sentence) > MAX_WORDS or not is_whole(sentence.heads):
         return False
-    return inference.admits(arcs_in(reachable(sentence.heads, inference)))
+    return inference.admits(agreeing_arcs(sentence.heads, inference))
 
 
 def tagging_examples(
@@ -212,7 +194,7 @@ def _example(
 ) -> TaggingExample:
     """Prune one sentence, keeping its tree and its tags."""
     tags = start.tagger.tags
-    arcs = arcs_in(reachable(gold.heads, start.inference))
+    arcs = agreeing_arcs(gold.heads, start.inference)
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
     features = start.features(
         start.base.scorer.encode(tagged),
@@ -225,43 +207,47 @@ def _example(
     return TaggingExample(features, agrees, observed_values(features.graph, agrees, numbers))
 
 
-class _Objective:
-    """The loss of one sentence as a function of its arc scores; keeps what else is believed."""
+def tagging_loss(
+    example: TaggingExample, values: FactorValues, *, iterations: int, margin: float
+) -> tuple[float, FactorValues]:
+    """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient.
 
-    def __init__(
-        self, example: TaggingExample, weights: TaggingWeights, *, iterations: int, margin: float
-    ) -> None:
-        self._example = example
-        self._weights = weights
-        self._iterations = iterations
-        self._margin = margin
-        self.beliefs: TaggingBeliefs | None = None
+    Parameters
+    ----------
+    values : FactorValues
+        Scores of all factors, natural log.
+    margin : float
+        How much more a wrong arc scores.
 
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient."""
-        example, graph = self._example, self._example.features.graph
-        values = self._weights.scores(example.features, scores)
-        if not all(np.isfinite(part).all() for part in (values.links, values.tag_links, values.trigrams)):
-            raise UsageError("training has diverged: a score is NaN or infinite; raise --l2")
-        handicapped = replace(values, links=values.links + self._margin * ~example.agrees)
-        self.beliefs = infer_tags_and_tree(graph, handicapped, iterations=self._iterations)
-        expected, observed = self.beliefs.expected, example.observed
-        gradient = np.zeros_like(scores)
-        gradient[graph.heads, graph.dependents] = expected.links - observed.links
-        missed = np.logaddexp(0.0, -self.beliefs.log_odds[example.agrees]).sum()
-        chances = expected.tags[observed.tags > 0.0]
-        return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), gradient
+    Returns
+    -------
+    loss : float
+        In nats.
+    slopes : FactorValues
+        Of minus the log-likelihood, by each score.
+    """
+    check_finite(values.links, values.tag_links, values.trigrams)
+    handicapped = replace(values, links=values.links + margin * ~example.agrees)
+    beliefs = infer_tags_and_tree(example.features.graph, handicapped, iterations=iterations)
+    expected, observed = beliefs.expected, example.observed
+    missed = np.logaddexp(0.0, -beliefs.log_odds[example.agrees]).sum()
+    chances = expected.tags[observed.tags > 0.0]
+    slopes = FactorValues(
+        expected.links - observed.links,
+        expected.tags - observed.tags,
+        expected.trigrams - observed.trigrams,
+        expected.tag_links - observed.tag_links,
+    )
+    return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), slopes
 
 
-class TaggingTrainer:
+class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
     """Learns the weights of all factors together, one sentence a step. Mutable; final."""
 
     def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
-        template_set = start.base.scorer.template_set
         rate = RATE_SHARE * options.rate
         self._rows = trigram_rows(len(start.tagger.tags))
-        support = supported_buckets(template_set, [], cutoff=0)
-        self._arcs = ArcTrainer(template_set, support, rate=rate, l2=options.l2)
+        self._arcs = ArcTrainer(start.base.scorer.template_set, rate=rate, l2=options.l2)
         self._tag_links = AdaGrad(
             start.weights.tag_links.copy(),
             rate=rate,
@@ -279,25 +265,25 @@ class TaggingTrainer:
 
     def step(self, example: TaggingExample) -> float:
         """Learn from one sentence; return its loss before the step."""
-        iterations = self._start.options.iterations
-        objective = _Objective(example, self._live, iterations=iterations, margin=self._margin)
-        loss = self._arcs.step(example.features.encoded, objective)
-        assert objective.beliefs is not None
-        self._learn(example, objective.beliefs.expected)
-        return loss
-
-    def _learn(self, example: TaggingExample, expected: FactorValues) -> None:
-        observed = example.observed
-        step_factors(
-            example.features.tag_links, expected.tag_links - observed.tag_links, *self._tag_links.memory
+        graph = example.features.graph
+        arcs = self._arcs.features(example.features.encoded)
+        arc_scores = self._arcs.scores(arcs)
+        loss, slopes = tagging_loss(
+            example,
+            self._live.scores(example.features, arc_scores),
+            iterations=self._start.options.iterations,
+            margin=self._margin,
         )
-        slopes = (expected.trigrams - observed.trigrams).reshape(-1)
-        slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
-        weights, state, touched, rate, steps = self._trigrams.memory
-        used = add_rows(self._rows, slopes, state, touched, 0)
-        adagrad(weights, state, touched, used, rate, steps)
-        for learned in (self._tag_links, self._trigrams):
-            learned.steps += 1
+        arc_slopes = np.zeros_like(arc_scores)
+        arc_slopes[graph.heads, graph.dependents] = slopes.links
+        self._arcs.descend(arcs, arc_slopes)
+        self._tag_links.gather(gather_factors, example.features.tag_links, slopes.tag_links)
+        self._tag_links.step()
+        trigrams = slopes.trigrams.reshape(-1)
+        trigrams[np.abs(trigrams) < NEGLIGIBLE] = 0.0
+        self._trigrams.gather(gather_rows, self._rows, trigrams)
+        self._trigrams.step()
+        return loss
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""

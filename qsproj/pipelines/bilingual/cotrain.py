@@ -17,14 +17,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import supported_buckets
-from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer, tree_objective
+from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.tree_inference import reachable
+from qsproj.models.tree_inference import is_whole
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.biparse_reports import convergence
 from qsproj.progress import track
@@ -118,9 +119,9 @@ def cotrain(
     monolingual = bilingual.target
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
-    annotated = tree_examples(monolingual, trees, options.training, skipped)
+    annotated = whole_tree_examples(monolingual, trees, options.training, skipped)
     statuses: Counter[Status] = Counter()
-    taught: list[Example] = []
+    taught: list[ArcExample] = []
     for _ in range(options.rounds):
         following = track(usable, "parsing", unit="pair")
         beliefs = [target_beliefs(bilingual, pair, statuses) for pair in following]
@@ -157,44 +158,41 @@ def target_beliefs(bilingual: JointParser, pair: SentencePair, statuses: Counter
     return chances
 
 
-def tree_examples(
+def whole_tree_examples(
     parser: ArcParser, trees: Sequence[Sentence], training: TrainingOptions, skipped: Counter[str]
-) -> list[Example]:
+) -> list[ArcExample]:
     """Encode the sentences with whole trees, each with its objective; count in ``skipped`` the others."""
-    examples: list[Example] = []
-    for sentence in trees:
-        if len(sentence) > MAX_WORDS or bool((sentence.heads[1:] == NO_HEAD).any()):
-            skipped["sentences too long or without a whole tree"] += 1
-            continue
-        heads = reachable(sentence.heads, parser.inference)
-        objective = tree_objective(heads, parser.inference, training.objective)
-        if objective is None:
-            skipped["trees that the parser cannot build"] += 1
-            continue
-        examples.append((parser.scorer.encode(sentence), objective))
+    whole = [tree for tree in trees if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
+    made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)
+    examples = [example for example in made if example]
+    skipped += Counter(
+        {
+            "sentences too long or without a whole tree": len(trees) - len(whole),
+            "trees that the parser cannot build": len(whole) - len(examples),
+        }
+    )
     return examples
 
 
 def _belief_examples(
     parser: ArcParser, pairs: Sequence[SentencePair], beliefs: Sequence[Scores | None]
-) -> list[Example]:
+) -> list[ArcExample]:
     """Encode the target sentences of which something is believed."""
     return [
-        (parser.scorer.encode(pair.target), CrossEntropy(chances, parser.inference.infer))
+        ArcExample(parser.scorer.encode(pair.target), CrossEntropy(chances, parser.inference.infer))
         for pair, chances in zip(pairs, beliefs, strict=True)
         if chances is not None
     ]
 
 
 def _train(
-    parser: ArcParser, examples: Sequence[Example], *, rng: np.random.Generator, training: TrainingOptions
+    parser: ArcParser, examples: Sequence[ArcExample], *, rng: np.random.Generator, training: TrainingOptions
 ) -> ArcParser:
     """Return the parser with arc weights learned afresh."""
     template_set = parser.scorer.template_set
     scorer, _ = train_scorer(
         examples,
         template_set,
-        supported_buckets(template_set, (), cutoff=0),
         rng=rng,
         inference=parser.inference,
         options=training,

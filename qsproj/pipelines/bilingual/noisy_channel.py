@@ -16,16 +16,16 @@ import numpy as np
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
+from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
-from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer
+from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.joint.joint_inference import Propagation
 from qsproj.models.joint.joint_parser import JointParser, given_source_heads
 from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.pipelines.bilingual.biparse import usable_pairs
-from qsproj.pipelines.bilingual.cotrain import CotrainingReport, tree_examples
+from qsproj.pipelines.bilingual.cotrain import CotrainingReport, whole_tree_examples
 from qsproj.progress import track
-from qsproj.training.objectives import AboveBase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +100,11 @@ def train_noisy_channel(
     base = bilingual.target
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
-    annotated = tree_examples(base, trees, options.training, skipped)
+    annotated = whole_tree_examples(base, trees, options.training, skipped)
     statuses: Counter[Status] = Counter()
     following = track(usable, "preparing", unit="pair")
-    explaining: list[Example] = [
-        (
+    explaining = [
+        ArcExample(
             base.scorer.encode(pair.target),
             source_tree_likelihood(bilingual, pair, options=options, statuses=statuses),
         )
@@ -112,7 +112,7 @@ def train_noisy_channel(
     ]
     if not annotated and not explaining:
         raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
-    parser = _trained_above(base, [*annotated, *explaining], rng=rng, training=options.training)
+    parser = train_above(base, [*annotated, *explaining], rng=rng, options=options.training)
     return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
 
 
@@ -143,23 +143,3 @@ def source_tree_likelihood(
         options.propagation,
         statuses,
     )
-
-
-def _trained_above(
-    base: ArcParser, examples: Sequence[Example], *, rng: np.random.Generator, training: TrainingOptions
-) -> ArcParser:
-    """Learn what is to be added to a parser's weights; return the parser with the sums."""
-    template_set, weights = base.scorer.template_set, base.scorer.weights
-    above = []
-    for encoded, objective in examples:
-        own = base.scorer.scores(base.scorer.features(encoded))
-        above.append((encoded, AboveBase(own, objective)))
-    learned, _ = train_scorer(
-        above,
-        template_set,
-        supported_buckets(template_set, (), cutoff=0),
-        rng=rng,
-        inference=base.inference,
-        options=training,
-    )
-    return replace(base, scorer=ArcScorer(template_set, weights + learned.weights))

@@ -22,9 +22,10 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted
+from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import HASH_BITS, ArcScorer, supported_buckets
-from qsproj.models.arc.arc_training import Example, TrainingOptions, train_scorer
+from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
@@ -34,7 +35,7 @@ from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior
 from qsproj.pipelines.projection.soft_selection import choose_pairs
 from qsproj.pipelines.projection.soft_sources import Translations
 from qsproj.progress import track
-from qsproj.training.objectives import AboveBase, EvidenceLikelihood
+from qsproj.training.objectives import EvidenceLikelihood
 
 # One pair of so many is kept for the temperature.
 HELD_OUT = 10
@@ -107,7 +108,9 @@ def project_soft(
                 "no pair has links that carry arcs over to half its words; parse the source, check the links"
             )
         seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
-        parser = replace(prior.joined, scorer=learn_above(prior.joined, seen, rng=rng, options=options))
+        examples = evidence_examples(prior.joined, seen, strength=options.strength)
+        training = TrainingOptions(epochs=options.epochs, l2=options.l2)
+        parser = train_above(prior.joined, examples, rng=rng, options=training)
     labelled = [
         best_tree(translations, options.strength * evidence_of(translations), parser, prior)
         for translations in chosen
@@ -140,30 +143,13 @@ def _split(corpus: Iterable[Translations], *, held_out: bool) -> Iterator[Transl
             yield translations
 
 
-def learn_above(
-    base: ArcParser,
-    seen: Iterable[tuple[Sentence, Scores]],
-    *,
-    rng: np.random.Generator,
-    options: SoftProjectionOptions,
-) -> ArcScorer:
-    """Return the base's scorer, its weights moved so that the evidence for each sentence is more probable."""
-    examples: list[Example] = []
-    infer = base.inference.infer
+def evidence_examples(
+    base: ArcParser, seen: Iterable[tuple[Sentence, Scores]], *, strength: float
+) -> Iterator[ArcExample]:
+    """Encode sentences with the evidence for their arcs, float64[n+1, n+1], as what is to become probable."""
     for sentence, evidence in seen:
-        encoded = base.scorer.encode(sentence)
-        scores: Scores = base.scorer.scores(base.scorer.features(encoded))
-        likelihood = EvidenceLikelihood(options.strength * evidence, infer)
-        examples.append((encoded, AboveBase(scores, likelihood)))
-    above, _ = train_scorer(
-        examples,
-        base.scorer.template_set,
-        supported_buckets(base.scorer.template_set, (), cutoff=0, hash_bits=HASH_BITS),
-        rng=rng,
-        inference=base.inference,
-        options=TrainingOptions(epochs=options.epochs, l2=options.l2),
-    )
-    return replace(base.scorer, weights=base.scorer.weights + above.weights)
+        likelihood = EvidenceLikelihood(strength * evidence, base.inference.infer)
+        yield ArcExample(base.scorer.encode(sentence), likelihood)
 
 
 def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser, prior: Prior) -> Sentence:

@@ -7,7 +7,7 @@ from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, compile_tem
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
-from qsproj.models.arc.arc_scorer import ArcTrainer, bit_mask, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets
 from tests.oracles.arc_features import PlainAdaGrad, features_of
 from tests.sentences import make_sentence
 
@@ -96,7 +96,7 @@ def test_steps_and_averaging_equal_those_over_named_features():
         gradient = np.where(rng.random(gold.shape) < 0.2, rng.normal(size=gold.shape), 0.0)
         np.fill_diagonal(gradient, 0.0)
         gradient[:, 0] = 0.0
-        trainer.step(encoded, Fixed(gradient))
+        trainer.step(ArcExample(encoded, Fixed(gradient)))
         plain.step(
             SENTENCE,
             DELEXICALISED,
@@ -112,18 +112,22 @@ def test_steps_and_averaging_equal_those_over_named_features():
         assert scores[head, dependent] == pytest.approx(expected, abs=0.02)
 
 
-def test_the_step_is_the_same_in_parts(monkeypatch):
+def test_the_step_is_the_same_in_parts():
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
-    gold = np.zeros((len(SENTENCE) + 1,) * 2, dtype=bool)
-    gold[0, 1:] = True
-    gradient = np.zeros(gold.shape)
+    gradient = np.zeros((len(SENTENCE) + 1,) * 2)
     gradient[0, 8], gradient[8, 2] = -0.5, 0.25
-    support = np.full(BUCKETS // 64, np.uint64(0xFFFFFFFFFFFFFFFF))
-    whole = ArcTrainer("delexicalised", support, rate=0.3, l2=0.0)
-    parts = ArcTrainer("delexicalised", support, rate=0.3, l2=0.0)
-    parts._touched = np.empty(64, dtype=np.uint64)
+    whole = ArcTrainer("delexicalised", rate=0.3, l2=0.0)
+    parts = ArcTrainer("delexicalised", rate=0.3, l2=0.0)
+    moves = []
     for trainer in (whole, parts):
-        trainer.step(encoded, Fixed(gradient))
+        descent = trainer._descent
+        move = descent.move
+        descent.touched = descent.touched if trainer is whole else np.empty(64, dtype=np.uint64)
+        descent.move = lambda move=move, descent=descent: moves.append(descent.used) or move()
+        trainer.step(ArcExample(encoded, Fixed(gradient)))
+    # The first trainer moves once; the second has room for the features of one arc.
+    assert len(moves) == 3
+    assert moves[0] == moves[1] + moves[2]
     # The two arcs share no feature, so that stepping one before the other changes nothing.
     assert not set(features_of(SENTENCE, DELEXICALISED, 0, 8)) & set(
         features_of(SENTENCE, DELEXICALISED, 8, 2)

@@ -13,7 +13,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.features.atoms import encode
 from qsproj.features.second_order import LARGEST_COUNT, factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
-from qsproj.kernels.features.second_order_features import score_factors, step_factors
+from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
 from qsproj.models.graph.graph_inference import expectations, propagate
@@ -21,6 +21,7 @@ from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
 from qsproj.trees.posterior import NoTreeError
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence
@@ -85,8 +86,9 @@ def test_a_step_moves_scores_as_features_with_names_do(family, name):
         encode(SENTENCE, attributes), compiled, built.members, built.places, buckets=buckets
     )
     gradient = np.random.default_rng(3).normal(size=len(built.scored))
-    weights, state = np.zeros(buckets, np.float32), np.zeros((buckets, 3), np.float32)
-    step_factors(features, gradient, weights, state, np.empty(1 << 18, np.uint64), 0.5, 0.0)
+    descent = AdaGrad(np.zeros(buckets, np.float32), rate=0.5)
+    descent.gather(gather_factors, features, gradient)
+    descent.step()
     slopes = {}
     named = [
         features_of(SENTENCE, family, templates, (words - 1).tolist(), int(place))
@@ -96,7 +98,7 @@ def test_a_step_moves_scores_as_features_with_names_do(family, name):
         for feature, count in counts.items():
             slopes[feature] = slopes.get(feature, 0.0) + slope * count
     expected = [sum(-0.5 * np.sign(slopes[f]) * c for f, c in counts.items()) for counts in named]
-    found = score_factors(features, weights)
+    found = score_factors(features, descent.weights)
     # A few of several thousand features may share a bucket.
     assert np.mean(np.abs(found - expected) > 1e-3) < 0.02
 

@@ -7,12 +7,13 @@ import pytest
 
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
+from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
-from qsproj.models.joint.joint_target import moved, train_target_jointly
+from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import (
     JointExample,
     JointTrainer,
@@ -144,7 +145,7 @@ def test_what_is_added_counts_once_at_the_learned_scale(taught):
     features = given.scorer.features(given.scorer.encode(sentence))
     added = ArcScorer(given.scorer.template_set, parser.scorer.weights - given.scorer.weights)
     np.testing.assert_allclose(
-        0.5 * moved(given, added, 0.5).scores(sentence),
+        0.5 * with_added(given, added, scale=0.5).scores(sentence),
         0.5 * given.scores(sentence) + added.scores(features),
         atol=1e-4,
     )

@@ -10,7 +10,7 @@ from qsproj.bp.run import run
 from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
 from qsproj.features.tag_link import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
-from qsproj.kernels.features.second_order_features import score_factors, step_factors
+from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.tagging.tagging_graph import (
     FactorValues,
     infer_tags_and_tree,
@@ -19,6 +19,7 @@ from qsproj.models.tagging.tagging_graph import (
 )
 from qsproj.models.tagging.tagging_weights import trigram_rows
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
 from tests.oracles.factor_graphs import GraphEnumeration
 from tests.oracles.second_order_features import features_of
 from tests.sentences import make_sentence
@@ -168,8 +169,9 @@ def test_a_step_moves_scores_as_features_with_names_do():
         buckets=1 << 20,
     )
     slopes = np.random.default_rng(3).normal(size=len(heads))
-    weights, state = np.zeros(1 << 20, np.float32), np.zeros((1 << 20, 3), np.float32)
-    step_factors(features, slopes, weights, state, np.empty(1 << 18, np.uint64), 0.5, 0.0)
+    descent = AdaGrad(np.zeros(1 << 20, np.float32), rate=0.5)
+    descent.gather(gather_factors, features, slopes)
+    descent.step()
     named = [
         named_features((int(head), int(dependent)), graph.candidate_tags[pair].tolist())
         for head, dependent, pair in zip(heads, dependents, graph.pair_candidates)
@@ -179,7 +181,7 @@ def test_a_step_moves_scores_as_features_with_names_do():
         for feature, count in counts.items():
             sums[feature] = sums.get(feature, 0.0) + slope * count
     expected = [sum(-0.5 * np.sign(sums[f]) * c for f, c in counts.items()) for counts in named]
-    assert np.mean(np.abs(score_factors(features, weights) - expected) > 1e-3) < 0.02
+    assert np.mean(np.abs(score_factors(features, descent.weights) - expected) > 1e-3) < 0.02
 
 
 def test_every_template_asks_for_a_tag():

@@ -1,0 +1,31 @@
+"""Sparse gradients of hashed weights: kernels add to them, bucket by bucket; optimisers read and clear them.
+
+Arrays that the kernels which gather share
+------------------------------------------
+gradient : float32[buckets] or float64[buckets], any stride
+    Zero but for the buckets that are listed. Mutated.
+touched : uint64[capacity]
+    The buckets with a gradient; one whose gradient was zero again in between is listed twice. Mutated.
+used : int
+    How many are listed.
+begin : int
+    Where to begin: 0, or where the last call stopped because there was no more room.
+
+They return ``used`` and where they stopped: DONE, or a ``begin`` to go on from when there is room again.
+"""
+
+from __future__ import annotations
+
+from qsproj.kernels.compilation import njit
+
+DONE = -1
+
+
+@njit(cache=True, error_model="numpy")
+def add_slope(bucket, slope, gradient, touched, used):
+    """Add to the gradient of one bucket; return how many are listed now."""
+    if gradient[bucket] == 0.0:
+        touched[used] = bucket
+        used += 1
+    gradient[bucket] += slope
+    return used

@@ -1,0 +1,58 @@
+"""Training above a parser whose weights stay as they are: what is learned is added to them.
+
+L2 pulls what is added to zero, so that the sum stays near the parser that was given, and is the parser where
+nothing is learned. Soft projection learns so above a parser of other languages, the noisy channel and joint
+training above one of the target's own trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, zero_weights
+from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.training.objectives import AboveBase
+
+
+def train_above(
+    base: ArcParser, examples: Iterable[ArcExample], *, rng: np.random.Generator, options: TrainingOptions
+) -> ArcParser:
+    """Learn what is to be added to the weights of a parser; return the parser with the sums.
+
+    Parameters
+    ----------
+    base : ArcParser
+        Not changed.
+    examples : iterable of ArcExample
+        Encoded for ``base``; their objectives are of its scores plus what is added.
+    rng : numpy.random.Generator
+        Orders the examples of each epoch.
+    options : TrainingOptions
+        Epochs, rate and L2.
+    """
+    above = []
+    for example in examples:
+        own = base.scorer.scores(base.scorer.features(example.encoded))
+        above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
+    template_set, inference = base.scorer.template_set, base.inference
+    added, _ = train_scorer(above, template_set, rng=rng, inference=inference, options=options)
+    return with_added(base, added)
+
+
+def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> ArcParser:
+    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added.
+
+    Parameters
+    ----------
+    parser : ArcParser
+        Not changed.
+    added : ArcScorer
+        With the parser's templates.
+    """
+    weights = zero_weights(len(parser.scorer.weights))
+    weights[:] = parser.scorer.weights + added.weights / np.float32(scale)
+    return replace(parser, scorer=ArcScorer(parser.scorer.template_set, weights))

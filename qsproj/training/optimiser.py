@@ -1,0 +1,93 @@
+"""What every optimiser keeps: weights, the mean of all weights passed through, and the number of steps.
+
+Three things are apart. Models score by the weights; kernels that know features gather the gradient of one
+example (:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new
+rule is one class with one method, and works with every model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.kernels.features.sparse_gradient import DONE
+
+Weights = NDArray[Any]
+
+
+class Optimiser:
+    """Weights that are being learned, one example a step. Mutable; abstract.
+
+    Attributes
+    ----------
+    weights : float array
+        Where learning starts; every step changes them.
+    sums : float array like ``weights``
+        Sum of all changes, each times the number of the step it was made in.
+    steps : int
+        Steps taken so far.
+    """
+
+    def __init__(self, weights: Weights, sums: Weights) -> None:
+        self.weights = weights
+        self.sums = sums
+        self.steps = 0
+
+    def mean(self) -> Weights:
+        """Return the mean of the weights after every step so far, before any penalty that followed it."""
+        averaged: Weights = self.weights - self.sums / self.weights.dtype.type(max(self.steps, 1))
+        return averaged
+
+
+class SparseOptimiser(Optimiser, ABC):
+    """Hashed weights, of which an example moves a few. Mutable; abstract.
+
+    Parameters
+    ----------
+    weights : float32[buckets] or float64[buckets]
+    sums, gradient : float array like ``weights``, zero
+    capacity : int
+        How many buckets are listed at most before the weights have to move.
+
+    Attributes
+    ----------
+    gradient : float array like ``weights``
+        Of the example at hand; all zero between steps.
+    touched : uint64[capacity]
+        The buckets with a gradient.
+    used : int
+        How many of ``touched`` are listed.
+    """
+
+    def __init__(self, weights: Weights, sums: Weights, gradient: Weights, *, capacity: int) -> None:
+        super().__init__(weights, sums)
+        self.gradient = gradient
+        self.touched = np.empty(capacity, dtype=np.uint64)
+        self.used = 0
+
+    def gather(self, kernel: Callable[..., tuple[int, int]], *what: Any) -> None:
+        """Add to the gradient what a kernel gathers; where it has no more room, move along what there is.
+
+        Parameters
+        ----------
+        kernel : callable
+            As :mod:`qsproj.kernels.features.sparse_gradient` explains, called with ``what`` first.
+        """
+        begin = 0
+        while begin != DONE:
+            self.used, begin = kernel(*what, self.gradient, self.touched, self.used, begin)
+            if begin != DONE:
+                self.move()
+
+    def step(self) -> None:
+        """Move along the gradient; the example is done with."""
+        self.move()
+        self.steps += 1
+
+    @abstractmethod
+    def move(self) -> None:
+        """Move the weights along the gradient, add each change to ``sums``, and clear the gradient."""
