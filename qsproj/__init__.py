@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qsproj.api.training import adapt, train_parser, train_tagger
     from qsproj.corpus.alignments import read_alignments
     from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
     from qsproj.models.storage import load_model
@@ -32,11 +33,15 @@ __all__ = [
     "align",
     "draw",
     "evaluate",
+    "from_nltk",
+    "from_token_list",
     "load_model",
     "progress_bars",
     "project",
     "read_alignments",
     "read_conllu",
+    "to_nltk",
+    "to_token_list",
     "train_biparser",
     "train_parser",
     "train_tagger",
@@ -52,11 +57,15 @@ _HOMES = {
     "align": "qsproj.api.bitext",
     "draw": "qsproj.api.results",
     "evaluate": "qsproj.api.results",
+    "from_nltk": "qsproj.corpus.interchange",
+    "from_token_list": "qsproj.corpus.interchange",
     "load_model": "qsproj.models.storage",
     "progress_bars": "qsproj.progress",
     "project": "qsproj.api.bitext",
     "read_alignments": "qsproj.corpus.alignments",
     "read_conllu": "qsproj.corpus.conllu",
+    "to_nltk": "qsproj.corpus.interchange",
+    "to_token_list": "qsproj.corpus.interchange",
     "train_biparser": "qsproj.api.bitext",
     "train_parser": "qsproj.api.training",
     "train_tagger": "qsproj.api.training",

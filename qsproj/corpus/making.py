@@ -32,7 +32,7 @@ def make_sentence(
         upos=_column("upos", upos, len(words)),
         deprels=_column("deprels", deprels, len(words)),
     )
-    return sentence if heads is None else with_heads(sentence, _heads(heads, len(words)))
+    return sentence if heads is None else with_heads(sentence, checked_heads(heads, len(words)))
 
 
 def _name(sent_id: str) -> str | None:
@@ -53,8 +53,19 @@ def _column(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str,
     return found
 
 
-def _heads(heads: Iterable[int | None], n: int) -> list[int]:
-    """Return n + 1 heads, the root's first."""
+def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
+    """Return n + 1 heads, the root's first.
+
+    Parameters
+    ----------
+    heads : iterable of int
+        n, or n + 1 with -1 first; -1 or None where missing.
+
+    Raises
+    ------
+    UsageError
+        When there are more or fewer, one is no number or out of range, or they form a cycle.
+    """
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
         raise UsageError(f"found {described(heads)} as heads, expected a list of numbers")
     found = [NO_HEAD if head is None else _number(head, word) for word, head in enumerate(heads, start=1)]

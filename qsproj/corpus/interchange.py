@@ -1,0 +1,217 @@
+"""Sentences and pairs to and from what other libraries hold: nltk, and the ``conllu`` package."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
+from qsproj.corpus.making import checked_heads
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.corpus.words import described, words_of
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from conllu import TokenList
+    from nltk.parse import DependencyGraph
+    from nltk.translate import AlignedSent
+
+# Our column, and what a node of nltk calls it.
+_NODE_KEYS = {"lemmas": "lemma", "upos": "ctag", "xpos": "tag", "feats": "feats", "deprels": "rel"}
+# The fields of a token.
+_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+class _Graph(Protocol):
+    """A ``DependencyGraph``; nltk itself tells no types."""
+
+    nodes: Any
+
+
+class _Aligned(Protocol):
+    """An ``AlignedSent``."""
+
+    words: Any
+    mots: Any
+    alignment: Any
+
+
+@overload
+def to_nltk(sentence_or_pair: Sentence) -> DependencyGraph: ...
+
+
+@overload
+def to_nltk(sentence_or_pair: SentencePair) -> AlignedSent: ...
+
+
+def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | AlignedSent:
+    """Turn a sentence into nltk's ``DependencyGraph``, an aligned pair into its ``AlignedSent``.
+
+    Parameters
+    ----------
+    sentence_or_pair : Sentence or SentencePair
+        Of a sentence, forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and relations go over;
+        lost are its name, comments, multiword tokens, empty nodes, DEPS and MISC. Of a pair, words and links
+        go over, the target's as ``words`` and the source's as ``mots``, as nltk documents them; lost are
+        trees, weights, and which links are only possible.
+
+    Raises
+    ------
+    UsageError
+        When it is neither, or nltk cannot be imported.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], deprels=["nsubj", "root"])
+    >>> qsproj.to_nltk(sentence).root["word"]
+    'bark'
+    """
+    if isinstance(sentence_or_pair, SentencePair):
+        return _aligned_sent(sentence_or_pair)
+    if isinstance(sentence_or_pair, Sentence):
+        return _dependency_graph(sentence_or_pair)
+    raise UsageError(f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair")
+
+
+@overload
+def from_nltk(graph_or_pair: _Graph) -> Sentence: ...
+
+
+@overload
+def from_nltk(graph_or_pair: _Aligned) -> SentencePair: ...
+
+
+def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
+    """Turn nltk's ``DependencyGraph`` into a sentence, its ``AlignedSent`` into an aligned pair.
+
+    What :func:`to_nltk` has put there comes back the same. What is unknown in a graph may be None or empty.
+
+    Parameters
+    ----------
+    graph_or_pair : nltk.parse.DependencyGraph or nltk.translate.AlignedSent
+        Of the latter, ``mots`` are the source, ``words`` the target; all links are sure.
+
+    Raises
+    ------
+    UsageError
+        When it is neither, or words, heads or links are not those of a sentence or a pair.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> from nltk.translate import AlignedSent, Alignment
+    >>> pair = qsproj.from_nltk(AlignedSent(["das", "Haus"], ["the", "house"], Alignment([(0, 0), (1, 1)])))
+    >>> pair.source.forms, pair.alignment.links.tolist()
+    (('the', 'house'), [[1, 1], [2, 2]])
+    """
+    if isinstance(graph_or_pair, _package("nltk.parse").DependencyGraph):
+        return _sentence_of_graph(graph_or_pair)
+    if isinstance(graph_or_pair, _package("nltk.translate").AlignedSent):
+        return _pair_of(graph_or_pair)
+    raise UsageError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")
+
+
+def to_token_list(sentence: Sentence) -> TokenList:
+    """Turn a sentence into a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
+
+    Lost is what that package does not hold: line ends, comments without a value, all but the last of comments
+    with the same key, and in FEATS and MISC whether an item without value has an equals sign.
+
+    Raises
+    ------
+    UsageError
+        When it is no sentence, or ``conllu`` is not installed.
+
+    Examples
+    --------
+    >>> import qsproj
+    >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], sent_id="s1")
+    >>> tokens = qsproj.to_token_list(sentence)
+    >>> tokens.metadata["sent_id"], tokens[0]["head"]
+    ('s1', 2)
+    """
+    if not isinstance(sentence, Sentence):
+        raise UsageError(f"found {described(sentence)}, expected a Sentence")
+    text = io.StringIO()
+    write_conllu([sentence], text)
+    tokens: TokenList = _package("conllu").parse(text.getvalue())[0]
+    return tokens
+
+
+def from_token_list(tokens: TokenList) -> Sentence:
+    """Turn a ``TokenList`` of the ``conllu`` package into a sentence, with all that it holds.
+
+    Raises
+    ------
+    UsageError
+        When it is no token list, or ``conllu`` is not installed.
+    DataError
+        When it is not what CoNLL-U allows: IDs out of order, heads that are no tree.
+
+    Examples
+    --------
+    >>> import conllu, qsproj
+    >>> tokens = conllu.TokenList([{"id": 1, "form": "Hush", "head": 0, "deprel": "root"}])
+    >>> qsproj.from_token_list(tokens).deprels
+    ('root',)
+    """
+    package = _package("conllu")
+    if not isinstance(tokens, package.TokenList):
+        raise UsageError(f"found {described(tokens)}, expected a TokenList of the package conllu")
+    rows = [{name: token.get(name) for name in _FIELDS} for token in tokens]
+    (sentence,) = read_conllu(io.StringIO(package.TokenList(rows, tokens.metadata).serialize()))
+    return sentence
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        top = name.partition(".")[0]
+        raise UsageError(f"this needs the package {top}; install it: pip install {top}") from error
+
+
+def _dependency_graph(sentence: Sentence) -> DependencyGraph:
+    graph: DependencyGraph = _package("nltk.parse").DependencyGraph()
+    columns = {key: getattr(sentence, column) for column, key in _NODE_KEYS.items()}
+    for word, form in enumerate(sentence.forms, start=1):
+        cells = {key: values[word - 1] for key, values in columns.items()}
+        head = int(sentence.heads[word])
+        graph.nodes[word].update(address=word, word=form, head=None if head == NO_HEAD else head, **cells)
+        if head != NO_HEAD:
+            graph.nodes[head]["deps"][cells["rel"]].append(word)
+        if head == ROOT and graph.root is None:
+            graph.root = graph.nodes[word]
+    return graph
+
+
+def _sentence_of_graph(graph: _Graph) -> Sentence:
+    nodes = [graph.nodes[address] for address in sorted(graph.nodes) if address != ROOT]
+    if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
+        raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
+    forms = words_of([node["word"] for node in nodes], what="the graph")
+    columns = {
+        column: words_of([node[key] or UNSPECIFIED for node in nodes], what=key)
+        for column, key in _NODE_KEYS.items()
+    }
+    heads = checked_heads([node["head"] for node in nodes], len(nodes))
+    return with_columns(with_heads(sentence_from_words(forms), heads), **columns)
+
+
+def _aligned_sent(pair: SentencePair) -> AlignedSent:
+    package = _package("nltk.translate")
+    links = package.Alignment((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
+    made: AlignedSent = package.AlignedSent(list(pair.target.forms), list(pair.source.forms), links)
+    return made
+
+
+def _pair_of(aligned: _Aligned) -> SentencePair:
+    source, target = Sentence.from_words(aligned.mots), Sentence.from_words(aligned.words)
+    # A link of nltk may have a third element, and None for a word that is linked to nothing.
+    links = [(link[1] + 1, link[0] + 1) for link in aligned.alignment if link[1] is not None]
+    return SentencePair(source, target, make_alignment(len(source), len(target), links))
