@@ -76,7 +76,7 @@ class GroupScores:
         return _percentage(self.labelled_no_subtypes, self.tokens)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttachmentScores:
     """Scores of one system against gold trees; every score is a percentage, NaN where nothing is scored.
 
@@ -90,6 +90,12 @@ class AttachmentScores:
 
     counts: NDArray[np.void]
     groups: Mapping[str, GroupScores] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Show the scores, not the counts that they come from."""
+        names = ("uas", "las", "las_no_subtypes", "upos")
+        scores = ", ".join(f"{name}={getattr(self, name):.2f}" for name in names)
+        return f"AttachmentScores({scores}, tokens={self.tokens}, sentences={self.sentences})"
 
     def total(self, name: str) -> int:
         """Return the sum over sentences of the field ``name`` of `COUNTS`."""

@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape as escape_markup
 
 from qsproj.corpus.files import open_output
@@ -57,7 +57,7 @@ class Drawing:
     title: str
     width: float
     height: float
-    markup: str
+    markup: str = field(repr=False)
 
     @property
     def svg(self) -> str:

@@ -1,0 +1,62 @@
+"""The worked examples and the notebook run from another folder, and end where they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import qsproj
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+EXAMPLES = {
+    "example_project": ["de.parser", "de.parsed.conllu", "de.svg"],
+    "example_adapt": ["new.converter", "en.new.conllu", "doubtful.svg"],
+    "example_biparse": ["en-de.model", "en.parsed.conllu", "de.parsed.conllu", "pair.html"],
+}
+
+
+def elsewhere():
+    """Return the environment of a process that finds qsproj from any folder."""
+    return {**os.environ, "PYTHONPATH": str(Path(qsproj.__file__).parents[1])}
+
+
+def test_every_example_is_here():
+    assert {path.stem for path in (CHECKOUT / "scripts").glob("example_*.py")} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_runs_from_any_folder(name, tmp_path):
+    script = CHECKOUT / "scripts" / f"{name}.py"
+    assert len(script.read_text(encoding="utf-8").splitlines()) <= 60
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env=elsewhere(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    # What it does is better than what it is compared with.
+    before, after = (float(score) for score in re.findall(r"UAS ([0-9.]+)", done.stdout))
+    assert after > before
+    for output in EXAMPLES[name]:
+        assert output in done.stdout
+        assert (tmp_path / output).stat().st_size > 0
+
+
+def test_the_notebook_runs(monkeypatch):
+    """In a kernel of its own, in the folder where it stands; drawings come out as such."""
+    monkeypatch.setenv("PYTHONPATH", elsewhere()["PYTHONPATH"])
+    notebook = nbformat.read(CHECKOUT / "docs" / "tour.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": CHECKOUT / "docs"}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert not [
+        output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"
+    ]
+    drawn = [output.data["text/html"] for output in outputs if "text/html" in output.get("data", {})]
+    assert len(drawn) == 4 and all("<svg" in drawing for drawing in drawn)
+    assert len([output for output in outputs if "uas=" in output.get("data", {}).get("text/plain", "")]) == 1
