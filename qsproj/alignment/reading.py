@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
+from qsproj.corpus.inputs import looks_like_conllu, opening
 from qsproj.corpus.pairing import pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
-_CONLLU_ROW = re.compile(r"[0-9]+([-.][0-9]+)?\t([^\t]*\t){8}[^\t]*")
-
 
 def is_conllu(path: str) -> bool:
-    """Return whether the first line of a file that is neither blank nor a comment is a row of CoNLL-U.
+    """Return whether a file begins as CoNLL-U does; see :func:`~qsproj.corpus.inputs.looks_like_conllu`.
 
     The standard input, ``-``, cannot be looked into and counts as text.
 
@@ -27,9 +25,7 @@ def is_conllu(path: str) -> bool:
     if path == "-":
         return False
     with open_text(path) as lines:
-        bare = (line.lstrip("\ufeff").rstrip("\r\n") for line in lines)
-        content = next((line for line in bare if line.strip() and not line.startswith("#")), "")
-        return _CONLLU_ROW.fullmatch(content) is not None
+        return looks_like_conllu(opening(lines))
 
 
 def read_word_pairs(

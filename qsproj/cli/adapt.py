@@ -20,6 +20,7 @@ from qsproj.cli.options.common import (
     located,
     whole_number,
 )
+from qsproj.cli.options.made import made_by
 
 if TYPE_CHECKING:
     from qsproj.models.converter.converter_parser import StoredParser
@@ -108,12 +109,12 @@ def _train(options: argparse.Namespace) -> None:
                 parser, targets, sources=sources, rng=rng, options=settings, names=names
             )
         inference = model.converter.inference
-        model.save(options.output)
+        model.save(options.output, made=made_by(options))
     elif sources is not None:
         targets = read_conllu(options.target)
         converter, report = train_adaptation(sources, targets, rng=rng, options=settings, names=names)
         inference = converter.inference
-        converter.save(options.output)
+        converter.save(options.output, made=made_by(options))
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
     print(report.summary(inference), file=sys.stderr)

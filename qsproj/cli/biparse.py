@@ -30,6 +30,7 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.hand_alignments import alignment_families, check_hand_alignment_format
+from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import check_keeps_inputs, located_pairs, pair_files_of
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
@@ -97,7 +98,7 @@ def _train(options: argparse.Namespace) -> None:
         hand=_hand_alignments(options, pairs),
         with_dictionary=options.dictionary,
     )
-    joint_parser.save(options.output)
+    joint_parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)
 
 
@@ -230,5 +231,5 @@ def _cotrain(options: argparse.Namespace) -> None:
         parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
     else:
         raise UsageError("--rounds is for --method co-training; leave it out")
-    parser.save(options.output)
+    parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)

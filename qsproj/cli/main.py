@@ -19,6 +19,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("train", "train a dependency parser on treebanks"),
     ("parse", "parse sentences with a trained model"),
     ("tag", "train a part-of-speech tagger, or tag text"),
+    ("bundle", "make one model of a tagger and a parser, from text to trees"),
     ("eval", "score a parsed file against gold trees, or compare two systems"),
     ("align", "align the words of a bitext"),
     ("project", "carry a treebank to another language through a bitext"),
@@ -26,6 +27,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("biparse", "parse both sides of a bitext together"),
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
     ("suggest", "choose the sentences that are best annotated next"),
+    ("info", "tell what a model is, was made from, and can do"),
     ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
     ("demo", "run the main job on the sample in corpora/"),
 )

@@ -1,34 +1,47 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
-of `qsproj train --joint-tags` reads forms alone, and fills in UPOS as well.
+that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line; words of CoNLL-U without
+UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
+from qsproj.corpus.inputs import Source, open_source
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, UsageError
 from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.models.storage import Parser
+    from qsproj.models.tagging.tagger import Tagger
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
+  qsproj parse -m de.model text.txt -o parsed.conllu          # plain text, where the model tags as well
   xzcat big.conllu.xz | qsproj parse -m en.model --confidence > parsed.conllu
   qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
 """
+
+# A file in which none of the first so many sentences has a tag is taken to have none at all.
+_LOOKED_AT = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="a model that `qsproj` trained")
     parser.add_argument(
-        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
+        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U or text (default: standard input)"
     )
     add_output(parser, "CoNLL-U")
     parser.add_argument(
@@ -42,37 +55,83 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add ArcProb=, the probability of each arc, to MISC (and UposProb= where the model tags)",
     )
+    parser.add_argument(
+        "--retag", action="store_true", help="parse by the model's own tags, whatever UPOS there is"
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="language of plain text (default: that of the model)"
+    )
     add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.models.storage import load_parser
-    from qsproj.models.tagging.tagging_parser import TaggingParser
-    from qsproj.pipelines.streams import loaded_once, parse_stream
+    from qsproj.models.text.text_parser import TextParser, tagger_of
+    from qsproj.pipelines.streams import loaded_once, one_line, parse_stream
 
-    sentences = read_conllu(options.input)
-    if not isinstance(loaded_once(load_parser, options.model), TaggingParser):
-        sentences = _watched(sentences, name_of(options.input))
-    parsed = parse_stream(
-        options.model,
-        track(sentences, "parsing", unit="sentence"),
-        decode=options.decode,
-        confidence=options.confidence,
-        name=name_of(options.input),
-        workers=workers_of(options),
-    )
-    write_conllu(parsed, options.output)
-
-
-def _watched(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    """Pass sentences on; warn after the last when no word had a tag."""
-    tagged = False
-    for sentence in sentences:
-        tagged = tagged or any(tag != UNSPECIFIED for tag in sentence.upos)
-        yield sentence
-    if not tagged:
-        print(
-            f"{name}: no word has a UPOS tag, for the parser to read; tag it first: qsproj tag",
-            file=sys.stderr,
+    parser = loaded_once(load_parser, options.model)
+    if options.retag and not isinstance(parser, TextParser):
+        raise UsageError(
+            f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
         )
+    with open_source(options.input) as source:
+        parsed = parse_stream(
+            options.model,
+            track(_sentences(options, source, parser, tagger_of(parser)), "parsing", unit="sentence"),
+            decode=options.decode,
+            confidence=options.confidence,
+            retag=options.retag,
+            name=source.name,
+            lines=lines_in if source.is_conllu else one_line,
+            workers=workers_of(options),
+        )
+        write_conllu(parsed, options.output)
+
+
+def _sentences(
+    options: argparse.Namespace, source: Source, parser: Parser, tagger: Tagger | None
+) -> Iterator[Sentence]:
+    """Read the input as what it is found to be, with the columns that the parser reads."""
+    if source.is_conllu:
+        if options.language is not None:
+            raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
+        sentences = source.sentences()
+        return sentences if tagger is not None else _with_tags(sentences, options.model, source.name)
+    if tagger is None:
+        raise DataError(
+            source.name,
+            1,
+            found="plain text",
+            expected="CoNLL-U, as this parser reads tags",
+            remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
+        )
+    return tagger.read(source.lines, language=options.language, split_contractions=True, name=source.name)
+
+
+def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:
+    """Pass sentences on; raise DataError before the first when none has the tags that the parser reads."""
+    from qsproj.models.storage import load_made
+
+    # A model that does not say what it reads may read either.
+    columns = load_made(model).get("columns", ["upos or xpos"])
+    if not columns:
+        return sentences
+    needed = {"upos": ("upos",), "xpos": ("xpos",)}.get(columns[0], ("upos", "xpos"))
+    waiting = []
+    for sentence in sentences:
+        waiting.append(sentence)
+        if any(set(getattr(sentence, column)) != {UNSPECIFIED} for column in needed):
+            return chain(waiting, sentences)
+        if len(waiting) == _LOOKED_AT:
+            break
+    wanted = " or ".join(column.upper() for column in needed)
+    raise DataError(
+        name_of(name),
+        None,
+        found=f"no word with {wanted}",
+        expected="the tags that the parser reads",
+        remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
+        if "upos" in needed
+        else "give the treebank's own tags, which the parser was trained on; or train it on UPOS",
+    )

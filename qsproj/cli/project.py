@@ -21,6 +21,7 @@ from qsproj.cli.options.common import (
     check_one_standard_input,
     check_outputs_differ,
 )
+from qsproj.cli.options.made import made_by
 from qsproj.cli.options.projection_methods import METHODS, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import check_can_be_written
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread(options, WAYS, f"--method {options.method}")
     projected = METHODS[options.method].project(_sources(options), options)
-    projected.parser.save(options.output)
+    projected.parser.save(options.output, made=made_by(options))
     for line in projected.report:
         print(line, file=sys.stderr)
 

@@ -4,7 +4,8 @@ With --train, the tagger learns from the UPOS of treebanks and, given --raw, fro
 language: on a new domain a seventh of its errors go in German, a ninth in Swedish, none in Spanish.
 
 With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised;
-one sentence comes out for each line, `_` for a blank one.
+one sentence comes out for each line, `_` for a blank one. The model may also be one that parses text; it then
+tags alone.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from itertools import chain
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_output, add_seed, add_workers, workers_of
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -28,7 +28,6 @@ EXAMPLES = """examples:
   qsproj tag -m de.tagger parsed.conllu -o tagged.conllu
   echo 'Wir gehen zum Haus.' | qsproj tag -m de.tagger --split-contractions
 """
-_CONLLU_TABS = 9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +72,7 @@ def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.cli.options.common import check_model_output, read_tagged
+    from qsproj.cli.options.made import made_by
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 
     for given, name in (
@@ -86,14 +86,16 @@ def _train(options: argparse.Namespace) -> None:
             raise UsageError(f"{name} is for tagging, not for --train")
     check_model_output(options.output, *options.train, *(options.raw or ()), options.dev)
     dev = list(read_tagged([options.dev])) if options.dev else []
+    sentences = list(read_tagged(options.train))
     tagger = train_tagger(
-        list(read_tagged(options.train)),
+        sentences,
         rng=np.random.default_rng(options.seed),
         raw=_raw_words(options.raw or [], options.language),
         dev=dev,
         language=options.language,
     )
-    tagger.save(options.output)
+    words = sum(map(len, sentences))
+    tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
 
@@ -112,68 +114,31 @@ def _raw_words(paths: list[str], language: str | None) -> Iterator[list[str]]:
 
 def _tag(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
-    from qsproj.models.tagging.tagger import load_tagger
+    from qsproj.models.text.text_parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
     for given, name in ((options.raw, "--raw"), (options.dev, "--dev")):
         if given:
             raise UsageError(f"{name} is for --train, not for tagging")
-    tagger = loaded_once(load_tagger, options.model)
+    tagger = loaded_once(load_tags, options.model)
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
     write_conllu(tag_stream(options.model, sentences, workers=workers_of(options)), options.output)
 
 
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:
-    """Read the input as what its first line that is no comment shows it to be."""
-    from qsproj.corpus.conllu import read_conllu
-    from qsproj.corpus.files import name_of, open_text
-    from qsproj.corpus.text import read_text
+    """Read the input as what it is found to be."""
+    from qsproj.corpus.inputs import open_source
 
-    with open_text(options.input or "-") as handle:
-        head = _opening(handle)
-        if not head:
-            raise DataError(
-                name_of(options.input or "-"),
-                1,
-                found="no sentence",
-                expected="CoNLL-U or plain text",
-                remedy="check that it is the right file",
+    with open_source(options.input or "-") as source:
+        if not source.is_conllu:
+            yield from tagger.read(
+                source.lines,
+                language=options.language,
+                split_contractions=options.split_contractions,
+                name=source.name,
             )
-        lines = chain(head, handle)
-        if head and head[-1].count("\t") == _CONLLU_TABS:
-            if options.split_contractions:
-                raise UsageError("--split-contractions is for plain text, found CoNLL-U; leave it out")
-            yield from read_conllu(cast(TextIO, _Replayed(lines, name_of(options.input))))
-            return
-        language = options.language or tagger.language
-        if language is None:
-            raise UsageError("plain text needs --language CODE: the model was trained without")
-        contractions = tagger.contractions if options.split_contractions else None
-        yield from read_text(lines, language, contractions=contractions)
-
-
-def _opening(handle: TextIO) -> list[str]:
-    """Return the first lines, up to the one that is neither blank nor a comment."""
-    lines = []
-    for line in handle:
-        lines.append(line)
-        if line.strip() and not line.startswith("#"):
-            break
-    return lines
-
-
-class _Replayed:
-    """Lines already read and those still to come, as the open text that a reader takes."""
-
-    encoding = "utf-8"
-
-    def __init__(self, lines: Iterator[str], name: str) -> None:
-        self.name = name
-        self._lines = lines
-
-    def __iter__(self) -> Iterator[str]:
-        return self._lines
-
-    def readline(self) -> str:
-        return next(self._lines, "")
+        elif options.split_contractions:
+            raise UsageError("--split-contractions is for plain text, found CoNLL-U; leave it out")
+        else:
+            yield from source.sentences()

@@ -21,12 +21,15 @@ from qsproj.cli.options.common import (
     read_tagged,
     whole_number,
 )
+from qsproj.cli.options.made import made_by
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import name_of
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.arc_training import TrainingReport
     from qsproj.models.arc.treebank_weights import Treebank
@@ -165,14 +168,34 @@ def run(options: argparse.Namespace) -> None:
     treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
+    sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
     parser, report = train(
-        [sentence for treebank in treebanks for sentence in treebank.sentences],
+        sentences,
         dev=dev,
         rng=np.random.default_rng(options.seed),
         options=settings,
     )
-    parser.save(options.output)
+    parser.save(options.output, made=_made(options, sentences, parser))
     print(report.summary(parser.inference), file=sys.stderr)
+
+
+def _made(
+    options: argparse.Namespace,
+    sentences: Sequence[Sentence],
+    parser: ArcParser | GraphParser | TaggingParser,
+) -> dict[str, object]:
+    """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
+    from qsproj.models.arc.arc_parser import ArcParser
+
+    base = parser if isinstance(parser, ArcParser) else parser.base
+    columns = [
+        name
+        for name in ("upos", "xpos")
+        if name in base.scorer.templates.attributes
+        and any(set(getattr(sentence, name)) != {UNSPECIFIED} for sentence in sentences)
+    ]
+    words = sum(map(len, sentences))
+    return made_by(options, columns=columns, sentences=len(sentences), words=words)
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:

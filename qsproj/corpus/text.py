@@ -17,7 +17,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import Layout, Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -36,6 +36,14 @@ _MOSES_ESCAPES = (
 )
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
+# Letters of scripts that put no space between words: kana and Han, Thai, Lao, Burmese, Khmer.
+_UNSPACED = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
+)
+_UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
+# Words of such letters are shorter, but for rare names; and in a line without spaces, of such a language.
+_LONGEST_WORD, _LONGEST_LINE = 15, 5
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
@@ -113,17 +121,40 @@ def _negations_as_in_treebanks(words: list[str]) -> list[str]:
 
 
 def read_text(
-    lines: Iterable[str], language: str, *, contractions: Contractions | None = None
+    lines: Iterable[str], language: str, *, contractions: Contractions | None = None, name: str = "text"
 ) -> Iterator[Sentence]:
     """Yield one sentence for each line, so that line-aligned files stay aligned.
 
     A blank line, which CoNLL-U cannot hold, becomes a sentence of the single word ``_``; ``sent_id`` is
     the line number. Tokens in ``contractions`` are split into words under a range row.
+
+    Raises
+    ------
+    UsageError
+        See :func:`check_language`.
+    DataError
+        When the words of a line are not parted by spaces, as in Chinese or Japanese; ``name`` is its file's.
     """
     for number, line in enumerate(lines, start=1):
+        _check_has_spaces(line, language, name, number)
         tokens = tokenize(line, language) or [UNSPECIFIED]
         yield sentence_from_text(
             tokens, normalise(line, language), sent_id=str(number), contractions=contractions or {}
+        )
+
+
+def _check_has_spaces(line: str, language: str, name: str, number: int) -> None:
+    """Raise DataError for a line that rules would take for few and very long words."""
+    longest = max(map(len, _UNSPACED.findall(line)), default=0)
+    without_space = language in _UNSPACED_LANGUAGES and len(line.split()) == 1
+    if longest > (_LONGEST_LINE if without_space else _LONGEST_WORD):
+        raise DataError(
+            name,
+            number,
+            found=f"{longest} letters without a space, in a script that does not part words",
+            expected="words",
+            remedy="train the tagger on a treebank with SpaceAfter=No in MISC, to learn where words end; "
+            "or put spaces between them",
         )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar, runtime_checkable
@@ -27,6 +28,8 @@ HEADER_NAME = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Arrays = Mapping[str, NDArray[Any]]
+# How a model was made, as JSON: command, version, options, counts; no dates and no folders.
+Made = Mapping[str, Any]
 Kind = TypeVar("Kind")
 
 # kind in the header -> module and class with ``from_archive(header, arrays)``
@@ -40,6 +43,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "converter": ("qsproj.models.converter.converter", "Converter"),
     "adapted-parser": ("qsproj.models.converter.converter_parser", "AdaptedParser"),
     "joint-parser": ("qsproj.models.joint.joint_parser", "JointParser"),
+    "text-parser": ("qsproj.models.text.text_parser", "TextParser"),
     "link-chooser": ("qsproj.models.joint.joint_alignment", "LinkChooser"),
 }
 
@@ -65,15 +69,35 @@ class Parser(Model, Protocol):
         ...
 
 
-def save_model(path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+class Stored(Protocol):
+    """What every class of models has for its file."""
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return JSON header and arrays."""
+        ...
+
+
+def save_model(
+    path: str | Path,
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    *,
+    made: Made | None = None,
+) -> None:
     """Write a model file; an older file of that name is replaced only once the new one is complete.
+
+    ``made`` is what :func:`load_made` gives back: how the model was made, as JSON.
 
     Raises
     ------
     UsageError
         When the file cannot be written; what was there is left as it was.
     """
-    text = json.dumps({"format": FORMAT, "version": VERSION, "kind": kind, "model": header}, indent=1)
+    document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "kind": kind, "model": header}
+    if made:
+        document["made"] = dict(made)
+    text = json.dumps(document, indent=1)
     with open_binary_output(path) as handle, zipfile.ZipFile(handle, "w") as archive:
         archive.writestr(_entry(HEADER_NAME), text)
         for name in sorted(arrays):
@@ -95,23 +119,30 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
     DataError
         When the file is missing, is no model of ours, is damaged, or has a version we do not know.
     """
+    with _archive(path) as archive:
+        header = json.loads(archive.read(HEADER_NAME))
+        _check_header(str(path), header)
+        kind, own = header["kind"], header["model"]
+        arrays = {
+            name.removesuffix(".npy"): _read_array(archive.open(name))
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+    return kind, own, arrays
+
+
+@contextmanager
+def _archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
+    """Open a model file; what goes wrong in the block is told as an error of the file."""
     try:
         with zipfile.ZipFile(path) as archive:
-            header = json.loads(archive.read(HEADER_NAME))
-            _check_header(str(path), header)
-            kind, own = header["kind"], header["model"]
-            arrays = {
-                name.removesuffix(".npy"): _read_array(archive.open(name))
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
+            yield archive
     except OSError as error:
         raise DataError(
             str(path), None, found=error.strerror or str(error), expected="a model file"
         ) from error
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, zlib.error) as error:
         raise _damaged(path, error) from error
-    return kind, own, arrays
 
 
 def _damaged(path: str | Path, error: Exception) -> DataError:
@@ -166,11 +197,31 @@ def load_model(path: str | Path) -> Model:
             )
     if kind not in KINDS:
         raise UsageError(f"{path}: {unknown_name('kind of model', kind, sorted(KINDS))}")
-    module, name = KINDS[kind]
     try:
-        model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+        return model_from(kind, header, arrays)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(path, error) from error
+
+
+def load_made(path: str | Path) -> dict[str, Any]:
+    """Return how a model was made, as far as its file says; empty for one that does not.
+
+    Raises
+    ------
+    DataError
+        As :func:`load_archive`.
+    """
+    with _archive(path) as archive:
+        document = json.loads(archive.read(HEADER_NAME))
+        _check_header(str(path), document)
+    made = document.get("made", {})
+    return made if isinstance(made, dict) else {}
+
+
+def model_from(kind: str, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    """Make the model of a kind in KINDS from its header and arrays; what is missing raises KeyError."""
+    module, name = KINDS[kind]
+    model: Model = getattr(import_module(module), name).from_archive(header, arrays)
     return model
 
 

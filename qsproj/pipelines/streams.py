@@ -13,7 +13,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser, load_parser
-from qsproj.models.tagging.tagger import Tagger, load_tagger
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.text.text_parser import TextParser, load_tags
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 # Enough to be worth sending to another process, few enough to be parsed while one waits.
@@ -30,7 +31,9 @@ def parse_stream(
     *,
     decode: str = "mbr",
     confidence: bool = False,
+    retag: bool = False,
     name: str = "input",
+    lines: Callable[[Sentence], int] = lines_in,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence parsed, in their order.
@@ -43,8 +46,12 @@ def parse_stream(
         All there is in a file, in order; consumed a few blocks ahead.
     decode, confidence
         As :meth:`qsproj.models.arc.arc_parser.ArcParser.parse` takes them.
+    retag : bool
+        Whether a text parser replaces the tags that the sentences have; of no use to other models.
     name : str
         What a message calls the file that the sentences are from.
+    lines : callable
+        How many lines of that file a sentence takes: :func:`one_line` where it is plain text.
     workers : Workers
         Who parses; the result does not depend on it.
 
@@ -55,21 +62,29 @@ def parse_stream(
     UsageError
         At an unknown decoder.
     """
-    apply = partial(_parsed, decode=decode, confidence=confidence)
-    return _stream(load_parser, model, apply, sentences, name, workers)
+    apply = partial(_parsed, decode=decode, confidence=confidence, retag=retag)
+    return _stream(load_parser, model, apply, sentences, name, lines, workers)
 
 
 def tag_stream(
     model: str, sentences: Iterable[Sentence], *, workers: Workers = THIS_PROCESS
 ) -> Iterator[Sentence]:
     """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
-    return _stream(load_tagger, model, _tagged, sentences, "input", workers)
+    return _stream(load_tags, model, _tagged, sentences, "input", lines_in, workers)
+
+
+def one_line(sentence: Sentence) -> int:
+    """Return 1: the lines that a sentence took in a file of plain text."""
+    del sentence
+    return 1
 
 
 def _parsed(
-    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool
+    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool, retag: bool
 ) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
+    if isinstance(parser, TextParser):
+        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
     if isinstance(parser, ArcParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
@@ -85,25 +100,26 @@ def _stream(
     apply: Callable[[Model, Iterable[Sentence]], Iterator[Sentence]],
     sentences: Iterable[Sentence],
     name: str,
+    lines: Callable[[Sentence], int],
     workers: Workers,
 ) -> Iterator[Sentence]:
     """Apply a model to each block; a block that cannot be finished ends the stream with an error."""
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load, path)
     model = partial(_loaded, load, str(Path(path).resolve()), _version(path))
-    on_block = partial(_apply_to_block, model, apply, name=name)
-    for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
+    on_block = partial(_apply_to_block, model, apply, name=name, lines=lines)
+    for done, problem in map_in_order(on_block, _blocks(sentences, lines), workers=workers):
         yield from done
         if problem is not None:
             raise problem
 
 
-def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
+def _blocks(sentences: Iterable[Sentence], lines: Callable[[Sentence], int]) -> Iterator[Block]:
     remaining = iter(sentences)
     line = 1
     while block := list(islice(remaining, BLOCK_SENTENCES)):
         yield line, block
-        line += sum(map(lines_in, block))
+        line += sum(map(lines, block))
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
@@ -130,6 +146,7 @@ def _apply_to_block(
     block: Block,
     *,
     name: str,
+    lines: Callable[[Sentence], int],
 ) -> tuple[list[Sentence], DataError | None]:
     """Return what the model makes of a block, up to what it does not take, and why it does not take that."""
     line, sentences = block
@@ -144,6 +161,6 @@ def _apply_to_block(
     try:
         done.extend(apply(model(), watched()))
     except SentenceError as error:
-        at = line + sum(map(lines_in, taken[:-1]))
+        at = line + sum(map(lines, taken[:-1]))
         return done, DataError(name, at, found=error.found, expected=error.expected, remedy=error.remedy)
     return done, None

@@ -224,11 +224,15 @@ def untagged(path, to):
     return to
 
 
-def test_a_parser_that_finds_no_tags_says_so(run_cli, model, tmp_path):
-    outcome = run_cli("parse", "-m", model, untagged(SAMPLE, tmp_path / "x"), "-o", tmp_path / "y")
-    assert outcome.code == 0
-    assert "x: no word has a UPOS tag" in outcome.err
-    assert "UPOS" not in run_cli("parse", "-m", model, SAMPLE, "-o", tmp_path / "y").err
+def test_a_parser_that_finds_no_tags_refuses(run_cli, model, tmp_path):
+    there = tmp_path / "there"
+    there.write_text("what was there")
+    outcome = run_cli("parse", "-m", model, untagged(SAMPLE, tmp_path / "x"), "-o", there)
+    assert_one_line(
+        outcome, "x: found no word with UPOS, expected the tags that the parser reads; tag it first"
+    )
+    assert there.read_text() == "what was there"
+    assert run_cli("parse", "-m", model, SAMPLE, "-o", there).err == ""
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -18,7 +18,7 @@ from qsproj.errors import SentenceLengthError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.storage import save_model
+from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import DECODERS, TreeInference
 
 KIND = "arc-parser"
@@ -114,9 +114,9 @@ class ArcParser:
         chosen = marginals[parsed.heads[1:], np.arange(1, len(parsed.heads))]
         return with_arc_probabilities(parsed, chosen)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -28,7 +28,7 @@ from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
-from qsproj.models.storage import save_model
+from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
@@ -173,9 +173,9 @@ class Converter:
         """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

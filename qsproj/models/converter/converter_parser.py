@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.converter.converter import Converter, converted_sentence
-from qsproj.models.storage import KINDS, Parser, kind_of, nested, save_model, under
+from qsproj.models.storage import KINDS, Made, Parser, kind_of, nested, save_model, under
 
 KIND = "adapted-parser"
 SOURCE_PREFIX = "source_"
@@ -54,9 +54,9 @@ class AdaptedParser:
         """Return the probability of every target arc, float64[n+1, n+1], given the best source tree."""
         return self.converter.arc_probabilities(self.source_parser.parse(sentence))
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays, those of the source parser under SOURCE_PREFIX.

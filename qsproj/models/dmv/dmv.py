@@ -19,7 +19,7 @@ from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
-from qsproj.models.storage import save_model, shaped
+from qsproj.models.storage import Made, save_model, shaped
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees.crossings import nearest_projective
 
@@ -113,9 +113,9 @@ class Dmv:
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
         return float(self._expectation(sentence, self._kept(sentence))[3][0])
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -27,7 +27,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.factor_scorer import FactorScorer
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
-from qsproj.models.storage import nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, under
 from qsproj.models.tree_inference import DECODERS, TreeInference
 
 KIND = "graph-parser"
@@ -266,9 +266,9 @@ class GraphParser:
         chosen = believed.probabilities[heads[1:], np.arange(1, len(heads))]
         return with_arc_probabilities(parsed, chosen)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

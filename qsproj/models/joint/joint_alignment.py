@@ -30,7 +30,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
-from qsproj.models.storage import save_model
+from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import Trainer, learn
 
@@ -100,9 +100,9 @@ class LinkChooser:
             )
         return sentence
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays from which :meth:`from_archive` makes the same model."""

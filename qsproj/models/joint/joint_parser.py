@@ -29,7 +29,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
-from qsproj.models.storage import nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, under
 
 KIND = "joint-parser"
 SOURCE_TREES = ("joint", "best", "observed")
@@ -205,9 +205,9 @@ class JointParser:
         """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
         return self.target.parse(sentence, decode=decode, confidence=confidence)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], Arrays]:
         """Return header and arrays; those of the two parsers carry their side's name."""

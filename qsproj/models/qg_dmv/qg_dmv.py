@@ -20,7 +20,7 @@ from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words
 from qsproj.models.qg_dmv.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_parameters import QgCounts, QgParameters
-from qsproj.models.storage import save_model, shaped
+from qsproj.models.storage import Made, save_model, shaped
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KIND = "qg-dmv"
@@ -94,9 +94,9 @@ class QgDmv:
             whole[heads[stripped], stripped] = 1.0
         return whole
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; configurations are stored by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import read_text
+from qsproj.errors import UsageError
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys, fill_table, find_rows
-from qsproj.models.storage import load_model_of, save_model, shaped
+from qsproj.models.storage import Made, load_model_of, save_model, shaped
 
 KIND = "tagger"
 
@@ -86,6 +88,39 @@ class Tagger:
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
 
+    def read(
+        self,
+        lines: Iterable[str],
+        *,
+        language: str | None = None,
+        split_contractions: bool = False,
+        name: str = "text",
+    ) -> Iterator[Sentence]:
+        """Yield one sentence for each line of plain text, cut into words and not yet tagged.
+
+        Parameters
+        ----------
+        lines : iterable of str
+        language : str or None
+            None: that of the model.
+        split_contractions : bool
+            Split tokens as the training treebanks did: zum to zu dem.
+        name : str
+            What a message calls the text.
+
+        Raises
+        ------
+        UsageError
+            When there is no language.
+        DataError
+            At a line of a script that rules cannot cut.
+        """
+        code = language or self.language
+        if code is None:
+            raise UsageError("plain text needs --language CODE: the model was trained without")
+        contractions = self.contractions if split_contractions else None
+        return read_text(lines, code, contractions=contractions, name=name)
+
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
         tags = np.empty(len(forms), dtype=np.int32)
@@ -117,7 +152,7 @@ class Tagger:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tagger."""
-        header = {
+        header: dict[str, Any] = {
             "tags": list(self.tags),
             "templates": list(self.extractor.templates),
             "class_sets": list(self.extractor.class_sets),
@@ -159,9 +194,9 @@ class Tagger:
             language=header["language"],
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write the tagger to a model file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the tagger to a model file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
 
 def load_tagger(path: str | Path) -> Tagger:

@@ -23,7 +23,7 @@ from qsproj.errors import SentenceLengthError, UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
-from qsproj.models.storage import nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, under
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
@@ -204,9 +204,9 @@ class TaggingParser:
         parsed = with_arc_probabilities(parsed, believed.arcs[heads[1:], np.arange(1, len(heads))])
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive())
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

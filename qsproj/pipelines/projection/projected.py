@@ -13,6 +13,7 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted
+from qsproj.models.storage import Made
 from qsproj.training.em import EMRecord
 
 # A DMV parses a sentence in less time than it takes to send it to another process: many go together.
@@ -26,8 +27,8 @@ class SavableParser(Protocol):
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
         ...
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file."""
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was made."""
         ...
 
 

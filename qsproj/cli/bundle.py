@@ -1,0 +1,39 @@
+"""Make one model of a tagger and a parser: it reads plain text and writes trees.
+
+`qsproj parse -m MODEL text.txt` then cuts the text into words, tags and parses them; `qsproj tag -m MODEL`
+tags alone. Train the parser with `--features words`: the tagger gives UPOS, but no lemmas and no features.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from qsproj.cli.options.common import check_model_output
+from qsproj.cli.options.made import made_by
+
+EXAMPLES = """examples:
+  qsproj tag --train corpora/de.conllu --language de -o de.tagger
+  qsproj train corpora/de.conllu --features words -o de.parser
+  qsproj bundle de.tagger de.parser -o de.model
+  echo 'Der Hund schläft.' | qsproj parse -m de.model
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("tagger", metavar="TAGGER", help="a model of qsproj tag --train")
+    parser.add_argument(
+        "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Load both and write them as one."""
+    from qsproj.models.storage import load_made, load_parser
+    from qsproj.models.text.text_parser import load_tags, text_parser
+
+    check_model_output(options.output, options.tagger, options.parser)
+    model = text_parser(load_tags(options.tagger), load_parser(options.parser))
+    parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
+    model.save(options.output, made=made_by(options, **parts))

@@ -1,0 +1,60 @@
+"""Tell what a model is, what it was made from, and what it can do.
+
+How it was made is the command, its options, the names of its inputs (not their folders) and counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from qsproj.corpus.files import open_output
+
+EXAMPLES = """examples:
+  qsproj info de.model
+  qsproj info de.model --json
+"""
+
+# Lists of more than so many names are counted and cut.
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("model", metavar="MODEL", help="a model that qsproj wrote")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print."""
+    from qsproj.pipelines.model_info import model_info
+
+    info = model_info(options.model)
+    text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
+    with open_output(None) as handle:
+        handle.write(text + "\n")
+
+
+def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """Lay out one fact a line, those of a part further in."""
+    width = max(len(name) for name in info) + 1
+    for name, value in info.items():
+        label = name.replace("_", " ")
+        if isinstance(value, Mapping) and value:
+            yield f"{indent}{label}:"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{label + ':':<{width}} {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or value in ({}, []):
+        return "not told" if value != [] else "none"
+    if isinstance(value, list):
+        more = f", ... ({len(value)})" if len(value) > _SHOWN else ""
+        return ", ".join(map(str, value[:_SHOWN])) + more
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

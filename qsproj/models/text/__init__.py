@@ -1,0 +1,1 @@
+"""Models that read plain text: tokeniser, tagger and parser in one."""

@@ -1,0 +1,163 @@
+"""One model from text to trees: it cuts text into words, tags them and parses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, UsageError
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.storage import (
+    Made,
+    Parser,
+    Stored,
+    kind_of,
+    load_model,
+    model_from,
+    nested,
+    save_model,
+    under,
+)
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagging_parser import TaggingParser
+
+KIND = "text-parser"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextParser:
+    """A tagger, which also knows how text is cut into words, and a parser that reads its tags.
+
+    Attributes
+    ----------
+    tagger : Tagger
+        Its tokeniser or the rules of its language cut plain text.
+    parser : Parser
+        Any model that parses.
+    """
+
+    tagger: Tagger
+    parser: Parser
+
+    def read(
+        self, lines: Iterable[str], *, language: str | None = None, name: str = "text"
+    ) -> Iterator[Sentence]:
+        """Yield one sentence for each line of plain text, cut into words; see :meth:`Tagger.read`."""
+        return self.tagger.read(lines, language=language, name=name, split_contractions=True)
+
+    def tag(self, sentence: Sentence) -> Sentence:
+        """Return the sentence with its UPOS replaced."""
+        return self.tagger.tag(sentence)
+
+    def parse(
+        self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
+    ) -> Sentence:
+        """Return the sentence parsed; words without UPOS are tagged first, with ``retag`` all words.
+
+        Raises
+        ------
+        SentenceError, UsageError
+            As the parser's own ``parse``.
+        """
+        return self.parser.parse(self.tagged(sentence, retag=retag), decode=decode, confidence=confidence)
+
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        retag: bool = False,
+    ) -> Iterator[Sentence]:
+        """Parse sentences one after the other, several at a time where the parser can."""
+        tagged = (self.tagged(sentence, retag=retag) for sentence in sentences)
+        if isinstance(self.parser, ArcParser):
+            return self.parser.parse_all(tagged, decode=decode, confidence=confidence)
+        return (self.parser.parse(sentence, decode=decode, confidence=confidence) for sentence in tagged)
+
+    def parse_text(self, text: str) -> list[Sentence]:
+        """Return the sentences of a text, one a line, parsed."""
+        return list(self.parse_all(self.read(text.splitlines())))
+
+    def arc_probabilities(self, sentence: Sentence) -> Scores:
+        """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
+        return self.parser.arc_probabilities(self.tagged(sentence))
+
+    def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
+        """Return the sentence with UPOS on every word, its own kept unless ``retag``."""
+        if isinstance(self.parser, TaggingParser) or (not retag and UNSPECIFIED not in sentence.upos):
+            return sentence
+        tags = self.tagger.tag_words(sentence.forms)
+        if not retag:
+            pairs = zip(sentence.upos, tags, strict=True)
+            tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
+        return with_columns(sentence, upos=tags)
+
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
+        save_model(path, KIND, *self.to_archive(), made=made)
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        tagger_header, tagger_arrays = self.tagger.to_archive()
+        parser_header, parser_arrays = cast(Stored, self.parser).to_archive()
+        header = {
+            "tagger": tagger_header,
+            "parser": {"kind": kind_of(self.parser), "model": parser_header},
+        }
+        return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
+        """Rebuild what :meth:`to_archive` gave."""
+        part = header["parser"]
+        parser = model_from(part["kind"], part["model"], under("parser_", arrays))
+        if not isinstance(parser, Parser):
+            raise ValueError(f"a model of kind {part['kind']} does not parse")
+        tagger = Tagger.from_archive(header["tagger"], under("tagger_", arrays))
+        return TextParser(tagger=tagger, parser=parser)
+
+
+def text_parser(tagger: Tagger, parser: Parser) -> TextParser:
+    """Put a tagger and a parser together.
+
+    A parser that is a text parser itself gives its parser, under the new tagger.
+
+    Raises
+    ------
+    UsageError
+        When the parser is a model of pairs or trees, which does not read a sentence alone.
+    """
+    inner = parser.parser if isinstance(parser, TextParser) else parser
+    if not isinstance(inner, Parser):
+        raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
+    return TextParser(tagger=tagger, parser=inner)
+
+
+def tagger_of(model: object) -> Tagger | None:
+    """Return the tagger of a model that needs no tags; None for one that has none."""
+    return model.tagger if isinstance(model, TextParser | TaggingParser) else None
+
+
+def load_tags(path: str | Path) -> Tagger:
+    """Load what tags: a tagger, or that of a model that parses text.
+
+    Raises
+    ------
+    DataError
+        As :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
+    """
+    model = load_model(path)
+    tagger = model if isinstance(model, Tagger) else tagger_of(model)
+    if tagger is not None:
+        return tagger
+    found = f"a model of kind {kind_of(model)}"
+    raise DataError(str(path), None, found=found, expected="a tagger", remedy="train one: qsproj tag --train")

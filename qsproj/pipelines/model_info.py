@@ -1,0 +1,106 @@
+"""What a stored model is, what it can do and how it was made, from its file alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from qsproj.models.storage import load_archive, load_made
+
+Header = Mapping[str, Any]
+
+# Kind -> what it is, and what one does with it.
+_KINDS = {
+    "arc-parser": ("first-order dependency parser", "qsproj parse"),
+    "graph-parser": ("second-order dependency parser", "qsproj parse"),
+    "tagger": ("part-of-speech tagger", "qsproj tag"),
+    "tagging-parser": ("parser that infers tags and trees together from words", "qsproj parse"),
+    "text-parser": ("tagger and parser in one, from text to trees", "qsproj parse, qsproj tag"),
+    "dmv": ("dependency model with valence", "qsproj parse"),
+    "qg-dmv": ("quasi-synchronous dependency model with valence", "qsproj parse"),
+    "converter": ("converter between annotation styles", "qsproj adapt -m"),
+    "adapted-parser": ("parser with a converter to another annotation style", "qsproj parse"),
+    "joint-parser": ("parser of both sides of a bitext together", "qsproj biparse parse"),
+    "link-chooser": ("chooser of word links", "qsproj align -m"),
+}
+
+
+def model_info(path: str | Path) -> dict[str, Any]:
+    """Return what is known of a model, as JSON.
+
+    ``kind``, ``what`` and ``use`` say what it is; ``bytes`` and ``numbers`` how large the file is and how
+    many numbers it holds; ``made`` how it was made, empty where the file does not say. The rest depends on
+    the kind; of a model with parts each part is a mapping of its own.
+
+    Raises
+    ------
+    DataError
+        As :func:`~qsproj.models.storage.load_archive`, and when the header is damaged.
+    """
+    kind, header, arrays = load_archive(path)
+    what, use = _KINDS.get(kind, ("model of a kind that this version does not know", ""))
+    return {
+        "kind": kind,
+        "what": what,
+        "use": use,
+        "bytes": Path(path).stat().st_size,
+        "numbers": sum(array.size for array in arrays.values()),
+        **_described(kind, header),
+        "made": load_made(path),
+    }
+
+
+def _tagger(header: Header) -> dict[str, Any]:
+    return {
+        "language": header["language"],
+        "tags": header["tags"],
+        "word_classes": header["class_sets"],
+        "contractions": len(header["contractions"]),
+    }
+
+
+def _arc_parser(header: Header) -> dict[str, Any]:
+    labels = header["labeller"]
+    return {
+        "features": header["scorer"]["template_set"],
+        "trees": "projective" if header["projective"] else "any, arcs may cross",
+        "roots": "one" if header["single_root"] else "any number",
+        "relations": labels["relations"] if labels else [],
+    }
+
+
+def _graph_parser(header: Header) -> dict[str, Any]:
+    return {**_arc_parser(header["base"]), "factors": header["options"].get("families") or "all"}
+
+
+def _part(kind: str, header: Header) -> dict[str, Any]:
+    return {"kind": kind, **_described(kind, header)}
+
+
+def _described(kind: str, header: Header) -> dict[str, Any]:
+    return _DESCRIBED[kind](header) if kind in _DESCRIBED else {}
+
+
+def _text_parser(header: Header) -> dict[str, Any]:
+    part = header["parser"]
+    return {
+        "language": header["tagger"]["language"],
+        "tagger": _part("tagger", header["tagger"]),
+        "parser": _part(part["kind"], part["model"]),
+    }
+
+
+_DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
+    "tagger": _tagger,
+    "arc-parser": _arc_parser,
+    "graph-parser": _graph_parser,
+    "tagging-parser": lambda header: {
+        "tagger": _part("tagger", header["tagger"]),
+        "parser": _part("arc-parser", header["base"]),
+    },
+    "text-parser": _text_parser,
+    "adapted-parser": lambda header: {"parser": _part(header["source_kind"], header["source"])},
+    "joint-parser": lambda header: {side: _part("arc-parser", header[side]) for side in ("source", "target")},
+    "dmv": lambda header: {"tags": header["inventory"]} if "inventory" in header else {},
+}

@@ -1,0 +1,175 @@
+"""One model from text to trees: ``qsproj bundle``, ``parse`` and ``tag`` with it, ``qsproj info``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import qsproj
+from qsproj.corpus.conllu import read_conllu
+from qsproj.models.text.text_parser import TextParser
+from tests.cli.refusals import SAMPLE, assert_one_line
+
+TEXT = "Der Hund schläft im Haus.\n\nDas ist gut.\n"
+
+
+@pytest.fixture(scope="module")
+def words_parser(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    path = tmp_path_factory.mktemp("models") / "words.parser"
+    assert main(["train", str(SAMPLE), "--features", "words", "-o", str(path), "--epochs", "1"]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def bundled(tmp_path_factory, tagger, words_parser):
+    from qsproj.cli.main import main
+
+    path = tmp_path_factory.mktemp("models") / "de.model"
+    assert main(["bundle", str(tagger), str(words_parser), "-o", str(path)]) == 0
+    return path
+
+
+def with_column(text, column, change):
+    """Return CoNLL-U with cells of a column of its words replaced."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    for row in rows:
+        if len(row) == 10 and row[0].isdigit():
+            row[column] = change(row[column])
+    return "\n".join("\t".join(row) for row in rows) + "\n"
+
+
+def test_text_is_what_tag_and_parse_make_of_it_one_after_the_other(run_cli, bundled, tagger, words_parser):
+    tagged = run_cli("tag", "-m", tagger, "--split-contractions", stdin=TEXT).out
+    parsed = run_cli("parse", "-m", words_parser, stdin=tagged)
+    outcome = run_cli("parse", "-m", bundled, stdin=TEXT)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == parsed.out
+    assert len(outcome.out.strip().split("\n\n")) == 3
+    assert "\n4-5\tim\t" in outcome.out
+
+
+def test_tag_gives_tags_alone(run_cli, bundled, tagger):
+    for source in ({"stdin": TEXT}, {"stdin": Path(SAMPLE).read_bytes()}):
+        assert run_cli("tag", "-m", bundled, **source).out == run_cli("tag", "-m", tagger, **source).out
+
+
+def test_conllu_is_parsed_by_its_own_tags_where_it_has_them(run_cli, bundled, words_parser, tagger, tmp_path):
+    text = Path(SAMPLE).read_text(encoding="utf-8")
+    given = run_cli("parse", "-m", bundled, stdin=text).out
+    assert given == run_cli("parse", "-m", words_parser, stdin=text).out
+    tagged = run_cli("tag", "-m", tagger, stdin=text).out
+    own = run_cli("parse", "-m", words_parser, stdin=tagged).out
+    wrong = with_column(text, 3, lambda tag: "X")
+    assert run_cli("parse", "-m", bundled, "--retag", stdin=wrong).out == own
+    assert run_cli("parse", "-m", bundled, stdin=with_column(text, 3, lambda tag: "_")).out == own
+    # Where some words have a tag, these are kept.
+    some = with_column(text, 3, lambda tag: tag if tag == "PUNCT" else "_")
+    assert "PUNCT" in run_cli("parse", "-m", bundled, stdin=some).out
+
+
+def test_two_processes_give_the_bytes_of_one(run_cli, bundled, tmp_path):
+    (tmp_path / "text").write_text(TEXT * 100, encoding="utf-8")
+    for jobs in ("1", "2"):
+        outcome = run_cli("parse", "-m", bundled, tmp_path / "text", "--jobs", jobs, "-o", tmp_path / jobs)
+        assert (outcome.code, outcome.err) == (0, "")
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_from_python(bundled):
+    model = qsproj.load_model(bundled)
+    assert isinstance(model, TextParser)
+    first = model.parse_text(TEXT)[0]
+    assert first.forms == ("Der", "Hund", "schläft", "in", "dem", "Haus", ".")
+    assert first.upos[0] == "DET"
+    assert first.heads[1:].min() == 0
+    probabilities = model.arc_probabilities(next(model.read(["Das Haus"])))
+    assert probabilities[:, 1:].sum(axis=0) == pytest.approx([1.0, 1.0])
+
+
+def test_a_line_that_is_too_long_is_told_by_its_number(run_cli, bundled, tmp_path):
+    (tmp_path / "in").write_text("Haus .\n" * 130 + "Haus " * 1001 + "\n", encoding="utf-8")
+    outcome = run_cli("parse", "-m", bundled, tmp_path / "in", "-o", tmp_path / "out")
+    assert_one_line(outcome, "in:131: found a sentence of 1,001 words")
+
+
+def test_text_needs_a_model_that_tags(run_cli, words_parser):
+    assert_one_line(run_cli("parse", "-m", words_parser, stdin=TEXT), "found plain text, expected CoNLL-U")
+    refused = run_cli("parse", "-m", words_parser, "--retag", SAMPLE)
+    assert_one_line(refused, "--retag is for models that tag")
+
+
+def test_a_parser_of_xpos_alone_needs_xpos(run_cli, tmp_path):
+    text = Path(SAMPLE).read_text(encoding="utf-8")
+    tags = [row.split("\t")[3] for row in text.splitlines() if row[:1].isdigit() and "-" not in row[:4]]
+    fine = iter(tags * 2)
+    only = with_column(with_column(text, 4, lambda _: next(fine).lower()), 3, lambda _: "_")
+    (tmp_path / "only").write_text(only, encoding="utf-8")
+    model = tmp_path / "m"
+    options = ("--features", "morphology", "--epochs", "1")
+    assert run_cli("train", tmp_path / "only", *options, "-o", model).code == 0
+    outcome = run_cli("parse", "-m", model, tmp_path / "only", "-o", tmp_path / "out")
+    assert (outcome.code, outcome.err) == (0, "")
+    without = with_column(text, 4, lambda _: "_")
+    assert_one_line(run_cli("parse", "-m", model, stdin=without), "found no word with XPOS")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("# sent_id = 1\nHaus\n", (), "<standard stream>:2: found the text 'Haus'"),
+        ("Haus\thouse\n", (), "<standard stream>:1: found a tab as between the sentences of a pair"),
+        ("今天天气很好我们去公园玩吧。\n", ("--language", "zh"), ":1: found 13 letters without a space"),
+        (
+            "Haus\n今天天气很好我们去公园玩今天天气很好我们去公园玩\n",
+            (),
+            ":2: found 24 letters without a space",
+        ),
+        (Path(SAMPLE).read_text(encoding="utf-8"), ("--language", "de"), "--language is for plain text"),
+        ("", (), "<standard stream>:1: found no sentence"),
+    ],
+)
+def test_bad_input(run_cli, bundled, text, options, message):
+    assert_one_line(run_cli("parse", "-m", bundled, *options, stdin=text), message)
+
+
+def test_bundle_refuses_what_is_no_tagger_or_no_parser(run_cli, tagger, words_parser, tmp_path):
+    there = tmp_path / "there"
+    there.write_text("what was there")
+    for arguments, message in (
+        ((words_parser, words_parser), "found a model of kind arc-parser, expected a tagger"),
+        ((tagger, tagger), "found a model of kind tagger, which does not parse"),
+    ):
+        assert_one_line(run_cli("bundle", *arguments, "-o", there), message)
+    assert_one_line(
+        run_cli("bundle", tagger, words_parser, "-o", tagger), "as a file to read and as the model"
+    )
+    assert there.read_text() == "what was there"
+
+
+def test_info(run_cli, bundled, tagger, words_parser):
+    info = json.loads(run_cli("info", bundled, "--json").out)
+    assert (info["kind"], info["language"]) == ("text-parser", "de")
+    assert info["tagger"]["tags"][:3] == ["ADJ", "ADP", "ADV"]
+    assert (info["parser"]["kind"], info["parser"]["features"]) == ("arc-parser", "words")
+    assert "nsubj" in info["parser"]["relations"]
+    made = info["made"]
+    assert made["parser"]["options"]["treebanks"] == ["de.conllu"]
+    assert made["parser"]["sentences"] == sum(1 for _ in read_conllu(SAMPLE))
+    assert made["parser"]["columns"] == ["upos"]
+    assert made["tagger"]["command"] == "tag"
+    outcome = run_cli("info", tagger)
+    assert outcome.code == 0
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert lines[:2] == ["kind: tagger", "what: part-of-speech tagger"]
+    assert_one_line(run_cli("info", SAMPLE), "found a damaged or foreign file")
+
+
+def test_how_a_model_was_made_has_no_folders(run_cli, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.conllu").write_bytes(Path(SAMPLE).read_bytes())
+        arguments = ("train", tmp_path / folder / "t.conllu", "--epochs", "1", "-o", tmp_path / folder / "m")
+        assert run_cli(*arguments).code == 0
+    assert (tmp_path / "a" / "m").read_bytes() == (tmp_path / "b" / "m").read_bytes()
