@@ -70,3 +70,8 @@ def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
             if name.strip() == key:
                 return index, value.strip()
     return None
+
+
+def bare_relation(relation: str) -> str:
+    """Return a relation without its subtype: ``obl`` for ``obl:arg``."""
+    return relation.partition(":")[0]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
+from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
@@ -94,6 +95,7 @@ def train_labeller(
     template_set: str,
     epochs: int = 6,
     rate: float = 0.1,
+    start: Labeller | None = None,
 ) -> Labeller | None:
     """Learn relations from every word that has a head and a relation; None when there is none.
 
@@ -101,6 +103,9 @@ def train_labeller(
     ----------
     sentences : sequence of Sentence
         Trees or partial trees.
+    start : Labeller, optional
+        Whose training goes on: its relations stay, a new one starts from the weights of its bare one. Of the
+        same template set.
     """
     relations = sorted(
         {
@@ -109,6 +114,7 @@ def train_labeller(
             for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
             if relation != "_" and head >= 0
         }
+        | set(() if start is None else start.relations)
     )
     if not relations:
         return None
@@ -122,8 +128,20 @@ def train_labeller(
         (encode(sentence, templates.attributes), sentence.heads, label)
         for sentence, label in zip(sentences, labels, strict=True)
     ]
-    trainer = _LabelTrainer(template_set, tuple(relations), templates, rate=rate)
+    weights = _first_weights(relations, start)
+    trainer = _LabelTrainer(template_set, tuple(relations), templates, RowAdaGrad(weights, rate=rate))
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
+
+
+def _first_weights(relations: Sequence[str], start: Labeller | None) -> NDArray[np.float32]:
+    """Return float32[buckets, L], the weights of each relation before training; a copy."""
+    weights = np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32)
+    known = {} if start is None else {relation: i for i, relation in enumerate(start.relations)}
+    for column, relation in enumerate(relations):
+        like = known.get(relation, known.get(bare_relation(relation)))
+        if start is not None and like is not None:
+            weights[:, column] = start.weights[:, like]
+    return weights
 
 
 _Example = tuple[EncodedSentence, Heads, NDArray[np.int32]]
@@ -133,12 +151,16 @@ class _LabelTrainer(Trainer[_Example, Labeller]):
     """Learns the weights of a labeller by conditional likelihood. Mutable; final."""
 
     def __init__(
-        self, template_set: str, relations: tuple[str, ...], templates: CompiledTemplates, *, rate: float
+        self,
+        template_set: str,
+        relations: tuple[str, ...],
+        templates: CompiledTemplates,
+        descent: RowAdaGrad,
     ) -> None:
         self._template_set = template_set
         self._relations = relations
         self._templates = templates
-        self._descent = RowAdaGrad(np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32), rate=rate)
+        self._descent = descent
 
     def step(self, example: _Example) -> float:
         """Learn from the heads and the numbers of the relations of a sentence; return its loss, in nats."""

@@ -1,0 +1,85 @@
+"""A few trees move a parser towards themselves, and leave it as it was elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.errors import UsageError
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
+from qsproj.models.arc.labeller import train_labeller
+from tests.sentences import make_sentence
+
+
+@pytest.fixture(scope="module")
+def parser():
+    english = list(read_conllu("corpora/en.conllu"))
+    options = TrainingOptions(epochs=3, template_set="words")
+    return train_arc_parser(english, rng=np.random.default_rng(1), options=options)[0]
+
+
+@pytest.fixture(scope="module")
+def german():
+    return list(read_conllu("corpora/de.conllu"))
+
+
+def tuned(parser, trees, **options):
+    return fine_tuned(parser, trees, rng=np.random.default_rng(1), options=FineTuningOptions(**options))
+
+
+def scores(parser, trees):
+    return attachment_scores(trees, [[parser.parse(tree) for tree in trees]])[0]
+
+
+def test_what_is_seen_is_learned_and_what_is_not_gets_better(parser, german):
+    seen, unseen = german[:30], german[30:]
+    after = tuned(parser, seen)
+    assert scores(after, seen).las > scores(parser, seen).las
+    assert scores(after, unseen).las > scores(parser, unseen).las + 2
+
+
+def test_the_pull_keeps_arcs_near_what_they_were(parser, german):
+    def moved(l2):
+        after = tuned(parser, german[:5], l2=l2)
+        return sum(
+            np.abs(after.arc_probabilities(tree) - parser.arc_probabilities(tree)).sum()
+            for tree in german[5:15]
+        )
+
+    assert moved(1e6) < 0.7 * moved(0.0)
+
+
+def test_the_parser_itself_is_not_changed(parser, german):
+    before = parser.scorer.weights.copy(), parser.labeller.weights.copy()
+    tuned(parser, german[:5])
+    assert np.array_equal(parser.scorer.weights, before[0])
+    assert np.array_equal(parser.labeller.weights, before[1])
+
+
+def test_a_new_subtype_starts_from_its_bare_relation(parser):
+    tree = make_sentence("x y", "VERB NOUN", [0, 1], relations="root obj:lvc")
+    labeller = train_labeller(
+        [tree], rng=np.random.default_rng(1), template_set="words", epochs=0, start=parser.labeller
+    )
+    assert set(labeller.relations) == {*parser.labeller.relations, "obj:lvc"}
+    new, old = (labeller.relations.index(relation) for relation in ("obj:lvc", "obj"))
+    assert np.array_equal(labeller.weights[:, new], labeller.weights[:, old])
+    assert labeller.weights[:, new].any()
+
+
+def test_partial_trees_teach(parser, german):
+    partial = [replace(tree, heads=np.where(np.arange(len(tree) + 1) % 2, tree.heads, -1)) for tree in german]
+    assert scores(tuned(parser, partial), german).uas > scores(parser, german).uas
+
+
+def test_without_heads_there_is_nothing_to_learn(parser, german):
+    bare = [with_columns(replace(tree, heads=np.full(len(tree) + 1, -1))) for tree in islice(german, 3)]
+    with pytest.raises(UsageError, match="no annotated sentence can be learned from"):
+        tuned(parser, bare)
