@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from qsproj.api.given import (
@@ -12,6 +13,7 @@ from qsproj.api.given import (
     sentences_of,
     texts_of,
     whole_number,
+    words_in,
 )
 from qsproj.corpus.pairing import pair_aligned, pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -62,9 +64,11 @@ def align(
     """
     from qsproj.alignment.aligners import align_words
 
+    if not isinstance(threshold, Real):
+        raise UsageError(f"found {described(threshold)} as threshold, expected a probability")
     sources, targets = texts_of(source, "source"), texts_of(target, "target")
     check_same_number(source=sources, target=targets)
-    return list(align_words(_word_pairs(sources, targets), threshold=threshold))
+    return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
 
 
 def _word_pairs(
@@ -76,11 +80,7 @@ def _word_pairs(
     if len(source_sentences) == len(target_sentences) == len(sources):
         pairs = pair_sentences(source_sentences, target_sentences)
         return [(one.forms, other.forms) for one, other in pairs]
-    return [(_words(one), _words(other)) for one, other in zip(sources, targets, strict=True)]
-
-
-def _words(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
-    return text.forms if isinstance(text, Sentence) else text
+    return [(words_in(one), words_in(other)) for one, other in zip(sources, targets, strict=True)]
 
 
 def project(
@@ -132,7 +132,7 @@ def project(
     >>> qsproj.evaluate(german, map(parser.parse, german)).uas > 80
     True
     """
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         raise unknown_name("method", method, list(_METHODS))
     pairs = _pairs(source, target, alignments)
     return _METHODS[method](pairs, generator_of(seed)).parser

@@ -47,6 +47,11 @@ def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
     ]
 
 
+def words_in(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of what :func:`texts_of` gives."""
+    return text.forms if isinstance(text, Sentence) else text
+
+
 def alignments_of(given: object) -> list[Alignment]:
     """Return the alignments of an iterable; errors as :func:`sentences_of`."""
     return _each_a(

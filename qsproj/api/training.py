@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
-from qsproj.api.given import generator_of, sentences_of, whole_number
+import numpy as np
+
+from qsproj.api.given import generator_of, sentences_of, texts_of, whole_number, words_in
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import words_of
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
@@ -92,6 +94,7 @@ def train_parser(
     >>> parser.arc_probabilities(treebank[70]).shape == (len(parsed) + 1, len(parsed) + 1)
     True
     """
+    from qsproj.features.arc_templates import TEMPLATE_SETS
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
     from qsproj.models.graph.graph_training import train_graph_parser
 
@@ -100,6 +103,10 @@ def train_parser(
     if number > 2:
         raise UsageError(f"found order {number}, expected 1 or 2")
     train = train_arc_parser if number == 1 else train_graph_parser
+    if features is not None and not isinstance(features, str):
+        raise unknown_name("features", features, list(TEMPLATE_SETS))
+    if dev_trees and all(np.all(sentence.heads[1:] == NO_HEAD) for sentence in dev_trees):
+        raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
     options = TrainingOptions(template_set=features, objective=objective)
     return train(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
 
@@ -107,7 +114,7 @@ def train_parser(
 def train_tagger(
     sentences: Iterable[Sentence],
     *,
-    raw: Iterable[Sequence[str]] = (),
+    raw: Iterable[Sentence | Sequence[str]] = (),
     language: str | None = None,
     seed: int = 1,
 ) -> Tagger:
@@ -117,8 +124,8 @@ def train_tagger(
     ----------
     sentences : iterable of Sentence
         With UPOS on every word.
-    raw : iterable of list of str
-        Sentences of the same language, cut into words.
+    raw : iterable of Sentence or of list of str
+        More sentences of the same language, cut into words.
     language : str, optional
         Code of the language, kept in the model to cut plain text into words.
     seed : int
@@ -145,12 +152,12 @@ def train_tagger(
     from qsproj.models.tagging import tagger_training
 
     if language is not None:
-        check_language(language)
-    if isinstance(raw, str):
-        words_of(raw, what="raw")
-    lines = (words_of(words, what=f"sentence {number} of raw") for number, words in enumerate(raw, start=1))
+        check_language(str(language))
     return tagger_training.train_tagger(
-        sentences_of(sentences, "sentences"), raw=lines, language=language, rng=generator_of(seed)
+        sentences_of(sentences, "sentences"),
+        raw=map(words_in, texts_of(raw, "raw")),
+        language=language,
+        rng=generator_of(seed),
     )
 
 

@@ -34,8 +34,8 @@ from qsproj.corpus.columns import (
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
-from qsproj.corpus.sentence import Layout, Sentence
-from qsproj.corpus.words import shown
+from qsproj.corpus.sentence import Layout, Sentence, check_sentence
+from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -96,8 +96,8 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
         When a changed column does not have one cell for each word, or a cell is empty or holds a tab or a
         line end.
     """
-    if isinstance(sentences, Sentence | str):
-        found = "one Sentence" if isinstance(sentences, Sentence) else f"the string {shown(sentences)}"
+    if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
+        found = "one" if isinstance(sentences, Sentence) else described(sentences)
         raise UsageError(f"found {found} as sentences, expected a list of them; put it in a list")
     with conllu_output(path_or_file) as write:
         for sentence in sentences:
@@ -115,6 +115,7 @@ def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentenc
 
         def write(sentence: Sentence) -> None:
             nonlocal layout
+            check_sentence(sentence, most=None)
             if layout is None:
                 start = layout_of(sentence).start
             else:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
+from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
 
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
@@ -62,6 +63,8 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         stream = getattr(_opened(sys.stdin, "input"), "buffer", sys.stdin)
     elif isinstance(path_or_file, str | os.PathLike):
         stream = _open_for_reading(path_or_file)
+    elif not hasattr(path_or_file, "read"):
+        raise UsageError(f"found {described(path_or_file)}, expected a path or an open file")
     counter = None if _is_text(stream) else _LineCounter(stream)
     try:
         yield stream if counter is None else _text_reader(counter)

@@ -12,8 +12,9 @@ from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, lines_in
 from qsproj.corpus.files import name_of
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import DataError
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
+from qsproj.corpus.words import described
+from qsproj.errors import DataError, UsageError
 
 _IDS = ("parallel_id", "sent_id")
 
@@ -161,7 +162,16 @@ def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: st
     ------
     DataError
         When the alignment reaches past its sentences.
+    UsageError
+        When one of the three is of another class.
     """
+    for sentence in (source, target):
+        check_sentence(sentence, most=None)
+    if not isinstance(alignment, Alignment):
+        raise UsageError(
+            f"found {described(alignment)} as alignment, expected an Alignment; make one: qsproj.align, "
+            "qsproj.read_alignments"
+        )
     if alignment.n_source > len(source) or alignment.n_target > len(target):
         raise DataError(
             name,

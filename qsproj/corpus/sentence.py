@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import Heads
+from qsproj.conventions import MAX_WORDS, Heads
+from qsproj.corpus.words import described
+from qsproj.errors import SentenceLengthError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +212,21 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
         candidates.links[likely],
         weights=np.clip(chances[likely], 0.0, 1.0),
     )
+
+
+def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
+    """Check that what a model is given is a sentence, of a length that it takes.
+
+    Raises
+    ------
+    UsageError
+        When it is none; words alone become one by :meth:`Sentence.from_words`.
+    SentenceLengthError
+        When it has fewer words than ``least`` or more than ``most``.
+    """
+    if not isinstance(given, Sentence):
+        raise UsageError(
+            f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
+        )
+    if len(given) < least or (most is not None and len(given) > most):
+        raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)

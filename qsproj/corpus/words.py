@@ -39,7 +39,8 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
             raise UsageError(
                 f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"
             )
-    return words
+    # Strings of numpy are shown, and kept, as what they are.
+    return tuple(map(str, words))
 
 
 def shown(value: object) -> str:
@@ -49,5 +50,8 @@ def shown(value: object) -> str:
 
 
 def described(value: object) -> str:
-    """Say what a value is that should have been another: ``None``, ``3 (int)``."""
-    return "None" if value is None else f"{shown(value)} ({type(value).__name__})"
+    """Say what a value is that should have been another: ``None``, ``3 (int)``, ``a GraphParser``."""
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"a {kind}" if type(value).__module__.startswith("qsproj.") else f"{shown(value)} ({kind})"

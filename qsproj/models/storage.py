@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError, unknown_name
 
 FORMAT = "qsproj-model"
@@ -118,6 +119,8 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
     ------
     DataError
         When the file is missing, is no model of ours, is damaged, or has a version we do not know.
+    UsageError
+        When ``path`` is none.
     """
     with _archive(path) as archive:
         header = json.loads(archive.read(HEADER_NAME))
@@ -134,6 +137,8 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
 @contextmanager
 def _archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """Open a model file; what goes wrong in the block is told as an error of the file."""
+    if not isinstance(path, str | Path):
+        raise UsageError(f"found {described(path)}, expected the path of a model file")
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive

@@ -80,13 +80,30 @@ REFUSED = {
         lambda: qsproj.adapt([qsproj.Sentence.from_words(["Dogs", "bark"])], [ONE]),
         "no source sentence has a head",
     ),
+    "a threshold in letters": (
+        lambda: qsproj.align([["a"]], [["x"]], threshold="x"),
+        "found 'x' (str) as threshold",
+    ),
+    "methods": (lambda: qsproj.project([ONE], [ONE], [], method=["soft"]), "unknown method ['soft']"),
+    "several features": (
+        lambda: qsproj.train_parser([ONE], features=["words"]),
+        "unknown features ['words']",
+    ),
+    "dev without trees": (
+        lambda: qsproj.train_parser([ONE], dev=[qsproj.Sentence.from_words(["a"])]),
+        "found no head in dev",
+    ),
+    "a path that is none": (lambda: list(qsproj.read_conllu(None)), "found None, expected a path"),
+    "a model of no path": (lambda: qsproj.load_model(ONE), "found a Sentence, expected the path of a model"),
+    "words to write": (lambda: qsproj.write_conllu([["a"]], "-"), "expected a Sentence"),
+    "nothing to write": (lambda: qsproj.write_conllu(None, "-"), "found None as sentences"),
     "a string to draw": (lambda: qsproj.draw("Dogs bark"), "expected a Sentence or a SentencePair"),
     "sentences to draw": (lambda: qsproj.draw([ONE]), "expected a Sentence or a SentencePair"),
     "a picture of another kind": (lambda: qsproj.draw(ONE).save("tree.png"), "expected .svg or .html"),
     "one sentence to write": (lambda: qsproj.write_conllu(ONE, "-"), "put it in a list"),
     "arguments that changed places": (
         lambda: qsproj.write_conllu("out.conllu", [ONE]),
-        "the string 'out.conllu'",
+        "found 'out.conllu' (str) as sentences",
     ),
 }
 
@@ -158,3 +175,30 @@ def test_a_sentence_without_name_has_none():
 def test_lists_of_one_length_pass_and_seeds_may_be_of_numpy():
     check_same_number(source=[1, 2], target=[3, 4])
     assert generator_of(np.int64(3)).random() == np.random.default_rng(3).random()
+
+
+def test_models_take_sentences_and_say_so(parser, german):
+    tagger = qsproj.train_tagger(german[:10])
+    converter = qsproj.adapt(german[:5], german[:5])
+    biparser = qsproj.train_biparser(
+        german[:3], german[:3], qsproj.align(german[:3], german[:3]), source_model=parser
+    )
+    calls = (
+        parser.parse,
+        parser.arc_probabilities,
+        tagger.tag,
+        converter.convert_sentence,
+        biparser.parse,
+        lambda given: biparser.parse_pair(given, german[0], qsproj.align([["a"]], [["b"]])[0]),
+    )
+    for call in calls:
+        for given in (["Dogs", "bark"], "Dogs bark", None):
+            with pytest.raises(UsageError, match="expected a Sentence; make one of words"):
+                call(given)
+    with pytest.raises(UsageError, match="found None as alignment"):
+        biparser.parse_pair(german[0], german[1], None)
+
+
+def test_words_of_numpy_become_strings():
+    made = qsproj.Sentence.from_words(np.array(["a", "b"]))
+    assert [type(form) for form in made.forms] == [str, str]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, Heads, Scores
+from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
@@ -57,8 +57,7 @@ class ArcParser:
         return self._scores(self._encode(sentence))
 
     def _encode(self, sentence: Sentence) -> EncodedSentence:
-        if len(sentence) > MAX_WORDS:
-            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        check_sentence(sentence)
         return self.scorer.encode(sentence)
 
     def _scores(self, encoded: EncodedSentence) -> Scores:

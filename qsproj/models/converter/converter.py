@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, Scores, frozen_heads
+from qsproj.conventions import NO_HEAD, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import MissingTreeError, SentenceLengthError, unknown_name
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import MissingTreeError, unknown_name
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -165,6 +165,7 @@ class Converter:
         UsageError, SentenceLengthError
             As :meth:`convert`.
         """
+        check_sentence(sentence)
         if np.all(sentence.heads[1:] == NO_HEAD):
             raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
@@ -217,8 +218,7 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
     SentenceLengthError
         When the sentence has more than MAX_WORDS words.
     """
-    if len(sentence) > MAX_WORDS:
-        raise SentenceLengthError(len(sentence), MAX_WORDS)
+    check_sentence(sentence)
     if source_posteriors is None:
         return [WeightedSource(1.0, encode_source(sentence))]
     return [

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceLengthError, unknown_name
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.dmv.dmv_corpus import tag_numbers
@@ -136,8 +136,7 @@ class Dmv:
         return Dmv(inventory, parameters, header["punctuation"])
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
-        if not 0 < len(sentence) <= MAX_WORDS:
-            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        check_sentence(sentence, least=1)
         return kept_words(sentence.upos, punctuation=self.punctuation)
 
     def _packed(

@@ -16,10 +16,10 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, Heads, Scores
+from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceLengthError, UsageError, unknown_name
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.arc.arc_parser import ArcParser
@@ -172,8 +172,7 @@ class GraphParser:
         return self._beliefs(self._encode(sentence), allowed, maximise=decode == "map")
 
     def _encode(self, sentence: Sentence) -> EncodedSentence:
-        if len(sentence) > MAX_WORDS:
-            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        check_sentence(sentence)
         return self.base.scorer.encode(sentence)
 
     def _beliefs(

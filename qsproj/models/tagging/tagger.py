@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
 from qsproj.features.tagging import Classes, WordTable, compiled
@@ -130,6 +130,7 @@ class Tagger:
 
     def tag(self, sentence: Sentence) -> Sentence:
         """Return the sentence with its UPOS replaced and everything else as it was."""
+        check_sentence(sentence, most=None)
         return with_columns(sentence, upos=self.tag_words(sentence.forms))
 
     def parse(self, sentence: Sentence) -> Sentence:

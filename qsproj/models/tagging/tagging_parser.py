@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, Scores
+from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_columns, with_heads, with_probabilities
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceLengthError, UsageError, unknown_name
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
@@ -120,8 +120,7 @@ class TaggingParser:
         SentenceLengthError
             When the sentence has more words than the first-order parser takes.
         """
-        if len(sentence) > MAX_WORDS:
-            raise SentenceLengthError(len(sentence), MAX_WORDS)
+        check_sentence(sentence)
         encoded = self.base.scorer.encode(self.tagger.tag(sentence))
         distribution = self.tagger.tag_distribution(sentence)
         first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
