@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-SENTENCES = 60
-PAIRS = 300
-# Their sentences are numbered: experiments split them at the 600th. And hand alignments are few.
-WHOLE = ("pud", "styles/english-pud", "alignments")
+SENTENCES = 30
+PAIRS = 100
+# Experiments split these at the 600th sentence.
+PARALLEL, PARALLEL_SENTENCES = ("pud/", "styles/english-pud"), 620
+WHOLE = "alignments/"
 
 
 def small_copy(data: Path, folder: Path) -> Path:
@@ -22,9 +23,10 @@ def small_copy(data: Path, folder: Path) -> Path:
         if copy.exists() or not path.is_file():
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith(".conllu.gz") and not name.startswith(WHOLE):
+        if name.endswith(".conllu.gz"):
+            count = PARALLEL_SENTENCES if name.startswith(PARALLEL) else SENTENCES
             with gzip.open(path, "rb") as lines:
-                copy.write_bytes(gzip.compress(b"".join(sentences(lines)), mtime=0))
+                copy.write_bytes(gzip.compress(b"".join(sentences(lines, count)), mtime=0))
         elif name.endswith(".tsv.xz"):
             with lzma.open(path, "rb") as pairs:
                 copy.write_bytes(lzma.compress(b"".join(islice(pairs, PAIRS))))
@@ -33,11 +35,11 @@ def small_copy(data: Path, folder: Path) -> Path:
     return folder
 
 
-def sentences(lines: gzip.GzipFile) -> Iterator[bytes]:
-    """Yield the lines of the first sentences."""
+def sentences(lines: gzip.GzipFile, count: int) -> Iterator[bytes]:
+    """Yield the lines of so many sentences, the first."""
     ended = 0
     for line in lines:
         yield line
         ended += not line.strip()
-        if ended == SENTENCES:
+        if ended == count:
             return

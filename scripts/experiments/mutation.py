@@ -1,0 +1,244 @@
+"""Whether tests notice when the code is wrong: change it in one place at a time, and run the tests of its room.
+
+    python -m scripts.experiments.mutation qsproj/training/em.py qsproj/models/arc/arc_training.py --sample 20 --seed 1
+
+Comparisons, constants and signs are swapped, terms, arguments and statements dropped, conditions turned round. A change
+that no test notices *survives*: it is printed with its line. Some survivors change nothing that can be seen (a bound
+that is never met); the others want a test. Everything runs in a copy of the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from qsproj.errors import UsageError
+from scripts.experiments.harness.build import CHECKOUT
+from scripts.experiments.harness.experiment import exit_with
+
+COPIED = ("qsproj", "tests", "scripts", "corpora", "docs", "pyproject.toml", "README.md")
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+SIGNS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+# Times the tests take unchanged, and seconds on top, after which a change counts as noticed: it runs for ever.
+PATIENCE, GRACE = 4.0, 30.0
+# What pytest says when a test failed, or when tests could not be collected.
+NOTICED = (1, 2)
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of a file: bytes ``start`` to ``stop`` become ``text``."""
+
+    path: Path
+    line: int
+    start: int
+    stop: int
+    text: str
+
+    def applied(self, source: bytes) -> bytes:
+        return source[: self.start] + self.text.encode() + source[self.stop :]
+
+    def described(self, source: bytes) -> str:
+        before = " ".join(source[self.start : self.stop].decode().split())
+        return f"{self.path}:{self.line}: {before}  ->  {' '.join(self.text.split())}"
+
+
+def mutations(path: Path, source: bytes) -> list[Mutation]:
+    """Return every change of a file that is tried."""
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    found = []
+    for node in measured_nodes(ast.parse(source)):
+        start = starts[node.lineno - 1] + node.col_offset
+        stop = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        for text in variants(node):
+            found.append(Mutation(path, node.lineno, start, stop, text))
+    return found
+
+
+Node = ast.expr | ast.stmt
+
+
+def measured_nodes(tree: ast.AST) -> Iterator[Node]:
+    """Yield what runs: no annotations, no docstrings, nothing that is only said in errors."""
+    for child in running_parts(tree):
+        if isinstance(child, ast.Raise | ast.Import | ast.ImportFrom | ast.JoinedStr):
+            continue
+        if isinstance(child, ast.expr | ast.stmt):
+            yield child
+        yield from measured_nodes(child)
+
+
+def running_parts(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the children of a node but for its annotations and decorators."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child
+
+
+def variants(node: Node) -> Iterator[str]:
+    """Yield what a node may become, as source in parentheses where it is an expression."""
+    if isinstance(node, ast.stmt):
+        if isinstance(node, ast.AugAssign) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        ):
+            yield "pass"
+        return
+    for changed in changed_expressions(node):
+        yield f"({ast.unparse(changed)})"
+
+
+def changed_expressions(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield what an expression may become."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        yield ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
+    elif isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
+        yield ast.BinOp(node.left, SIGNS[type(node.op)](), node.right)
+        yield node.left
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield ast.BoolOp(other, node.values)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.IfExp):
+        yield from (node.body, node.orelse)
+    elif isinstance(node, ast.Constant):
+        yield from map(ast.Constant, other_values(node.value))
+    elif isinstance(node, ast.Call):
+        for place, keyword in enumerate(node.keywords):
+            if keyword.arg is not None:
+                without = copy.copy(node)
+                without.keywords = node.keywords[:place] + node.keywords[place + 1 :]
+                yield without
+
+
+def other_values(value: object) -> Iterator[float | bool]:
+    """Yield what a constant may become; texts stay."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield value + 1
+    elif isinstance(value, float):
+        yield 2.0 * value if value else 1.0
+
+
+def room_tests(path: Path) -> str:
+    """Return the folder of tests of a module's room: tests mirror the package."""
+    for room in path.parents:
+        mirror = Path("tests", *room.parts[1:])
+        if (CHECKOUT / mirror).is_dir() and len(room.parts) > 1:
+            return str(mirror)
+    raise UsageError(f"{path}: found no tests of its room; name them with --tests")
+
+
+def run_tests(folder: Path, tests: list[str], limit: float | None) -> int:
+    """Run tests on a copy; return pytest's exit code, 1 where they take too long."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return 1
+
+
+def survivors(folder: Path, chosen: list[Mutation], tests: dict[Path, list[str]]) -> Iterator[Mutation]:
+    """Yield the changes that no test notices."""
+    limits = {}
+    for path, own in tests.items():
+        start = time.perf_counter()
+        if run_tests(folder, own, None) != 0:
+            raise UsageError(
+                f"{path}: found tests that fail unchanged, expected none; mend them: {' '.join(own)}"
+            )
+        limits[path] = PATIENCE * (time.perf_counter() - start) + GRACE
+    for mutation in chosen:
+        file = folder / mutation.path
+        source = file.read_bytes()
+        file.write_bytes(mutation.applied(source))
+        try:
+            if run_tests(folder, tests[mutation.path], limits[mutation.path]) not in NOTICED:
+                yield mutation
+        finally:
+            file.write_bytes(source)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.experiments.mutation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="+", type=Path, help="modules of qsproj, from the top of the checkout")
+    parser.add_argument(
+        "--sample", type=int, default=20, help="how many changes are tried (default 20; 0: all)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--tests", nargs="+", help="run these (default: those of each file's room)")
+    options = parser.parse_args(arguments)
+    try:
+        report(options)
+    except UsageError as error:
+        exit_with(str(error))
+
+
+def report(options: argparse.Namespace) -> None:
+    """Try a sample of changes, and print those that survive."""
+    missing = [path for path in options.files if not (CHECKOUT / path).is_file()]
+    if missing:
+        raise UsageError(f"{missing[0]}: found no such file, expected a path from the top of the checkout")
+    sources = {path: (CHECKOUT / path).read_bytes() for path in options.files}
+    found = [mutation for path, source in sources.items() for mutation in mutations(path, source)]
+    size = min(options.sample or len(found), len(found))
+    chosen = sorted(random.Random(options.seed).sample(found, size), key=lambda one: (one.path, one.start))
+    tests = {path: options.tests or [room_tests(path)] for path in sources}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            source = CHECKOUT / name
+            (shutil.copytree if source.is_dir() else shutil.copy2)(source, Path(folder) / name)
+        count = 0
+        for mutation in survivors(Path(folder), chosen, tests):
+            count += 1
+            print(mutation.described(sources[mutation.path]), flush=True)
+    print(f"{count} of {size} changes survive, of {len(found)} that there are", flush=True)
+
+
+if __name__ == "__main__":
+    main()
