@@ -91,6 +91,18 @@ def test_figures_of_other_options_or_data_are_not_reused(tmp_path, builds, measu
     assert cache.figures("row", measure, options={"epochs": 1}, data=[data]) == {"uas": 1}
 
 
+def test_what_was_made_while_the_code_changed_is_not_kept(tmp_path, builds):
+    cache = Cache(tmp_path, LADDER)
+
+    def measure():
+        builds["code"] = "two"
+        return {"uas": 1}
+
+    with pytest.raises(UsageError, match="row: found other code than when the run began"):
+        cache.figures("row", measure)
+    assert cache.kept("row") is None
+
+
 def test_files_are_made_once_and_whole(tmp_path, builds):
     cache = Cache(tmp_path, LADDER)
 
@@ -124,12 +136,9 @@ def test_a_change_of_the_code_is_another_build(monkeypatch, tmp_path):
     monkeypatch.setattr(build, "CHECKOUT", tmp_path)
     codes = []
     for path, text in ((module, "A = 2\n"), (experiment, "B = 2\n"), (tmp_path / "docs.md", "page\n")):
-        build.source_hash.cache_clear()
         codes.append(build.source_hash(experiment))
         path.write_text(text)
-    build.source_hash.cache_clear()
     codes.append(build.source_hash(experiment))
-    build.source_hash.cache_clear()
     assert len(set(codes)) == 3
     assert codes[2] == codes[3]
 

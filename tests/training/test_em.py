@@ -126,3 +126,49 @@ def test_a_run_that_is_over_is_not_run_again():
     )
     again = run_em(0, e_step=None, m_step=None, iterations=3, resume=states[-1])
     assert (again.parameters, len(again.records)) == (3, 3)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("gain", "converged"), [(0.00009, True), (0.00011, False)])
+def test_unless_told_it_goes_on_for_a_gain_of_a_ten_thousandth(gain, converged, scale):
+    levels = [scale * (-1.0 - gain), -scale]
+    result = run_em(
+        0, e_step=lambda step: (step, levels[step]), m_step=lambda step: step + 1, iterations=len(levels)
+    )
+    assert result.converged == converged
+
+
+@pytest.mark.parametrize(("fall", "caught"), [(0.9e-9, False), (1.1e-9, True)])
+def test_what_rounding_takes_off_is_no_fall(fall, caught):
+    def run():
+        return run_em(
+            0,
+            e_step=lambda step: (step, -1.0 - step * fall),
+            m_step=lambda step: step + 1,
+            tolerance=-1.0,
+            iterations=2,
+        )
+
+    if not caught:
+        assert len(run().records) == 2
+        return
+    with pytest.raises(LikelihoodFellError):
+        run()
+
+
+def test_without_a_prior_the_objective_is_the_likelihood():
+    result = run_em((0.6, 0.5), e_step=e_step, m_step=m_step, iterations=3)
+    assert [record.objective for record in result.records] == [
+        record.log_likelihood for record in result.records
+    ]
+
+
+def test_of_parameters_that_held_out_data_like_alike_the_first_are_taken():
+    scores = [-10.0, -5.0, -5.0]
+    result = run_em(
+        0,
+        e_step=lambda step: (step, float(step)),
+        m_step=lambda step: step + 1,
+        held_out=scores.__getitem__,
+    )
+    assert (result.parameters, result.converged, len(result.records)) == (1, True, 3)

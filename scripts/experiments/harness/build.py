@@ -86,7 +86,6 @@ def hash_of(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-@cache
 def source_hash(experiment: Path) -> str:
     """Hash the source of ``qsproj/``, of an experiment, and of the other experiments that it imports."""
     paths = [*sorted((CHECKOUT / "qsproj").rglob("*.py")), *sorted(files_of(experiment))]

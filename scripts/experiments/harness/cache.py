@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+from qsproj.errors import UsageError
 from scripts.experiments.harness.build import DIGITS, Build, hash_of, this_build
 
 CHUNK = 1 << 20
@@ -63,6 +64,7 @@ class Cache:
         path = self._folder(source) / f"{file_name(name)}.json"
         if not path.exists():
             found = measure()
+            check_source(source, experiment or self.experiment)
             write_json(path, {**source, "figures": found})
         kept = json.loads(path.read_text(encoding="utf-8"))
         self.commits.add(kept["build"]["commit"])
@@ -102,6 +104,7 @@ class Cache:
             start = time.process_time()
             unfinished = path.with_name(f"unfinished-{path.name}")
             said = make(unfinished)
+            check_source(source, experiment or self.experiment)
             unfinished.replace(path)
             write_json(beside(path), {**source, "seconds": time.process_time() - start, "said": said})
         self.commits.add(json.loads(beside(path).read_text(encoding="utf-8"))["build"]["commit"])
@@ -122,6 +125,12 @@ class Cache:
         build = Build(**source["build"])
         key = json.dumps([build.identity, source["options"], source["data"]], sort_keys=True)
         return self.folder / hash_of([key.encode()])[:DIGITS]
+
+
+def check_source(source: Mapping[str, Any], experiment: Path) -> None:
+    """Refuse to keep what was made while the code changed: nobody could say by which."""
+    if this_build(experiment).code != source["build"]["code"]:
+        raise UsageError(f"{source['name']}: found other code than when the run began; run it again")
 
 
 def said(path: Path) -> Any:

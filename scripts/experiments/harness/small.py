@@ -11,7 +11,7 @@ from pathlib import Path
 SENTENCES = 30
 PAIRS = 100
 # Experiments split these at the 600th sentence.
-PARALLEL, PARALLEL_SENTENCES = ("pud/", "styles/english-pud"), 620
+PARALLEL, PARALLEL_SENTENCES = ("pud/", "styles/english-pud"), 610
 WHOLE = "alignments/"
 
 

@@ -1,0 +1,134 @@
+"""What training makes of its options: objectives against all trees one by one, features, early stopping."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from qsproj.conventions import frozen_heads
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_training import (
+    MARGIN,
+    TrainingOptions,
+    right_heads,
+    train_arc_parser,
+    tree_objective,
+    usable_sentences,
+)
+from qsproj.models.tree_inference import TreeInference
+from tests.oracles.trees import all_trees, tree_score
+from tests.sentences import make_sentence
+
+WORDS = 3
+TREE = (-1, 2, 0, 2)
+
+
+@pytest.fixture
+def scores():
+    return np.random.default_rng(3).normal(size=(WORDS + 1, WORDS + 1))
+
+
+def trees_and_scores(scores, inference):
+    """Return every tree with its score, by enumeration."""
+    trees = all_trees(WORDS, projective=inference.projective, single_root=inference.single_root)
+    return [(tree, tree_score(scores.tolist(), tree)) for tree in trees]
+
+
+def wrong(tree):
+    return sum(head != right for head, right in zip(tree[1:], TREE[1:], strict=True))
+
+
+def likelihood_loss(scores, inference, margin):
+    """Minus the log-probability of TREE, all others handicapped for each wrong head."""
+    logs = [score + margin * wrong(tree) for tree, score in trees_and_scores(scores, inference)]
+    return math.log(sum(map(math.exp, logs))) - tree_score(scores.tolist(), TREE)
+
+
+INFERENCES = [
+    TreeInference(projective=projective, single_root=single_root)
+    for projective in (True, False)
+    for single_root in (True, False)
+]
+
+
+@pytest.mark.parametrize("inference", INFERENCES, ids=str)
+@pytest.mark.parametrize(("name", "margin"), [("likelihood", 0.0), ("margin", MARGIN)])
+def test_whole_trees_by_likelihood_with_a_margin_or_none(scores, inference, name, margin):
+    objective = tree_objective(frozen_heads(TREE), inference, name)
+    loss, _ = objective.value_and_gradient(scores)
+    assert loss == pytest.approx(likelihood_loss(scores, inference, margin))
+
+
+def test_the_margin_is_one_nat():
+    assert MARGIN == 1.0
+
+
+@pytest.mark.parametrize("inference", INFERENCES, ids=str)
+def test_whole_trees_by_expected_wrong_heads(scores, inference):
+    loss, _ = tree_objective(frozen_heads(TREE), inference, "risk").value_and_gradient(scores)
+    weighed = [(wrong(tree), math.exp(score)) for tree, score in trees_and_scores(scores, inference)]
+    assert loss == pytest.approx(sum(w * p for w, p in weighed) / sum(p for _, p in weighed))
+
+
+@pytest.mark.parametrize("inference", INFERENCES, ids=str)
+@pytest.mark.parametrize("name", ["margin", "likelihood", "risk"])
+@pytest.mark.parametrize("known", [(-1, 2, -1, -1), (-1, -1, 0, -1)])
+def test_partial_trees_by_the_likelihood_of_all_that_agree(scores, inference, name, known):
+    objective = tree_objective(frozen_heads(known), inference, name)
+    loss, _ = objective.value_and_gradient(scores)
+    both = [(tree, math.exp(score)) for tree, score in trees_and_scores(scores, inference)]
+    agreeing = [p for tree, p in both if all(k in (-1, h) for k, h in zip(known[1:], tree[1:], strict=True))]
+    assert loss == pytest.approx(math.log(sum(p for _, p in both)) - math.log(sum(agreeing)))
+
+
+def test_heads_that_are_right_are_counted_where_they_are_known():
+    gold = [make_sentence("a b c", "X X X", [2, 0, -1]), make_sentence("a", "X", [0])]
+    found = [np.array([-1, 2, 1, 1]), np.array([-1, 0])]
+    assert right_heads(gold, found) == pytest.approx(100 * 2 / 3)
+    assert right_heads([make_sentence("a", "X", [-1])], [np.array([-1, 0])]) == 0.0
+
+
+def test_sentences_without_a_head_are_left_out_and_counted():
+    bare, tree = make_sentence("a b", "X X", [-1, -1]), make_sentence("a b", "X X", [2, -1])
+    usable, skipped = usable_sentences([bare, tree, bare])
+    assert (usable, skipped) == ([tree], {"no head given": 2})
+    with pytest.raises(UsageError, match="no sentence of the training data"):
+        train_arc_parser([bare], rng=np.random.default_rng(1))
+
+
+def test_unknown_names_are_told():
+    tree = make_sentence("a b", "X X", [2, 0])
+    for options, message in (
+        (TrainingOptions(objective="luck"), "unknown objective 'luck'; known: margin, likelihood, risk"),
+        (TrainingOptions(template_set="none"), "unknown features 'none'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            train_arc_parser([tree], rng=np.random.default_rng(1), options=options)
+
+
+def test_delexicalised_features_need_tags():
+    options = TrainingOptions(template_set="delexicalised", epochs=1)
+    bare, tagged = make_sentence("a b", "_ _", [2, 0]), make_sentence("a b", "X _", [2, 0])
+    with pytest.raises(UsageError, match="no word of the training data has a UPOS tag"):
+        train_arc_parser([bare], rng=np.random.default_rng(1), options=options)
+    train_arc_parser([tagged], rng=np.random.default_rng(1), options=options)
+
+
+def test_the_summary_says_shape_roots_and_what_was_left_out():
+    two = make_sentence("a b", "X X", [0, 0])
+    bare = make_sentence("a b", "X X", [-1, -1])
+    options = TrainingOptions(epochs=2, projective=False)
+    parser, report = train_arc_parser([two, bare], rng=np.random.default_rng(1), options=options)
+    assert report.summary(parser.inference) == (
+        "non-projective parser, any number of roots, 2 epochs; 1 sentence left out: no head given"
+    )
+
+
+def test_dev_trees_are_scored_in_every_epoch():
+    trees = [make_sentence("a b", "X Y", [2, 0]), make_sentence("a b c", "X Y X", [2, 0, 2])]
+    options = TrainingOptions(epochs=3)
+    parser, report = train_arc_parser(trees, rng=np.random.default_rng(1), dev=trees, options=options)
+    assert all(record.score is not None for record in report.epochs)
+    assert "dev UAS 100.00 after epoch" in report.summary(parser.inference)
