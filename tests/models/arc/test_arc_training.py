@@ -9,14 +9,8 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_training import (
-    MARGIN,
-    TrainingOptions,
-    right_heads,
-    train_arc_parser,
-    tree_objective,
-    usable_sentences,
-)
+from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
