@@ -126,3 +126,17 @@ def test_dev_trees_are_scored_in_every_epoch():
     parser, report = train_arc_parser(trees, rng=np.random.default_rng(1), dev=trees, options=options)
     assert all(record.score is not None for record in report.epochs)
     assert "dev UAS 100.00 after epoch" in report.summary(parser.inference)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (TrainingOptions(epochs=1), "projective parser, one root, 1 epoch"),
+        (TrainingOptions(epochs=1, single_root=False), "projective parser, any number of roots, 1 epoch"),
+        (TrainingOptions(epochs=1, projective=False), "non-projective parser, one root, 1 epoch"),
+    ],
+)
+def test_the_summary_says_what_the_options_made_of_the_trees(options, said):
+    trees = [make_sentence("a b", "X X", [2, 0])]
+    parser, report = train_arc_parser(trees, rng=np.random.default_rng(1), options=options)
+    assert report.summary(parser.inference) == said
