@@ -35,10 +35,10 @@ from qsproj.cli.options.pair_files import check_keeps_inputs, located_pairs, pai
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
+from qsproj.corpus.hand_alignments import with_hand_alignments
 from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Alignment, SentencePair
     from qsproj.models.joint.joint_parser import ParsedPair
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
@@ -65,10 +65,9 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.features.joint_templates import FAMILIES
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.arc_training import TrainingOptions
-    from qsproj.models.joint.joint_structure import SYNCH
-    from qsproj.models.joint.joint_training import JointTrainingOptions
+    from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
     from qsproj.models.storage import load_model_of
-    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+    from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
@@ -84,19 +83,25 @@ def _train(options: argparse.Namespace) -> None:
     )
     defaults = JointTrainingOptions()
     pairs = list(pair_files_of(options))
+    if options.hand_alignment is not None:
+        pairs = with_hand_alignments(
+            pairs, options.hand_alignment, options.hand_alignment_format or "pharaoh"
+        )
     joint_parser, report = train_joint_parser(
         pairs,
         source_parser,
         rng=np.random.default_rng(options.seed),
-        source_tree=options.source_tree or "joint",
-        families=(*families[options.factors], *on_links),
-        training=TrainingOptions(template_set=options.features),
-        target_weights=options.target_weights,
-        joint_training=JointTrainingOptions(
-            epochs=defaults.epochs if options.epochs is None else options.epochs
+        options=BiparseOptions(
+            joint=JointOptions(
+                families=(*families[options.factors], *on_links), source_tree=options.source_tree or "joint"
+            ),
+            training=JointTrainingOptions(
+                epochs=defaults.epochs if options.epochs is None else options.epochs
+            ),
+            target_training=TrainingOptions(template_set=options.features),
+            target_weights=options.target_weights,
+            with_dictionary=options.dictionary,
         ),
-        hand=_hand_alignments(options, pairs),
-        with_dictionary=options.dictionary,
     )
     joint_parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)
@@ -109,7 +114,7 @@ def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:
 
 def _check_source_tree(options: argparse.Namespace) -> None:
     """Raise UsageError when the source tree that is asked for is none that there is."""
-    from qsproj.models.joint.joint_parser import SOURCE_TREES
+    from qsproj.models.joint.joint_options import SOURCE_TREES
 
     if options.source_tree not in (None, *SOURCE_TREES):
         raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
@@ -126,19 +131,6 @@ def _check_nothing_to_learn(options: argparse.Namespace) -> None:
     ):
         if given:
             raise UsageError(f"--factors synch learns no joint weights; leave out {name}")
-
-
-def _hand_alignments(options: argparse.Namespace, pairs: list[SentencePair]) -> list[Alignment]:
-    """Read the hand alignments of the first pairs, if there are any."""
-    from qsproj.corpus.hand_alignments import read_hand_alignments
-
-    if options.hand_alignment is None:
-        return []
-    return read_hand_alignments(
-        options.hand_alignment,
-        options.hand_alignment_format or "pharaoh",
-        sizes=[(len(pair.source), len(pair.target)) for pair in pairs],
-    )
 
 
 def _parse(options: argparse.Namespace) -> None:
@@ -216,7 +208,8 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
     check_model_output(options.output, *_inputs(options), options.model, options.trees)
     joint = load_joint_parser(options.model)
-    joint = replace(joint, source_tree=options.source_tree or joint.source_tree)
+    if options.source_tree:
+        joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
     trees = list(read_conllu(options.trees))
     if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
         raise DataError(

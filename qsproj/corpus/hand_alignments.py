@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import replace
 
 from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.sentence import Alignment
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import DataError, UsageError, counted
 
 
+def with_hand_alignments(
+    pairs: Sequence[SentencePair], path: str, format: str = "pharaoh"
+) -> list[SentencePair]:
+    """Return the pairs of a bitext, of which the first have links by hand: as many as a file says.
+
+    Parameters and errors as those of :func:`read_hand_alignments`.
+    """
+    sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
+    hand = read_hand_alignments(path, format, sizes=sizes)
+    by_hand = [replace(pair, hand=links) for pair, links in zip(pairs, hand)]
+    return [*by_hand, *pairs[len(hand) :]]
+
+
 def read_hand_alignments(
-    path: str, format: str = "pharaoh", *, sizes: Iterable[tuple[int, int]]
+    path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
 ) -> list[Alignment]:
     """Return the alignments of the first pairs of a bitext, as many as a file has.
 
@@ -21,7 +34,7 @@ def read_hand_alignments(
         Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
     format : str
         One that :func:`~qsproj.corpus.alignments.read_alignments` reads.
-    sizes : iterable of (int, int)
+    sizes : sequence of (int, int)
         Numbers of source and target words of each pair of the bitext.
 
     Raises
@@ -39,7 +52,7 @@ def read_hand_alignments(
         raise DataError(
             path, 1, found="no alignment", expected="those of the first pairs", remedy="check the file"
         )
-    alignments = list(read_alignments(path, format, islice(sizes, count)))
+    alignments = list(read_alignments(path, format, sizes[:count]))
     if not any(len(alignment.links) for alignment in alignments):
         raise DataError(
             path,

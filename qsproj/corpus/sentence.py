@@ -196,11 +196,21 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentencePair:
-    """A source sentence, its translation, and the word alignment between them."""
+    """A source sentence, its translation, and the word alignment between them.
+
+    Attributes
+    ----------
+    source, target : Sentence
+    alignment : Alignment
+        The candidates, where links are to be chosen.
+    hand : Alignment or None
+        Links by hand, where the pair has any to learn from.
+    """
 
     source: Sentence
     target: Sentence
     alignment: Alignment
+    hand: Alignment | None = None
 
 
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:

@@ -11,7 +11,7 @@ from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.joint.joint_structure import SYNCH
+from qsproj.models.joint.joint_options import SYNCH
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions
 
@@ -90,8 +90,8 @@ def test_other_ways_to_train_give_models_that_parse(
     train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "-o", model)
     assert run_cli(*train, *option).code == 0
     trained, usual = load_model(model), load_model(models[1])
-    assert (trained.families, trained.source_tree) == (families, "joint")
-    assert (usual.families, usual.source_tree) == (("MONO",), "best")
+    assert (trained.options.families, trained.options.source_tree) == (families, "joint")
+    assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
@@ -125,7 +125,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         errors.append(alignment_scores(right, found).error_rate)
     assert errors[1] < 0.7 * errors[0]
     trained = load_model(tmp_path / "taught")
-    assert trained.families == ("MONO", "TARGETHMM")
+    assert trained.options.families == ("MONO", "TARGETHMM")
     assert trained.dictionary is not None
 
 

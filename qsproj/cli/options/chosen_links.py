@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qsproj.alignment.reading import is_conllu, read_word_pairs
@@ -94,8 +95,11 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     if chooser is not None:
         chosen = choose_links(chooser, pairs, threshold=threshold)
     else:
-        bitext = list(pairs)
-        chooser = _learned(options, bitext, [hand[i] for i in whole if i < len(hand)], families)
+        bitext = [
+            replace(pair, hand=hand[i]) if i < len(hand) else pair
+            for i, pair in zip(whole, pairs, strict=True)
+        ]
+        chooser = _learned(options, bitext, families)
         chosen = choose_links(chooser, bitext, threshold=threshold, counted=True)
     return _reported(_in_place(chosen, sizes))
 
@@ -161,7 +165,6 @@ def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) 
 def _learned(
     options: argparse.Namespace,
     pairs: list[SentencePair],
-    hand: list[Alignment],
     families: tuple[str, ...],
 ) -> LinkChooser:
     """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
@@ -171,12 +174,12 @@ def _learned(
 
     chooser, counts = learn_to_choose(
         pairs,
-        hand,
         rng=np.random.default_rng(options.seed),
         families=families,
         with_dictionary=options.dictionary,
     )
-    left_out = counted(len(hand) - counts.pairs, "pair")
+    by_hand = sum(pair.hand is not None for pair in pairs)
+    left_out = counted(by_hand - counts.pairs, "pair")
     print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
     if options.save_model is not None:
         chooser.save(options.save_model)

@@ -19,10 +19,11 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_lin
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint.joint_evidence import observed_links
-from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
-from qsproj.models.joint.joint_sides import NONE, Relation, Side
+from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, infer_jointly
+from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, known_states
-from qsproj.models.joint.joint_training import JointTrainer, JointTrainingOptions
+from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
@@ -136,7 +137,7 @@ def _without_arcs(n: int) -> Side:
     """Return a side whose tree plays no part."""
     words = np.zeros(0, dtype=np.int32)
     none = Relation(np.zeros((n + 1, n + 1), dtype=np.bool_), words, words, np.zeros((0, 2), dtype=np.int32))
-    return Side(np.full((n + 1, n + 1), NONE, dtype=np.int32), True, none, none)
+    return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), True, none, none)
 
 
 def _infer(
@@ -157,7 +158,6 @@ def _infer(
 
 def train_link_chooser(
     pairs: Sequence[SentencePair],
-    gold: Sequence[Alignment],
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
@@ -172,9 +172,7 @@ def train_link_chooser(
     Parameters
     ----------
     pairs : sequence of SentencePair
-        With candidate links.
-    gold : sequence of Alignment
-        Their hand alignments.
+        With candidate links, and links by hand; those that lack either teach nothing.
     rng : numpy.random.Generator
         Orders the pairs.
     families : tuple of str
@@ -193,10 +191,10 @@ def train_link_chooser(
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
-    usable = [(pair, hand) for pair, hand in zip(pairs, gold, strict=True) if len(pair.alignment.links)]
     examples = [
-        (chooser.prepare(pair, counted=True), observed_links(pair.alignment, hand, families))
-        for pair, hand in usable
+        (chooser.prepare(pair, counted=True), observed_links(pair.alignment, pair.hand, families))
+        for pair in pairs
+        if pair.hand is not None and len(pair.alignment.links)
     ]
 
     link_trainer = _LinkTrainer(trainer, options.propagation)

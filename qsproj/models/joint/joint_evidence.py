@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.sentence import Alignment
+from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import counted
 from qsproj.features.joint_templates import ALIGN_HMMS
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN
@@ -63,12 +63,14 @@ class HandLinkCounts:
         )
 
 
-def count_hand_links(candidates: Iterable[Alignment], hand: Iterable[Alignment]) -> HandLinkCounts:
-    """Count the sure hand links of some pairs, and those that are no candidates."""
-    pairs = sure = missed = 0
-    for proposed, by_hand in zip(candidates, hand, strict=True):
-        links = set(map(tuple, by_hand.links[by_hand.sure].tolist()))
-        pairs += 1
+def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
+    """Count the sure hand links of some pairs, and those that are no candidates; None: there are none."""
+    by_hand = sure = missed = 0
+    for pair in pairs:
+        if pair.hand is None:
+            continue
+        links = set(map(tuple, pair.hand.links[pair.hand.sure].tolist()))
+        by_hand += 1
         sure += len(links)
-        missed += len(links - set(map(tuple, proposed.links.tolist())))
-    return HandLinkCounts(pairs, sure, missed)
+        missed += len(links - set(map(tuple, pair.alignment.links.tolist())))
+    return HandLinkCounts(by_hand, sure, missed) if by_hand else None

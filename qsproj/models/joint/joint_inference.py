@@ -23,7 +23,8 @@ from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.features.joint_templates import JUMP_SCORES
-from qsproj.models.joint.joint_sides import NONE, Side
+from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_sides import NO_VARIABLE, Side
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, JointStructure, free_rows
 from qsproj.models.joint.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
@@ -33,7 +34,7 @@ def _no_jumps() -> NDArray[np.float64]:
     return np.zeros((0, JUMP_SCORES))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointScores:
     """Natural-log scores of everything in a pair's graph.
 
@@ -60,7 +61,7 @@ class JointScores:
     jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointBeliefs:
     """What belief propagation found; probabilities, in the shapes of :class:`JointScores`.
 
@@ -87,25 +88,6 @@ class JointBeliefs:
     status: Status
     iterations: int
     jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Propagation:
-    """How long messages are passed.
-
-    Attributes
-    ----------
-    max_iterations : int
-        As in the thesis, 40.
-    tolerance : float
-        Messages have settled when none changes by more than this (log-odds).
-    damping : float
-        How far messages are held back.
-    """
-
-    max_iterations: int = 40
-    tolerance: float = 1e-3
-    damping: float = 0.0
 
 
 def infer_jointly(
@@ -151,14 +133,14 @@ def infer_jointly(
     for (chosen, _), firing in zip(joining, _expected(parts, "factors", beliefs), strict=True):
         factors[chosen] = firing
     return JointBeliefs(
-        _arc_probabilities(structure.source, beliefs, known),
-        _arc_probabilities(structure.target, beliefs, known),
-        probability(log_odds(beliefs, structure.link_variables)),
-        _expected(parts, "fertility", beliefs)[0],
-        factors,
-        beliefs.status,
-        len(beliefs.residuals),
-        np.array(_expected(parts, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
+        source=_arc_probabilities(structure.source, beliefs, known),
+        target=_arc_probabilities(structure.target, beliefs, known),
+        links=probability(log_odds(beliefs, structure.link_variables)),
+        fertility=_expected(parts, "fertility", beliefs)[0],
+        factors=factors,
+        status=beliefs.status,
+        iterations=len(beliefs.residuals),
+        jumps=np.array(_expected(parts, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
     )
 
 
@@ -241,7 +223,7 @@ def _align_hmms(structure: JointStructure, scores: NDArray[np.float64]) -> list[
 
 def _is_free(side: Side, known: NDArray[np.int8]) -> bool:
     """Tell whether a side's tree is to be found."""
-    return not side.observed and bool((known[side.arcs[side.arcs != NONE]] == UNKNOWN).all())
+    return not side.observed and bool((known[side.arcs[side.arcs != NO_VARIABLE]] == UNKNOWN).all())
 
 
 def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int8]) -> FactorGroup:
@@ -251,7 +233,7 @@ def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int
     variables, values = [structure.link_variables], [links]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
         if _is_free(side, known):
-            arcs = side.arcs != NONE
+            arcs = side.arcs != NO_VARIABLE
             variables.append(side.arcs[arcs])
             values.append(arc_scores[arcs])
     return link(np.concatenate(variables), np.concatenate(values))
@@ -260,7 +242,7 @@ def _unary(structure: JointStructure, scores: JointScores, known: NDArray[np.int
 def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:
     """Return the probability of every arc of a side, 0 where it has no variable."""
     chances = np.zeros(side.arcs.shape)
-    arcs = side.arcs != NONE
+    arcs = side.arcs != NO_VARIABLE
     states = known[side.arcs[arcs]]
     chances[arcs] = np.where(
         states == UNKNOWN, probability(log_odds(beliefs, side.arcs[arcs])), states == TRUE_STATE

@@ -17,11 +17,11 @@ from qsproj.corpus.pairing import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
-from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.joint.joint_inference import JointBeliefs, Propagation, infer_jointly
+from qsproj.models.joint.joint_inference import JointBeliefs, infer_jointly
+from qsproj.models.joint.joint_options import SOURCE_TREES, SYNCH, JointOptions
 from qsproj.models.joint.joint_sides import observed_side, pruned_side
-from qsproj.models.joint.joint_structure import SYNCH, known_states
+from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
@@ -32,13 +32,12 @@ from qsproj.models.joint.joint_weights import (
 from qsproj.models.storage import Made, nested, save_model, under
 
 KIND = "joint-parser"
-SOURCE_TREES = ("joint", "best", "observed")
 LINK_THRESHOLD = 0.5
 
 Arrays = dict[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParsedPair(SentencePair):
     """A pair with what came out for it.
 
@@ -58,7 +57,7 @@ class ParsedPair(SentencePair):
     alone: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JointParser:
     """A trained joint model (thesis 4.7).
 
@@ -69,12 +68,8 @@ class JointParser:
     target : ArcParser
         Learned on the target trees of the bitext.
     weights : JointWeights
-    families : tuple of str
-        The quasi-synchronous factors in use, and which of ALIGN_HMMS; or SYNCH.
-    source_tree : str
-        What it was trained with: ``joint``, ``best`` or ``observed``.
-    propagation : Propagation
-        How long messages are passed in parsing; a model that was loaded has the default.
+    options : JointOptions
+        What the graphs of its pairs are made of.
     dictionary : Dictionary or None
         Whose strengths are features of links.
     """
@@ -82,9 +77,7 @@ class JointParser:
     source: ArcParser
     target: ArcParser
     weights: JointWeights
-    families: tuple[str, ...] = FAMILIES
-    source_tree: str = "joint"
-    propagation: Propagation = field(default_factory=Propagation)
+    options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
 
     def prepare(
@@ -121,7 +114,9 @@ class JointParser:
         source_scores = self.source.scores(pair.source)
         if target_scores is None:
             target_scores = self.target.scores(pair.target)
-        given = given_source_heads(source_tree or self.source_tree, self.source, pair.source, source_scores)
+        given = given_source_heads(
+            source_tree or self.options.source_tree, self.source, pair.source, source_scores
+        )
         if given is None:
             source = pruned_side(source_scores, self.source.inference, 1, required=source_heads)
         else:
@@ -132,7 +127,13 @@ class JointParser:
         if self.dictionary is not None:
             strengths = self.dictionary.strengths(pair, counted=target_heads is not None)
         return prepare_pair(
-            pair, source, target, source_scores, target_scores, families=self.families, strengths=strengths
+            pair,
+            source,
+            target,
+            source_scores,
+            target_scores,
+            families=self.options.families,
+            strengths=strengths,
         )
 
     def infer(self, prepared: PreparedPair) -> JointBeliefs:
@@ -143,7 +144,7 @@ class JointParser:
             known_states(prepared.structure),
             source_trees=self.source.inference,
             target_trees=self.target.inference,
-            propagation=self.propagation,
+            propagation=self.options.propagation,
         )
 
     def parse_pair(
@@ -179,7 +180,7 @@ class JointParser:
             As :meth:`prepare`.
         """
         pair = paired(source, target, alignment)
-        kind = source_tree or self.source_tree
+        kind = source_tree or self.options.source_tree
         prepared = self.prepare(pair, source_tree=kind)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
         alone = beliefs is None or beliefs.status is Status.CONTRADICTION
@@ -189,12 +190,13 @@ class JointParser:
             link_chances = probability(prepared.prior)
         else:
             source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
+        observed = kind == "observed"
         return ParsedPair(
-            pair.source if kind == "observed" else _with_tree(self.source, pair.source, source_chances),
-            _with_tree(self.target, pair.target, target_chances),
-            likely_links(pair.alignment, link_chances, link_threshold),
-            None if beliefs is None else beliefs.status,
-            alone,
+            source=pair.source if observed else _with_tree(self.source, pair.source, source_chances),
+            target=_with_tree(self.target, pair.target, target_chances),
+            alignment=likely_links(pair.alignment, link_chances, link_threshold),
+            status=None if beliefs is None else beliefs.status,
+            alone=alone,
         )
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -211,7 +213,7 @@ class JointParser:
 
     def to_archive(self) -> tuple[dict[str, Any], Arrays]:
         """Return header and arrays; those of the two parsers carry their side's name."""
-        header: dict[str, Any] = {"families": list(self.families), "source_tree": self.source_tree}
+        header = self.options.to_header()
         arrays: Arrays = self.weights.to_arrays()
         arrays |= dictionary_arrays(self.dictionary)
         header["target_scale"] = self.weights.target_scale
@@ -233,11 +235,10 @@ class JointParser:
             ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
         )
         return JointParser(
-            source,
-            target,
-            weights,
-            tuple(header["families"]),
-            header["source_tree"],
+            source=source,
+            target=target,
+            weights=weights,
+            options=JointOptions.from_header(header),
             dictionary=dictionary_from(arrays),
         )
 
@@ -251,7 +252,7 @@ def synchronous_parser(source: ArcParser, target: ArcParser) -> JointParser:
     *Source*: thesis 4.7.4, "Synchronous parsing".
     """
     weights = replace(JointWeights.untrained(), aligner_scale=0.0)
-    return JointParser(source, target, weights, (SYNCH,))
+    return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
 
 
 def given_source_heads(

@@ -1,7 +1,7 @@
 """One side of a sentence pair's joint graph: the variables of its arcs, and which pairs of them may matter.
 
 Variable 0 is always true: it stands for the arcs of a tree that is observed. Tables over arcs hold the
-variable of each arc [head, dependent], NONE where there is none because it is false.
+variable of each arc [head, dependent], NO_VARIABLE where there is none because it is false.
 
 *Source*: thesis 4.7.2.1, 4.7.2.2; pruning as in 4.7.2.5.
 """
@@ -18,8 +18,8 @@ from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads, Scores
 from qsproj.models.tree_inference import TreeInference
 
-NONE = NO_LINK
-TRUE = 0
+NO_VARIABLE = NO_LINK
+ALWAYS_TRUE = 0
 
 # Heads kept for each word: the most probable ones, and none that is less probable than this.
 MAX_HEADS = 20
@@ -58,7 +58,7 @@ class Side:
     Attributes
     ----------
     arcs : int32[n+1, n+1]
-        The variable of each arc; TRUE for the arcs of an observed tree.
+        The variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
     observed : bool
         Whether the tree is given.
     grand, siblings : Relation
@@ -95,7 +95,7 @@ def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
 def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) -> Side:
     """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on."""
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
-    arcs = np.full(kept.shape, NONE, dtype=np.int32)
+    arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)
     variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
     arcs[heads, dependents] = variables
     log_odds = odds_of(marginals[heads, dependents])
@@ -135,10 +135,10 @@ def observed_side(heads: Heads) -> Side:
     """Return a side whose tree is given, int32[n+1]."""
     size = len(heads)
     words = np.arange(1, size, dtype=np.int32)
-    arcs = np.full((size, size), NONE, dtype=np.int32)
-    arcs[heads[1:], words] = TRUE
+    arcs = np.full((size, size), NO_VARIABLE, dtype=np.int32)
+    arcs[heads[1:], words] = ALWAYS_TRUE
     below = words[heads[1:] > 0]
-    true = np.full(size * size, TRUE, dtype=np.int32)
+    true = np.full(size * size, ALWAYS_TRUE, dtype=np.int32)
     grand = _relation(heads[heads[below]], below, true[: len(below)], true[: len(below)], size)
     one, other = np.nonzero((heads[1:, None] == heads[1:]) & (words[:, None] < words))
     siblings = _relation(words[one], words[other], true[: len(one)], true[: len(one)], size)

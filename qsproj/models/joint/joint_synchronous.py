@@ -13,7 +13,7 @@ from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.synch import synch
 from qsproj.bp.group import FactorGroup
-from qsproj.models.joint.joint_sides import NONE, TRUE, Table
+from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Table
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure
 
 
@@ -23,7 +23,7 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     Returns
     -------
     quadruples : int32[F, 4]
-        Link of the dependents, link of the heads, source arc, target arc; TRUE where one is known to be.
+        Link of the dependents, link of the heads, source arc, target arc; ALWAYS_TRUE where one is known.
     triples : int32[G, 3]
         What may not be true together, where one of the four cannot be: link of the dependents, two others.
 
@@ -32,8 +32,8 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     O(k m n) for k candidate links.
     """
     source, target = structure.source.arcs, structure.target.arcs
-    links = np.full((len(source), len(target)), NONE, dtype=np.int32)
-    links[0, 0] = TRUE
+    links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
+    links[0, 0] = ALWAYS_TRUE
     links[structure.links[:, 0], structure.links[:, 1]] = structure.link_variables
     of_source, of_target = structure.links[:, 0], structure.links[:, 1]
     shape = (len(structure.links), *links.shape)
@@ -46,7 +46,7 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
             target.T[of_target][:, None, :],
         )
     ]
-    possible = np.stack([column != NONE for column in columns[1:]])
+    possible = np.stack([column != NO_VARIABLE for column in columns[1:]])
     # No word is its own head: on the diagonal there is no arc, not one that is false. Treated as false it
     # would forbid nothing more, but by more factors.
     own_head = np.zeros(shape, dtype=np.bool_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from qsproj.conventions import Heads, Scores
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.features.row_features import gather_rows
-from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly, mixed
-from qsproj.models.joint.joint_sides import NONE
+from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, infer_jointly, mixed
+from qsproj.models.joint.joint_options import JointTrainingOptions
+from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
@@ -27,32 +28,6 @@ NEGLIGIBLE = 1e-4
 # Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has
 # far to go (to 0.7 with 200 trees of LinES), and every pair teaches it.
 SCALE_RATE = 0.1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JointTrainingOptions:
-    """How the joint weights are learned.
-
-    Attributes
-    ----------
-    epochs : int
-        Passes over the pairs.
-    rate : float
-        Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty per epoch, applied as a proximal step.
-    source_evidence : float
-        How much the source parser's own tree counts where the source tree is inferred, 0 to 1: the power of
-        its probability given the target tree in what is maximised.
-    propagation : Propagation
-        How long messages are passed in training.
-    """
-
-    epochs: int = 10
-    rate: float = 0.05
-    l2: float = 100.0
-    source_evidence: float = 0.25
-    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,8 +172,9 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             self._descent.gather(gather_rows, buckets, slopes)
         self._descent.step()
-        kept = pair.structure.target.arcs != NONE
-        slope = float((free.target - clamped.target)[kept] @ pair.target[kept])
+        kept = pair.structure.target.arcs != NO_VARIABLE
+        # Not by BLAS, which adds up in another order on another processor.
+        slope = float(((free.target - clamped.target)[kept] * pair.target[kept]).sum())
         self._scale.step(np.array([slope / len(pair.target)]))
         self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
 

@@ -27,7 +27,7 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.kernels.features.row_features import score_rows
 from qsproj.models.joint.joint_inference import JointScores
-from qsproj.models.joint.joint_sides import TRUE, Side
+from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
 from qsproj.models.storage import nested, under
 
@@ -38,7 +38,7 @@ DICTIONARY = "dictionary_"
 Buckets = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PreparedPair:
     """The graph of a pair with the features of its factors: all that does not change with the weights.
 
@@ -87,7 +87,7 @@ def prepare_pair(
     strengths : float64[k] or None
         What a dictionary says of the candidate links; None: there is none.
     """
-    first = 1 + max(TRUE, int(source.arcs.max()), int(target.arcs.max()))
+    first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = word_hashes(pair.source), word_hashes(pair.target)
     odds = odds_of(link_posteriors(pair.alignment))
@@ -96,14 +96,14 @@ def prepare_pair(
         fertility_buckets(words[1].tags, side="TARGETFERT"),
     )
     return PreparedPair(
-        structure,
-        _local(source_scores),
-        _local(target_scores),
-        np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
-        link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
-        np.concatenate(fertilities),
-        factor_buckets(structure.families, structure.words, *words),
-        jump_buckets(structure.align_hmms),
+        structure=structure,
+        source=_local(source_scores),
+        target=_local(target_scores),
+        prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
+        link_buckets=link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
+        fertility_buckets=np.concatenate(fertilities),
+        factor_buckets=factor_buckets(structure.families, structure.words, *words),
+        jump_buckets=jump_buckets(structure.align_hmms),
     )
 
 
@@ -160,12 +160,12 @@ class JointWeights:
     def scores(self, pair: PreparedPair) -> JointScores:
         """Score everything in a pair's graph."""
         return JointScores(
-            pair.source,
-            self.target_scale * pair.target,
-            self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
-            score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
-            score_rows(pair.factor_buckets, self.weights),
-            score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
+            source=pair.source,
+            target=self.target_scale * pair.target,
+            links=self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
+            fertility=score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
+            factors=score_rows(pair.factor_buckets, self.weights),
+            jumps=score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
         )
 
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from qsproj.bp.odds import odds_of
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, Propagation, infer_jointly
-from qsproj.models.joint.joint_sides import NONE, TRUE
+from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, infer_jointly
+from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE
 from qsproj.models.joint.joint_structure import JointStructure, known_states
 from qsproj.models.tree_inference import TreeInference
 
@@ -28,7 +29,7 @@ MAX_LOG_ODDS = 9.0
 NO_FAMILY = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SourceTreeLikelihood:
     """Negative log-probability of a source tree that the target tree, which is not known, gives rise to.
 
@@ -95,7 +96,7 @@ class SourceTreeLikelihood:
 
     def _beliefs(self, marginals: Scores, source_heads: Heads | None) -> JointBeliefs:
         """Pass messages, with the source tree observed or not."""
-        arcs = self.structure.target.arcs != NONE
+        arcs = self.structure.target.arcs != NO_VARIABLE
         factors = np.concatenate([self.scores.factors, _messages(marginals[arcs])])
         return infer_jointly(
             self.structure,
@@ -108,7 +109,7 @@ class SourceTreeLikelihood:
 
     def _through_marginals(self, scores: Scores, marginals: Scores, slopes: Scores) -> Scores:
         """Take derivatives by messages back to derivatives by arc scores."""
-        arcs = self.structure.target.arcs != NONE
+        arcs = self.structure.target.arcs != NO_VARIABLE
         values = np.zeros_like(scores)
         chances = marginals[arcs]
         moving = np.abs(_messages(chances)) < MAX_LOG_ODDS
@@ -124,8 +125,8 @@ def channel_structure(structure: JointStructure) -> JointStructure:
     direction of the model.
     """
     arcs = structure.target.arcs
-    own = np.full((np.count_nonzero(arcs != NONE), 4), TRUE, dtype=np.int32)
-    own[:, 0] = arcs[arcs != NONE]
+    own = np.full((np.count_nonzero(arcs != NO_VARIABLE), 4), ALWAYS_TRUE, dtype=np.int32)
+    own[:, 0] = arcs[arcs != NO_VARIABLE]
     return replace(
         structure,
         target=replace(structure.target, observed=True),

@@ -4,41 +4,66 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
-from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint.joint_parser import (
-    LINK_THRESHOLD,
-    SOURCE_TREES,
-    JointParser,
-    ParsedPair,
-    synchronous_parser,
-)
-from qsproj.models.joint.joint_structure import SYNCH
+from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_parser import LINK_THRESHOLD, JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import (
-    JointExample,
-    JointTrainingOptions,
-    train_joint_weights,
-)
+from qsproj.models.joint.joint_training import JointExample, train_joint_weights
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
 from qsproj.training.loop import EpochRecord
 
 TARGET_WEIGHTS = ("fixed", "joint")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BiparseOptions:
+    """How a joint parser comes about.
+
+    Attributes
+    ----------
+    joint : JointOptions
+        What the graphs of pairs are made of; stored with the parser.
+    training : JointTrainingOptions
+        How joint weights are learned.
+    target_training : TrainingOptions
+        How the target parser is learned.
+    target_weights : str
+        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights, as
+        in thesis 4.7.3.
+    with_dictionary : bool
+        Whether to count a dictionary from the candidate links of the pairs that are learned from.
+
+    Raises
+    ------
+    UsageError
+        When ``target_weights`` is unknown.
+    """
+
+    joint: JointOptions = field(default_factory=JointOptions)
+    training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
+    target_training: TrainingOptions = field(default_factory=TrainingOptions)
+    target_weights: str = "fixed"
+    with_dictionary: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if self.target_weights not in TARGET_WEIGHTS:
+            raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,14 +114,8 @@ def train_joint_parser(
     source_parser: ArcParser,
     *,
     rng: np.random.Generator,
-    source_tree: str = "joint",
-    families: tuple[str, ...] = FAMILIES,
-    training: TrainingOptions | None = None,
-    joint_training: JointTrainingOptions | None = None,
-    target_weights: str = "fixed",
+    options: BiparseOptions | None = None,
     target: TrainedTarget | None = None,
-    hand: Sequence[Alignment] = (),
-    with_dictionary: bool = False,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
@@ -108,73 +127,54 @@ def train_joint_parser(
     Parameters
     ----------
     pairs : iterable of SentencePair
-        Target trees must be whole; other pairs are left out and counted.
+        Target trees must be whole; other pairs are left out and counted. Links by hand, where a pair has any,
+        are observed like the target tree, where the other links are hidden
+        (:func:`~qsproj.models.joint.joint_evidence.observed_links`). In parsing all links are hidden.
     source_parser : ArcParser
         Never changed.
     rng : numpy.random.Generator
         Orders and splits the pairs.
-    source_tree : str
-        ``joint``, ``best`` or ``observed``, as :meth:`JointParser.prepare` explains.
-    families : tuple of str
-        Quasi-synchronous factors to use, which of ALIGN_HMMS, and SYNCH.
-    training, joint_training
-        How target parser and joint weights are learned.
-    target_weights : str
-        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights.
+    options : BiparseOptions or None
     target : TrainedTarget or None
         What :func:`train_target` made of these pairs already; None: make it.
-    hand : sequence of Alignment
-        Hand alignments of the first pairs: observed, like the target trees, where the other links are hidden
-        (:func:`~qsproj.models.joint.joint_evidence.observed_links`). In parsing all links are hidden.
-    with_dictionary : bool
-        Whether to count a dictionary from the candidate links of the pairs that are learned from.
 
     Raises
     ------
     UsageError
-        When fewer than two pairs can be learned from, or an option names something unknown or is out of
-        range.
+        When fewer than two pairs can be learned from, or an option is out of range.
     """
-    _check_names("target weights", (target_weights,), TARGET_WEIGHTS)
-    _check_names("source tree", (source_tree,), SOURCE_TREES)
-    _check_names("factor", families, (*FAMILIES, *ALIGN_HMMS, SYNCH))
-    pairs = list(pairs)
+    options = options or BiparseOptions()
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
         raise UsageError(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
-    hand = [links for pair, links in zip(pairs, hand) if reason_against(pair) is None]
     if target is None:
-        target = train_target(usable, rng=rng, training=training)
-    if families == (SYNCH,):
-        joined = replace(synchronous_parser(source_parser, target.parser), source_tree=source_tree)
-        return joined, JointTrainingReport(len(usable), skipped, (), Counter())
-    parser = JointParser(
-        source_parser,
-        target.parser,
-        JointWeights.untrained(),
-        families,
-        source_tree,
-        dictionary=count_dictionary(usable) if with_dictionary else None,
+        target = train_target(usable, rng=rng, training=options.target_training)
+    untrained = JointParser(
+        source=source_parser,
+        target=target.parser,
+        weights=JointWeights.untrained(),
+        options=options.joint,
+        dictionary=count_dictionary(usable) if options.with_dictionary else None,
     )
-    by_hand = [*hand, *[None] * (len(usable) - len(hand))]
+    if options.joint.families == (SYNCH,):
+        joined = replace(synchronous_parser(source_parser, target.parser), options=options.joint)
+        return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
     examples = [
-        _joint_example(parser, *example) for example in zip(usable, target.scores, by_hand, strict=True)
+        _joint_example(untrained, pair, scores) for pair, scores in zip(usable, target.scores, strict=True)
     ]
-    options = joint_training or JointTrainingOptions()
-    learn = _with_target_weights if target_weights == "joint" else _without_target_weights
-    trained, records, statuses = learn(parser, examples, [pair.target for pair in usable], rng, options)
-    counts = count_hand_links((pair.alignment for pair in usable[: len(hand)]), hand) if hand else None
-    return trained, JointTrainingReport(len(examples), skipped, tuple(records), statuses, counts)
-
-
-def _check_names(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
-    """Raise UsageError for a name that is not one of ``known``."""
-    for name in names:
-        if name not in known:
-            raise unknown_name(kind, name, list(known))
+    trained, records, statuses = _LEARNERS[options.target_weights](
+        untrained, examples, [pair.target for pair in usable], rng, options.training
+    )
+    return trained, JointTrainingReport(
+        pairs=len(examples),
+        skipped=skipped,
+        epochs=tuple(records),
+        statuses=statuses,
+        hand=count_hand_links(usable),
+    )
 
 
 Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]
@@ -183,7 +183,7 @@ Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]
 def _without_target_weights(
     parser: JointParser,
     examples: Sequence[JointExample],
-    sentences: Sequence[Sentence],
+    _: object,
     rng: np.random.Generator,
     options: JointTrainingOptions,
 ) -> Learned:
@@ -217,13 +217,15 @@ def _with_target_weights(
     return replace(parser, target=target, weights=weights), records, statuses
 
 
-def _joint_example(
-    parser: JointParser, pair: SentencePair, scores: Scores, hand: Alignment | None
-) -> JointExample:
+# By the values of target_weights.
+_LEARNERS = {"fixed": _without_target_weights, "joint": _with_target_weights}
+
+
+def _joint_example(parser: JointParser, pair: SentencePair, scores: Scores) -> JointExample:
     """Prune a pair by target scores of a parser that has not seen it, and keep its tree possible."""
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, target_heads=heads)
-    states = None if hand is None else observed_links(pair.alignment, hand, parser.families)
+    states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)
     inferred = not prepared.structure.source.observed
     return JointExample(prepared, heads, states, parser.source.heads(prepared.source) if inferred else None)
 

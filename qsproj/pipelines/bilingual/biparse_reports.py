@@ -14,7 +14,7 @@ from qsproj.training.loop import EpochRecord
 NO_LINK = "no candidate link"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JointTrainingReport:
     """What happened in training.
 
@@ -34,8 +34,8 @@ class JointTrainingReport:
 
     pairs: int
     skipped: dict[str, int]
-    epochs: tuple[EpochRecord, ...]
-    statuses: Counter[Status]
+    epochs: tuple[EpochRecord, ...] = ()
+    statuses: Counter[Status] = field(default_factory=Counter)
     hand: HandLinkCounts | None = None
 
     def summary(self) -> str:

@@ -39,20 +39,17 @@ def propose_links(
 
 def learn_to_choose(
     pairs: Sequence[SentencePair],
-    hand: Sequence[Alignment],
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
     with_dictionary: bool = False,
 ) -> tuple[LinkChooser, HandLinkCounts]:
-    """Learn to choose among candidate links from the hand alignments of the first pairs.
+    """Learn to choose among candidate links from the pairs that have links by hand.
 
     Parameters
     ----------
     pairs : sequence of SentencePair
         A bitext with candidate links.
-    hand : sequence of Alignment
-        Of the first pairs.
     rng : numpy.random.Generator
         Orders the pairs.
     families : tuple of str
@@ -63,20 +60,19 @@ def learn_to_choose(
     Raises
     ------
     UsageError
-        When none of the first pairs can be learned from.
+        When none of these can be learned from.
     """
-    usable = [
-        (pair, links) for pair, links in zip(pairs, hand) if _is_short(pair) and len(pair.alignment.links)
-    ]
-    if not usable:
+    by_hand = [pair for pair in pairs if pair.hand is not None]
+    usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
+    counts = count_hand_links(usable)
+    if counts is None:
         raise UsageError(
-            f"found no pair to learn from among the first {len(hand)}, expected candidate links and sides of "
-            f"at most {MAX_WORDS} words; align more text together with them"
+            f"found no pair to learn from among the first {len(by_hand)}, expected candidate links and sides "
+            f"of at most {MAX_WORDS} words; align more text together with them"
         )
-    first, by_hand = [pair for pair, _ in usable], [links for _, links in usable]
     dictionary = count_dictionary(pairs) if with_dictionary else None
-    chooser = train_link_chooser(first, by_hand, rng=rng, families=families, dictionary=dictionary)
-    return chooser, count_hand_links((pair.alignment for pair in first), by_hand)
+    chooser = train_link_chooser(usable, rng=rng, families=families, dictionary=dictionary)
+    return chooser, counts
 
 
 def choose_links(

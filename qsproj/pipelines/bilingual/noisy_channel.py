@@ -20,7 +20,7 @@ from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import TrainingOptions
-from qsproj.models.joint.joint_inference import Propagation
+from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser, given_source_heads
 from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.pipelines.bilingual.biparse import usable_pairs
@@ -92,9 +92,9 @@ def train_noisy_channel(
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
     options = options or NoisyChannelOptions()
-    if not set(options.families) & set(bilingual.families):
+    if not set(options.families) & set(bilingual.options.families):
         raise UsageError(
-            f"found {', '.join(bilingual.families)} as factors of the joint parser, expected one of "
+            f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
             f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
         )
     base = bilingual.target
@@ -124,22 +124,22 @@ def source_tree_likelihood(
     The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs:
     factors and their scores do not change while the target parser learns.
     """
-    families = tuple(name for name in bilingual.families if name in options.families)
-    kind = "observed" if bilingual.source_tree == "observed" else "best"
+    families = tuple(name for name in bilingual.options.families if name in options.families)
+    kind = "observed" if bilingual.options.source_tree == "observed" else "best"
     heads = given_source_heads(kind, bilingual.source, pair.source, bilingual.source.scores(pair.source))
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
-    channel = replace(bilingual, families=families)
+    channel = replace(bilingual, options=replace(bilingual.options, families=families))
     prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
     scores = bilingual.weights.scores(prepared)
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
     return SourceTreeLikelihood(
-        channel_structure(prepared.structure),
-        replace(scores, source=source),
-        heads,
-        bilingual.source.inference,
-        bilingual.target.inference,
-        options.propagation,
-        statuses,
+        structure=channel_structure(prepared.structure),
+        scores=replace(scores, source=source),
+        source_heads=heads,
+        source_trees=bilingual.source.inference,
+        target_trees=bilingual.target.inference,
+        propagation=options.propagation,
+        statuses=statuses,
     )

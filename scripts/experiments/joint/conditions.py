@@ -21,10 +21,10 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint.joint_training import JointTrainingOptions
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import TrainedTarget, train_joint_parser, train_target
+from qsproj.pipelines.bilingual.biparse import BiparseOptions, TrainedTarget, train_joint_parser, train_target
 from scripts.experiments.joint.kept import Figures
 
 TARGET_ONLY = "target only"
@@ -93,7 +93,12 @@ def untrained_mono(setting: Setting) -> Figures:
     # The template without atoms: its feature is there whatever the words.
     bias = factor_buckets(mono, np.zeros((1, 4), np.int32), words, words)[0, FACTOR_TEMPLATES.index(())]
     weights[bias] = 1.0
-    parser = JointParser(setting.source, setting.target.parser, JointWeights(weights, 1.0), ("MONO",))
+    parser = JointParser(
+        source=setting.source,
+        target=setting.target.parser,
+        weights=JointWeights(weights, 1.0),
+        options=JointOptions(families=("MONO",)),
+    )
     return accuracy(parser, [unweighted(pair) for pair in setting.test])
 
 
@@ -122,10 +127,11 @@ def trained(
             setting.train,
             setting.source,
             rng=np.random.default_rng(1),
-            source_tree=source_tree,
-            families=families,
-            joint_training=options,
             target=setting.target,
+            options=BiparseOptions(
+                joint=JointOptions(families=families, source_tree=source_tree),
+                training=options or JointTrainingOptions(),
+            ),
         )
         seconds = time.process_time() - start
         settled = 100 * report.statuses[Status.CONVERGED] / report.statuses.total()

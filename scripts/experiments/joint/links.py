@@ -26,8 +26,9 @@ from qsproj.features.dictionary import Dictionary, count_dictionary
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint.joint_alignment import train_link_chooser
+from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 from qsproj.pipelines.bilingual.choose_links import CANDIDATE_THRESHOLD
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -167,11 +168,14 @@ def parsing(lab: Lab, size: int) -> dict[str, Figures]:
     source = source_parser(lab)
     by_hand, ours = (Setting(source, pairs[:size], pairs[-TESTED:]) for pairs in pairs_by_links(lab).values())
     found = {TARGET_ONLY: accuracy_alone(ours.target.parser, ours.test)}
-    hand = [pair.alignment for pair in by_hand.train]
+    hand = [known.alignment for known in by_hand.train]
+    taught = Setting(
+        source, [replace(pair, hand=links) for pair, links in zip(ours.train, hand, strict=True)], ours.test
+    )
     for source_tree, name in SOURCE_TREES.items():
         for kind, setting in zip(LINKS, (by_hand, ours), strict=True):
             found[f"{kind}, {name}"] = trained(source_tree)(setting)
-        found[f"{TAUGHT}, {name}"] = joint_accuracy(ours, Learned(), source_tree=source_tree, hand=hand)
+        found[f"{TAUGHT}, {name}"] = joint_accuracy(taught, Learned(), source_tree=source_tree)
     return found
 
 
@@ -182,19 +186,17 @@ def on_dev(lab: Lab) -> dict[str, Figures]:
     return {name: joint_accuracy(setting, learned, source_tree="best") for name, learned in ON_DEV.items()}
 
 
-def joint_accuracy(
-    setting: Setting, learned: Learned, *, source_tree: str, hand: Sequence[Alignment] = ()
-) -> Figures:
+def joint_accuracy(setting: Setting, learned: Learned, *, source_tree: str) -> Figures:
     """Train a joint model and score it."""
     parser, _ = train_joint_parser(
         setting.train,
         setting.source,
         rng=np.random.default_rng(1),
-        source_tree=source_tree,
-        families=(*FAMILIES, *learned.families),
         target=setting.target,
-        hand=hand,
-        with_dictionary=learned.dictionary,
+        options=BiparseOptions(
+            joint=JointOptions(families=(*FAMILIES, *learned.families), source_tree=source_tree),
+            with_dictionary=learned.dictionary,
+        ),
     )
     return accuracy(parser, setting.test)
 
@@ -233,8 +235,7 @@ def chosen(
 
     def taught_by(places: Sequence[int], aligned: Sequence[int]) -> list[Alignment]:
         chooser = train_link_chooser(
-            [pairs[i] for i in places],
-            [dev[i] for i in places],
+            [replace(pairs[i], hand=dev[i]) for i in places],
             rng=np.random.default_rng(1),
             families=learned.families,
             dictionary=dictionary,

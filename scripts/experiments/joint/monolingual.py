@@ -16,6 +16,7 @@ import numpy as np
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
@@ -64,7 +65,9 @@ def parsers(
 
     yield TARGET_ONLY, joint.target
     # Weights of zero: the two sides do not meet, and what is handed over is the target parser's own belief.
-    apart = replace(joint, weights=JointWeights.untrained(), families=(), source_tree="best")
+    apart = replace(
+        joint, weights=JointWeights.untrained(), options=JointOptions(families=(), source_tree="best")
+    )
     yield SELF_TRAINED, cotrain(apart, trees, others, rng=np.random.default_rng(1))[0]
     yield NOISY_CHANNEL, through_channel(joint)
     yield SOURCE_WORDS, through_channel(joint, NoisyChannelOptions(source_scale=1.0))

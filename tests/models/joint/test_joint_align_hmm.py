@@ -13,9 +13,10 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.features.joint_templates import ALIGN_HMMS, JUMP_SCORES, WIDEST_JUMP, jump_buckets
 from qsproj.models.joint.joint_alignment import NO_TREES, links_only
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint.joint_inference import Propagation, infer_jointly
+from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states
-from qsproj.models.joint.joint_training import JointExample, JointTrainer, JointTrainingOptions
+from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import JointWeights
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.sentences import make_sentence
@@ -145,7 +146,7 @@ def test_hand_links_are_observed_as_far_as_an_hmm_allows():
     )
     true, false, hidden = TRUE_STATE, FALSE_STATE, UNKNOWN
     assert observed_links(PAIR.alignment, hand).tolist() == [true, hidden, true, false, false, true, false]
-    counts = count_hand_links([PAIR.alignment], [hand])
+    counts = count_hand_links([replace(PAIR, hand=hand), PAIR])
     assert counts.summary() == "hand alignments of 1 pair; 1 of 4 sure links not among the candidates"
     twice = make_alignment(3, 4, [(1, 1), (1, 2), (2, 2), (3, 1)])
     states = observed_links(PAIR.alignment, twice)

@@ -31,7 +31,8 @@ def real_pairs(data_dir):
 
 def test_the_aligner_is_bettered_by_a_few_hand_alignments(real_pairs):
     pairs, gold = real_pairs
-    chooser = train_link_chooser(pairs[:60], gold[:60], rng=np.random.default_rng(1))
+    by_hand = [replace(pair, hand=links) for pair, links in zip(pairs[:60], gold)]
+    chooser = train_link_chooser(by_hand, rng=np.random.default_rng(1))
     test, hand = pairs[60:], gold[60:]
     own = [
         replace(
@@ -53,7 +54,7 @@ def test_what_is_only_possible_is_hidden():
     links = make_alignment(2, 2, [[1, 1], [1, 2], [2, 2]], weights=[0.5, 0.5, 0.5])
     pair = SentencePair(sentence, make_sentence("c d", "NOUN VERB"), links)
     hand = make_alignment(2, 2, [[1, 1], [2, 2]], sure=[True, False])
-    chooser = train_link_chooser([pair] * 30, [hand] * 30, rng=np.random.default_rng(1))
+    chooser = train_link_chooser([replace(pair, hand=hand)] * 30, rng=np.random.default_rng(1))
     chances = dict(zip(map(tuple, links.links.tolist()), chooser.align(pair, threshold=0.0).weights))
     assert chances[1, 1] > 0.8
     assert chances[1, 2] < 0.2
@@ -63,5 +64,5 @@ def test_what_is_only_possible_is_hidden():
 def test_a_pair_without_candidates_keeps_none():
     sentence = make_sentence("a b", "NOUN VERB")
     pair = SentencePair(sentence, sentence, make_alignment(2, 2, [], weights=[]))
-    chooser = train_link_chooser([pair], [pair.alignment], rng=np.random.default_rng(1))
+    chooser = train_link_chooser([replace(pair, hand=pair.alignment)], rng=np.random.default_rng(1))
     assert not len(chooser.align(pair).links)

@@ -14,10 +14,11 @@ from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint.joint_training import JointTrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import (
+    BiparseOptions,
     ParsingCounts,
     parse_pairs,
     train_joint_parser,
@@ -26,6 +27,7 @@ from qsproj.pipelines.bilingual.biparse import (
 )
 
 OPTIONS = TrainingOptions(epochs=2)
+BIPARSE = BiparseOptions(target_training=OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def source_parser():
 
 @pytest.fixture(scope="module")
 def trained(pairs, source_parser):
-    return train_joint_parser(pairs[:30], source_parser, rng=np.random.default_rng(1), training=OPTIONS)
+    return train_joint_parser(pairs[:30], source_parser, rng=np.random.default_rng(1), options=BIPARSE)
 
 
 def parsed_pair(parser, pair, **options):
@@ -86,6 +88,27 @@ def test_a_stored_model_parses_the_same(pairs, trained, tmp_path):
         assert first.target.heads.tolist() == second.target.heads.tolist()
         assert first.alignment.weights.tolist() == second.alignment.weights.tolist()
     assert again.parse(pairs[0].target).heads.tolist() == parser.parse(pairs[0].target).heads.tolist()
+
+
+def test_how_long_messages_are_passed_is_stored(pairs, trained, tmp_path):
+    """One iteration believes something else than forty; it was forgotten in the file."""
+    parser, _ = trained
+    hasty = replace(parser, options=replace(parser.options, propagation=Propagation(max_iterations=1)))
+    hasty.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.options == hasty.options
+    one, other, whole = (model.infer(model.prepare(pairs[31])).target for model in (hasty, again, parser))
+    np.testing.assert_array_equal(one, other)
+    assert np.abs(one - whole).max() > 1e-3
+
+
+def test_a_file_of_before_that_was_stored_loads(pairs, trained):
+    parser, _ = trained
+    header, arrays = parser.to_archive()
+    del header["propagation"]
+    again = JointParser.from_archive(header, arrays)
+    assert again.options == parser.options
+    assert again.options.propagation == Propagation()
 
 
 def test_a_synchronous_parser_needs_no_training(pairs, trained, tmp_path):
@@ -162,15 +185,18 @@ def test_pairs_that_teach_nothing_are_left_out_and_counted(pairs, source_parser)
 
 def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source_parser):
     def train(**options):
-        train_joint_parser(pairs[:4], source_parser, rng=np.random.default_rng(1), **options)
+        options = BiparseOptions(**options)
+        train_joint_parser(pairs[:4], source_parser, rng=np.random.default_rng(1), options=options)
 
     with pytest.raises(UsageError, match=r"unknown factor 'MONOO'; known: MONO, SWAP.*SOURCEHMM, SYNCH"):
-        train(families=("MONO", "MONOO"))
+        train(joint=JointOptions(families=("MONO", "MONOO")))
     with pytest.raises(UsageError, match="unknown source tree 'none'"):
-        train(source_tree="none")
+        train(joint=JointOptions(source_tree="none"))
+    with pytest.raises(UsageError, match="unknown target weights 'free'; known: fixed, joint"):
+        train(target_weights="free")
     for evidence in (-0.1, 1.5, np.nan):
         with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):
-            train(joint_training=JointTrainingOptions(source_evidence=evidence))
+            train(training=JointTrainingOptions(source_evidence=evidence))
 
 
 def test_the_same_seed_gives_the_same_weights(pairs, source_parser):
@@ -179,8 +205,9 @@ def test_the_same_seed_gives_the_same_weights(pairs, source_parser):
             pairs[:6],
             source_parser,
             rng=np.random.default_rng(5),
-            training=TrainingOptions(epochs=1),
-            joint_training=JointTrainingOptions(epochs=1),
+            options=BiparseOptions(
+                target_training=TrainingOptions(epochs=1), training=JointTrainingOptions(epochs=1)
+            ),
         )
         return parser.weights
 
@@ -193,10 +220,12 @@ def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
     """Ten times as sure, the same parser ends with a much smaller scale, if not all the way in 200 steps."""
     target = train_target(pairs[:20], rng=np.random.default_rng(1), training=OPTIONS)
 
+    mono = BiparseOptions(joint=JointOptions(families=("MONO",)))
+
     def learned_scale(factor):
         surer = replace(target, scores=[factor * scores for scores in target.scores])
         parser, _ = train_joint_parser(
-            pairs[:20], source_parser, rng=np.random.default_rng(1), families=("MONO",), target=surer
+            pairs[:20], source_parser, rng=np.random.default_rng(1), options=mono, target=surer
         )
         return parser.weights.target_scale
 

@@ -9,8 +9,9 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.joint.joint_inference import JointScores, Propagation, infer_jointly
-from qsproj.models.joint.joint_sides import NONE, free_side, kept_arcs, observed_side
+from qsproj.models.joint.joint_inference import JointScores, infer_jointly
+from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, kept_arcs, observed_side
 from qsproj.models.joint.joint_structure import free_rows, joint_structure, known_states
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, fires
@@ -61,7 +62,8 @@ def draw_scores(structure, rng, scale):
     shape = structure.source.arcs.shape, structure.target.arcs.shape
     words = shape[0][0] + shape[1][0] - 2
     sizes = len(structure.links), (words, 4), len(structure.rows)
-    return JointScores(*(scale * rng.normal(size=size) for size in (*shape, *sizes)))
+    names = ("source", "target", "links", "fertility", "factors")
+    return JointScores(**{name: scale * rng.normal(size=size) for name, size in zip(names, (*shape, *sizes))})
 
 
 def enumeration(structure, scores, source_trees, target_trees):
@@ -139,7 +141,7 @@ def test_beliefs_are_near_the_truth_with_two_words_a_side(families, scale, bound
         truth = enumeration(structure, scores, all_trees(2), all_trees(2))
         beliefs = infer(structure, scores)
         settled += beliefs.status is Status.CONVERGED
-        for h, d in np.argwhere(structure.target.arcs != NONE):
+        for h, d in np.argwhere(structure.target.arcs != NO_VARIABLE):
             errors += [
                 beliefs.target[h, d] - truth.probability(lambda s, t, links, f, h=h, d=d: t[d] == h),
                 beliefs.source[h, d] - truth.probability(lambda s, t, links, f, h=h, d=d: s[d] == h),

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.models.joint.joint_inference import JointScores, Propagation, infer_jointly
-from qsproj.models.joint.joint_sides import NONE, TRUE, free_side, observed_side
-from qsproj.models.joint.joint_structure import SYNCH, TRUE_STATE, UNKNOWN, joint_structure, known_states
+from qsproj.models.joint.joint_inference import JointScores, infer_jointly
+from qsproj.models.joint.joint_options import SYNCH, Propagation
+from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, free_side, observed_side
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, joint_structure, known_states
 from qsproj.models.joint.joint_synchronous import synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
@@ -39,7 +40,7 @@ def states_of(structure, source_heads, target_heads, links):
         states[one.arcs[heads[1:], range(1, len(heads))]] = 1
     for link, variable in zip(map(tuple, structure.links.tolist()), structure.link_variables):
         states[variable] = link in links
-    states[TRUE] = 1
+    states[ALWAYS_TRUE] = 1
     return states
 
 
@@ -84,11 +85,11 @@ def test_beliefs_are_near_the_truth_under_synch(observed):
         source = observed_side(np.array([-1, 2, 0])) if observed else side(2, 10)
         structure = structure_of(source, side(2, 1), [(1, 1), (2, 2), (1, 2)])
         scores = JointScores(
-            rng.normal(size=(3, 3)),
-            rng.normal(size=(3, 3)),
-            rng.normal(size=3),
-            np.zeros((4, 4)),
-            np.zeros(0),
+            source=rng.normal(size=(3, 3)),
+            target=rng.normal(size=(3, 3)),
+            links=rng.normal(size=3),
+            fertility=np.zeros((4, 4)),
+            factors=np.zeros(0),
         )
         truth = PairEnumeration(
             [np.array([-1, 2, 0])] if observed else trees_over(2),
@@ -108,7 +109,7 @@ def test_beliefs_are_near_the_truth_under_synch(observed):
             propagation=Propagation(max_iterations=500, tolerance=1e-6),
         )
         assert beliefs.status is not Status.CONTRADICTION
-        for h, d in np.argwhere(structure.target.arcs != NONE):
+        for h, d in np.argwhere(structure.target.arcs != NO_VARIABLE):
             exact = truth.probability(lambda s, t, links, f, h=h, d=d: t[d] == h)
             errors.append(beliefs.target[h, d] - exact)
         for k, link in enumerate(map(tuple, structure.links.tolist())):
@@ -127,7 +128,13 @@ def test_what_is_observed_counts_under_synch_too():
     chances = []
     for source_heads, target_heads in itertools.product(trees_over(2), trees_over(2)):
         link_scores = rng.normal(size=2)
-        scores = JointScores(np.zeros((3, 3)), np.zeros((3, 3)), link_scores, np.zeros((4, 4)), np.zeros(0))
+        scores = JointScores(
+            source=np.zeros((3, 3)),
+            target=np.zeros((3, 3)),
+            links=link_scores,
+            fertility=np.zeros((4, 4)),
+            factors=np.zeros(0),
+        )
         possible = [
             links
             for links in subsets(candidates)

@@ -10,16 +10,12 @@ from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
 from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import (
-    JointExample,
-    JointTrainer,
-    JointTrainingOptions,
-    train_joint_weights,
-)
+from qsproj.models.joint.joint_training import JointExample, JointTrainer, train_joint_weights
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
 from qsproj.pipelines.bilingual.biparse import train_target
@@ -55,14 +51,14 @@ def example_without_loops(rng, target_heads):
         families=("MONO",),
     )
     prepared = PreparedPair(
-        structure,
-        rng.normal(size=(3, 3)),
-        rng.normal(size=(3, 3)),
-        rng.normal(size=1),
-        featureless(1),
-        featureless(4 * FERTILITY_BINS),
-        np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
-        featureless(0),
+        structure=structure,
+        source=rng.normal(size=(3, 3)),
+        target=rng.normal(size=(3, 3)),
+        prior=rng.normal(size=1),
+        link_buckets=featureless(1),
+        fertility_buckets=featureless(4 * FERTILITY_BINS),
+        factor_buckets=np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
+        jump_buckets=featureless(0),
     )
     return JointExample(prepared, np.array(target_heads, dtype=np.int32))
 
@@ -106,7 +102,7 @@ def taught():
     target = train_target(pairs, rng=rng, training=TrainingOptions(epochs=2))
     sources = [pair.source for pair in pairs]
     source, _ = train_arc_parser(sources, rng=rng, options=TrainingOptions(epochs=2))
-    untrained = JointParser(source, target.parser, JointWeights.untrained())
+    untrained = JointParser(source=source, target=target.parser, weights=JointWeights.untrained())
     examples = []
     for pair, scores in zip(pairs, target.scores, strict=True):
         heads = reachable(pair.target.heads, target.parser.inference)

@@ -10,9 +10,10 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.joint.joint_inference import JointBeliefs, mixed
+from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, joint_structure
-from qsproj.models.joint.joint_training import JointExample, JointTrainer, JointTrainingOptions
+from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.finite_differences import gradient as numerical_gradient
@@ -43,14 +44,14 @@ def example(rng, target_heads, source_heads):
     links = np.array([[2, 2]], dtype=np.int32)
     structure = joint_structure(source, target, links, first_link, families=("MONO",))
     prepared = PreparedPair(
-        structure,
-        rng.normal(size=(3, 3)),
-        rng.normal(size=(3, 3)),
-        np.array([4.0]),
-        featureless(1),
-        featureless(4 * FERTILITY_BINS),
-        np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
-        featureless(0),
+        structure=structure,
+        source=rng.normal(size=(3, 3)),
+        target=rng.normal(size=(3, 3)),
+        prior=np.array([4.0]),
+        link_buckets=featureless(1),
+        fertility_buckets=featureless(4 * FERTILITY_BINS),
+        factor_buckets=np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
+        jump_buckets=featureless(0),
     )
     heads = (np.array(tree, dtype=np.int32) for tree in (target_heads, source_heads))
     target_tree, source_tree = heads
@@ -157,7 +158,9 @@ def test_the_target_scale_is_averaged_over_all_steps():
 
 def test_a_mean_of_beliefs_contradicts_where_its_second_part_does():
     def beliefs(value, status):
-        return JointBeliefs(*(np.full(2, value) for _ in range(5)), status, 3, np.full(2, value))
+        arrays = ("source", "target", "links", "fertility", "factors", "jumps")
+        same = {name: np.full(2, value) for name in arrays}
+        return JointBeliefs(**same, status=status, iterations=3)
 
     first = beliefs(0.0, Status.CONVERGED)
     mean = mixed(first, beliefs(1.0, Status.LIMIT), 0.25)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.models.joint.joint_inference import Propagation
-from qsproj.models.joint.joint_sides import NONE
+from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.models.tree_inference import TreeInference
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, structure_of
@@ -25,7 +25,13 @@ LINK = (1, 2)
 
 def likelihood(structure, scores, source_heads):
     return SourceTreeLikelihood(
-        channel_structure(structure), scores, source_heads, TREES, TREES, PRECISE, Counter()
+        structure=channel_structure(structure),
+        scores=scores,
+        source_heads=source_heads,
+        source_trees=TREES,
+        target_trees=TREES,
+        propagation=PRECISE,
+        statuses=Counter(),
     )
 
 
@@ -108,7 +114,7 @@ def test_a_parser_that_is_sure_is_not_moved(score):
 def test_target_arcs_have_messages_and_no_tree():
     structure = structure_of(WORDS, WORDS, [LINK], ("MONO",))
     channel = channel_structure(structure)
-    arcs = structure.target.arcs[structure.target.arcs != NONE]
+    arcs = structure.target.arcs[structure.target.arcs != NO_VARIABLE]
     assert channel.rows[len(structure.rows) :, 0].tolist() == arcs.tolist()
     assert not channel.rows[len(structure.rows) :, 1:].any()
     assert len(channel.rows) == len(channel.families) == len(channel.words)

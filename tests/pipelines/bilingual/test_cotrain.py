@@ -13,7 +13,7 @@ from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain, target_beliefs
 
 OPTIONS = TrainingOptions(epochs=3)
@@ -30,7 +30,8 @@ def bilingual(pairs):
     source, _ = train_arc_parser(
         list(read_conllu("corpora/en.conllu")), rng=np.random.default_rng(1), options=OPTIONS
     )
-    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), training=OPTIONS)[0]
+    options = BiparseOptions(target_training=OPTIONS)
+    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), options=options)[0]
 
 
 def without_trees(pair):

@@ -15,11 +15,11 @@ from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_sides import NONE
+from qsproj.models.joint.joint_options import JointOptions
+from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.noisy_channel import NO_FAMILY
-from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 from qsproj.pipelines.bilingual.noisy_channel import (
     NoisyChannelOptions,
     source_tree_likelihood,
@@ -40,7 +40,8 @@ def bilingual(pairs):
     source, _ = train_arc_parser(
         [pair.source for pair in pairs], rng=np.random.default_rng(1), options=OPTIONS
     )
-    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), training=OPTIONS)[0]
+    options = BiparseOptions(target_training=OPTIONS)
+    return train_joint_parser(pairs[:ANNOTATED], source, rng=np.random.default_rng(1), options=options)[0]
 
 
 def trained(bilingual, pairs, trees=()):
@@ -74,7 +75,7 @@ def test_target_heads_are_not_read_and_the_same_seed_gives_the_same_parser(pairs
 
 
 def test_a_channel_that_says_nothing_teaches_nothing(pairs, bilingual):
-    silent = JointParser(bilingual.source, bilingual.target, JointWeights.untrained(), ("MONO",))
+    silent = replace(bilingual, weights=JointWeights.untrained())
     parser, _ = trained(silent, pairs[ANNOTATED:20])
     np.testing.assert_allclose(parser.scorer.weights, bilingual.target.scorer.weights, atol=1e-6)
 
@@ -99,7 +100,7 @@ def test_source_words_that_explain_their_tree_leave_nothing_to_learn(pairs, bili
 
 def test_arcs_of_an_observed_source_tree_are_not_pruned(pairs, bilingual):
     """Each word is headed by the next, which the source parser finds next to impossible."""
-    observed = replace(bilingual, source_tree="observed")
+    observed = replace(bilingual, options=JointOptions(source_tree="observed"))
     pair = pairs[20]
     m = len(pair.source)
     chain = np.array([-1, *range(2, m + 1), 0], dtype=np.int32)
@@ -113,9 +114,9 @@ def test_arcs_of_an_observed_source_tree_are_not_pruned(pairs, bilingual):
         for heads in (pair.source.heads, chain)
     )
     words = np.arange(1, m + 1)
-    assert np.any(likely.structure.source.arcs[chain[1:], words] == NONE)
-    assert np.all(unlikely.structure.source.arcs[chain[1:], words] != NONE)
-    messages = np.count_nonzero(unlikely.structure.target.arcs != NONE)
+    assert np.any(likely.structure.source.arcs[chain[1:], words] == NO_VARIABLE)
+    assert np.all(unlikely.structure.source.arcs[chain[1:], words] != NO_VARIABLE)
+    messages = np.count_nonzero(unlikely.structure.target.arcs != NO_VARIABLE)
     assert len(unlikely.scores.factors) + messages == len(unlikely.structure.rows)
     loss, gradient = unlikely.value_and_gradient(bilingual.target.scores(pair.target))
     assert np.isfinite(loss)
@@ -149,7 +150,7 @@ def test_the_channel_has_the_factors_that_are_asked_for(pairs, bilingual):
 
 
 def test_observed_source_trees_are_asked_for(pairs, bilingual):
-    observed = replace(bilingual, source_tree="observed")
+    observed = replace(bilingual, options=JointOptions(source_tree="observed"))
     headless = with_heads(pairs[20].source, np.full(len(pairs[20].source) + 1, -1))
     with pytest.raises(UsageError, match="no head at word 1"):
         trained(observed, [replace(pairs[20], source=headless)])

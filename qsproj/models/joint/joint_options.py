@@ -1,0 +1,109 @@
+"""What shapes the graph of a sentence pair, and how its weights are learned: options and their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from qsproj.errors import unknown_name
+from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
+
+# Asked for like a family of factors: that both trees and the links could be derived synchronously.
+SYNCH = "SYNCH"
+SOURCE_TREES = ("joint", "best", "observed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propagation:
+    """How long messages are passed.
+
+    Attributes
+    ----------
+    max_iterations : int
+        As in the thesis, 40.
+    tolerance : float
+        Messages have settled when none changes by more than this (log-odds).
+    damping : float
+        How far messages are held back.
+    """
+
+    max_iterations: int = 40
+    tolerance: float = 1e-3
+    damping: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointOptions:
+    """What the graph of a pair is made of: stored with a model, which is trained and parses by it.
+
+    Attributes
+    ----------
+    families : tuple of str
+        The quasi-synchronous factors in use, and which of ALIGN_HMMS; or SYNCH.
+    source_tree : str
+        ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the one
+        that the source sentence has.
+    propagation : Propagation
+        How long messages are passed in parsing.
+
+    Raises
+    ------
+    UsageError
+        When a name is unknown.
+    """
+
+    families: tuple[str, ...] = FAMILIES
+    source_tree: str = "joint"
+    propagation: Propagation = field(default_factory=Propagation)
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        known = (*FAMILIES, *ALIGN_HMMS, SYNCH)
+        for name in self.families:
+            if name not in known:
+                raise unknown_name("factor", name, list(known))
+        if self.source_tree not in SOURCE_TREES:
+            raise unknown_name("source tree", self.source_tree, list(SOURCE_TREES))
+
+    def to_header(self) -> dict[str, Any]:
+        """Return what a model file says of them."""
+        return {
+            "families": list(self.families),
+            "source_tree": self.source_tree,
+            "propagation": asdict(self.propagation),
+        }
+
+    @staticmethod
+    def from_header(header: dict[str, Any]) -> JointOptions:
+        """Rebuild what :meth:`to_header` gave; older files have the default propagation."""
+        return JointOptions(
+            families=tuple(header["families"]),
+            source_tree=header["source_tree"],
+            propagation=Propagation(**header.get("propagation", {})),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTrainingOptions:
+    """How the joint weights are learned.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the pairs.
+    rate : float
+        Step size of AdaGrad.
+    l2 : float
+        Strength of the L2 penalty per epoch, applied as a proximal step.
+    source_evidence : float
+        How much the source parser's own tree counts where the source tree is inferred, 0 to 1: the power of
+        its probability given the target tree in what is maximised.
+    propagation : Propagation
+        How long messages are passed in training.
+    """
+
+    epochs: int = 10
+    rate: float = 0.05
+    l2: float = 100.0
+    source_evidence: float = 0.25
+    propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
