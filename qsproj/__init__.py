@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from qsproj.api.bitext import align, project, train_biparser
     from qsproj.api.results import draw, evaluate
     from qsproj.api.training import adapt, train_parser, train_tagger
-    from qsproj.corpus.alignments import read_alignments
     from qsproj.corpus.conllu import read_conllu, write_conllu
+    from qsproj.corpus.formats import read_alignments
     from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
@@ -62,7 +62,7 @@ _HOMES = {
     "load_model": "qsproj.models.storage",
     "progress_bars": "qsproj.progress",
     "project": "qsproj.api.bitext",
-    "read_alignments": "qsproj.corpus.alignments",
+    "read_alignments": "qsproj.corpus.formats",
     "read_conllu": "qsproj.corpus.conllu",
     "to_nltk": "qsproj.corpus.interchange",
     "to_token_list": "qsproj.corpus.interchange",

@@ -1,15 +1,26 @@
-"""Every format that is read or written: one row each. ``tests/corpus/test_formats.py`` tries them all."""
+"""Every format that is read or written: one row each; commands read files through this table.
+
+To add a format: a module with ``read`` and ``write``, and a row here. ``tests/corpus/test_formats.py`` then
+tries it, and all commands know it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from qsproj.corpus.alignments import read_alignments, write_alignments
+from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.errors import unknown_name
+
+SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
+DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
+_PACKED = (".gz", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,35 +31,85 @@ class Format:
     ----------
     name : str
         As users write it.
+    holds : str
+        SENTENCES, ALIGNMENTS or BITEXT.
     read : callable
-        ``read(path_or_file)`` yields what the file holds, one sentence or pair at a time.
+        ``read(path_or_file)`` yields what the file holds, one sentence or pair at a time. Of alignments also
+        ``read(path_or_file, sizes=...)``, as :func:`read_alignments` explains.
     write : callable or None
         ``write(items, path_or_file)`` writes what ``read`` yields; None for a format that is only read.
+    endings : tuple of str
+        Of the names of files of sentences that are of this format; a file whose name tells nothing is of the
+        first format that holds sentences.
     """
 
     name: str
+    holds: str
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None
+    endings: tuple[str, ...] = ()
+
+
+def _links(name: str, *, written: bool = True) -> Format:
+    """Return the row of a format of :mod:`qsproj.corpus.alignments`."""
+    read = partial(alignments.read_alignments, format=name)
+    write = partial(alignments.write_alignments, format=name, with_weights=True)
+    return Format(name, ALIGNMENTS, read, write if written else None)
 
 
 FORMATS = (
-    Format("conllu", read_conllu, write_conllu),
-    Format("pharaoh", read_alignments, partial(write_alignments, with_weights=True)),
-    Format(
-        "talp",
-        partial(read_alignments, format="talp"),
-        partial(write_alignments, format="talp", with_weights=True),
-    ),
-    Format(
-        "naacl",
-        partial(read_alignments, format="naacl"),
-        partial(write_alignments, format="naacl", with_weights=True),
-    ),
-    Format(
-        "naacl-zero",
-        partial(read_alignments, format="naacl-zero"),
-        partial(write_alignments, format="naacl-zero", with_weights=True),
-    ),
-    Format("tsv", partial(read_alignments, format="tsv"), None),
-    Format("bitext", read_bitext, None),
+    Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",)),
+    _links("pharaoh"),
+    _links("talp"),
+    _links("naacl"),
+    _links("naacl-zero"),
+    _links("tsv", written=False),
+    Format("bitext", BITEXT, read_bitext, None),
 )
+
+
+def names_of(holds: str) -> tuple[str, ...]:
+    """Return the names of the formats that hold sentences, alignments or bitext."""
+    return tuple(format.name for format in FORMATS if format.holds == holds)
+
+
+def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
+    """Yield the sentences of a file, in the format that its name says, else CoNLL-U.
+
+    Parameters and errors as those of :func:`qsproj.corpus.conllu.read_conllu`.
+    """
+    known = [format for format in FORMATS if format.holds == SENTENCES]
+    name = name_of(path)
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    by_name = (format for format in known if name.endswith(format.endings))
+    return next(by_name, known[0]).read(path)
+
+
+def read_alignments(
+    path: PathOrFile, format: str = DEFAULT_ALIGNMENT_FORMAT, sizes: Iterable[tuple[int, int]] | None = None
+) -> Iterator[Alignment]:
+    """Yield the alignments of a file, one for each sentence pair.
+
+    Parameters
+    ----------
+    path : path, ``"-"`` or open file
+        Plain, gzip or xz.
+    format : str
+        A format that holds alignments (:func:`names_of`); :mod:`qsproj.corpus.alignments` explains them.
+    sizes : iterable of (int, int) or None
+        Numbers of source and target words of each pair, consumed in step. None: the numbers are those of
+        the last linked words, except in ``tsv``, which holds the words.
+
+    Raises
+    ------
+    UsageError
+        When the format is unknown or the file cannot be opened.
+    DataError
+        At the first link that cannot be read or is out of range, or when the file holds more or fewer
+        pairs than ``sizes``.
+    """
+    for row in FORMATS:
+        if (row.name, row.holds) == (format, ALIGNMENTS):
+            return row.read(path, sizes=sizes)
+    raise unknown_name("alignment format", format, list(names_of(ALIGNMENTS)))

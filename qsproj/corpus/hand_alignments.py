@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import DataError, UsageError, counted
 
@@ -33,7 +33,7 @@ def read_hand_alignments(
     path : str
         Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
     format : str
-        One that :func:`~qsproj.corpus.alignments.read_alignments` reads.
+        One that :func:`~qsproj.corpus.formats.read_alignments` reads.
     sizes : sequence of (int, int)
         Numbers of source and target words of each pair of the bitext.
 
@@ -42,7 +42,7 @@ def read_hand_alignments(
     UsageError
         When the file cannot be opened or is the standard input, or the format is unknown.
     DataError
-        As :func:`~qsproj.corpus.alignments.read_alignments`, with file and line; when there is no
+        As :func:`~qsproj.corpus.formats.read_alignments`, with file and line; when there is no
         pair, or no link at all.
     """
     if path == "-":

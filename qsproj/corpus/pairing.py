@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, lines_in
 from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
@@ -26,11 +25,11 @@ class AlignedFiles:
     Attributes
     ----------
     source, target : str
-        CoNLL-U, paired by :func:`pair_files`.
+        Files of sentences, paired by :func:`pair_files`.
     alignment : str
         Word links, in the order of the source sentences.
     alignment_format : str
-        One that :func:`qsproj.corpus.alignments.read_alignments` reads.
+        One that :func:`qsproj.corpus.formats.read_alignments` reads.
     """
 
     source: str
@@ -46,7 +45,7 @@ class AlignedFiles:
         UsageError
             When a file cannot be opened or the format is unknown.
         DataError
-            As in :func:`pair_files` and :func:`qsproj.corpus.alignments.read_alignments`: links are
+            As in :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are
             checked against the sentences, and an error names file and line.
         """
         current: deque[tuple[Sentence, Sentence]] = deque()
@@ -71,7 +70,9 @@ def pair_files(source: str, target: str) -> Iterator[tuple[Sentence, Sentence]]:
     DataError
         As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
     """
-    return pair_sentences(read_conllu(source), read_conllu(target), names=(name_of(source), name_of(target)))
+    return pair_sentences(
+        read_sentences(source), read_sentences(target), names=(name_of(source), name_of(target))
+    )
 
 
 def pair_sentences(

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.alignment.aligners import align_words
-from qsproj.corpus.alignments import read_alignments
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
@@ -93,7 +92,7 @@ def _pairs(corpora: Path) -> Iterator[SentencePair]:
     for path in (english, german, links):
         if not path.is_file():
             raise UsageError(f"found no {path}; name the folder of the sample with --corpora")
-    return pair_aligned(read_conllu(english), read_conllu(german), read_alignments(links))
+    return pair_aligned(read_sentences(english), read_sentences(german), read_alignments(links))
 
 
 def _tags_only(tree: Sentence) -> Sentence:

@@ -1,10 +1,16 @@
 """Every format in the table: what it writes it reads, and bad files are refused in one clear line."""
 
 import io
+import itertools
 
 import pytest
 
-from qsproj.corpus.formats import FORMATS
+from qsproj.corpus import formats
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.files import open_text
+from qsproj.corpus.formats import ALIGNMENTS, FORMATS, SENTENCES, Format
+from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError
 
 BY_NAME = {format.name: format for format in FORMATS}
@@ -88,6 +94,36 @@ BAD = [
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
     ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
 ]
+
+
+def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch, run_cli):
+    """Trees of one word a line, links of the words in order: eval, draw and align know neither by name."""
+
+    def words(path):
+        with open_text(path) as handle:
+            for line in handle:
+                yield sentence_from_words(line.split(), heads=[-1, 0, *range(1, len(line.split()))])
+
+    def in_order(path, sizes=None):
+        with open_text(path) as handle:
+            for line, size in zip(handle, sizes or itertools.repeat((9, 9))):
+                yield make_alignment(*size, [(int(word), int(word)) for word in line.split()])
+
+    rows = (
+        Format("words", SENTENCES, words, None, (".words",)),
+        Format("diagonal", ALIGNMENTS, in_order, None),
+    )
+    monkeypatch.setattr(formats, "FORMATS", (*FORMATS, *rows))
+    trees, links = tmp_path / "trees.words", tmp_path / "links"
+    trees.write_text("a b c\nd e\n")
+    links.write_text("1 3\n2\n")
+    pairs = list(AlignedFiles(str(trees), str(trees), str(links), "diagonal"))
+    assert [pair.alignment.links.tolist() for pair in pairs] == [[[1, 1], [3, 3]], [[2, 2]]]
+    assert run_cli("eval", trees, trees, "--json").code == 0
+    drawn = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "diagonal")
+    assert drawn.code == 0
+    unknown = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "x")
+    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, diagonal" in unknown.err
 
 
 def test_every_format_is_tried():
