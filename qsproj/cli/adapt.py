@@ -12,15 +12,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_seed,
-    check_model_output,
-    check_one_standard_input,
-    check_outputs_differ,
-    located,
-    whole_number,
-)
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import add_seed, add_whole_number, located
 from qsproj.cli.options.made import made_by
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 
 if TYPE_CHECKING:
     from qsproj.models.converter.converter_parser import StoredParser
@@ -31,6 +26,13 @@ EXAMPLES = """examples:
   qsproj adapt --parser ud.parser --source ten.ud.conllu --target ten.sud.conllu -o sud.parser
   qsproj parse -m sud.parser in.conllu -o out.sud.conllu
 """
+
+
+# What each way to use the command reads that not all do.
+WAYS = {
+    "--target": ("parser", "epochs", "projective", "nonprojective", "seed"),
+    "-m": ("confidence", "least_sure"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,11 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
     )
-    parser.add_argument(
-        "--epochs",
-        type=whole_number(least=1),
-        metavar="N",
-        help="passes over the data (default: more where there is less)",
+    add_whole_number(
+        parser, "--epochs", least=1, help="passes over the data (default: more where there is less)"
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
@@ -67,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check, with ArcProb= and the expected number of wrong heads",
     )
     add_seed(parser)
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -75,8 +75,13 @@ def run(options: argparse.Namespace) -> None:
 
     if (options.target is None) == (options.model is None):
         raise UsageError("give --target and -o MODEL to train, or -m MODEL and --source to convert")
-    check_one_standard_input(options.source, options.target)
-    check_outputs_differ(options.output, options.least_sure)
+    training = options.model is None
+    refuse_unread(options, WAYS, "--target" if training else "-m")
+    check_files(
+        reads=(options.source, options.target, options.parser, options.model),
+        model=options.output if training else None,
+        writes=[] if training else [(options.output, options.source), (options.least_sure, None)],
+    )
     if options.model is not None:
         _convert(options)
     else:
@@ -86,21 +91,18 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.corpus.conllu import read_conllu
     from qsproj.corpus.files import name_of
+    from qsproj.corpus.formats import read_sentences
     from qsproj.errors import UsageError
     from qsproj.models.converter.converter_training import ConverterOptions
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
 
-    check_model_output(options.output, options.source, options.target, options.parser)
-    if options.confidence or options.least_sure:
-        raise UsageError("--confidence and --least-sure belong to converting, with -m MODEL")
     settings = ConverterOptions(
         epochs=options.epochs,
         projective=True if options.projective else False if options.nonprojective else None,
     )
     rng = np.random.default_rng(options.seed)
-    sources = read_conllu(options.source) if options.source else None
+    sources = read_sentences(options.source) if options.source else None
     names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
         parser = _source_parser(options.parser)
@@ -111,7 +113,7 @@ def _train(options: argparse.Namespace) -> None:
         inference = model.converter.inference
         model.save(options.output, made=made_by(options))
     elif sources is not None:
-        targets = read_conllu(options.target)
+        targets = read_sentences(options.target)
         converter, report = train_adaptation(sources, targets, rng=rng, options=settings, names=names)
         inference = converter.inference
         converter.save(options.output, made=made_by(options))
@@ -147,9 +149,6 @@ def _convert(options: argparse.Namespace) -> None:
 
     if options.source is None:
         raise UsageError("give --source, the trees to convert")
-    for given, name in ((options.parser, "--parser"), (options.epochs, "--epochs")):
-        if given:
-            raise UsageError(f"{name} belongs to training, with --target")
     converter = load_model(options.model)
     if not isinstance(converter, Converter):
         raise DataError(

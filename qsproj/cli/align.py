@@ -24,15 +24,15 @@ from collections.abc import Iterable, Iterator
 from qsproj.alignment.aligners import METHODS, align_words
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import read_word_pairs
-from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, SYMMETRIZATIONS, THRESHOLD
+from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, check_symmetrization
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options.chosen_links import add_choosing, chooses, chosen_links
-from qsproj.cli.options.common import add_output, add_workers, check_one_standard_input, number, workers_of
-from qsproj.cli.options.pair_files import check_keeps_inputs
+from qsproj.cli.options.chosen_links import CHOICE, LEARNING_WAYS, add_choosing, chooses, chosen_links
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import add_output, add_workers, number, workers_of
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
-from qsproj.errors import UsageError, counted
-from qsproj.parallel import THIS_PROCESS
+from qsproj.errors import counted, unknown_name
 
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
@@ -43,6 +43,16 @@ EXAMPLES = """examples:
   qsproj align more.en.txt more.de.txt -m en-de.links -o more.pharaoh
   qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
 """
+
+
+# What each method, and each way to make one alignment of two directions, reads that not all do.
+METHOD_WAYS = {
+    "--method hmm": ("weights", "jobs", "backend", "scheduler", *CHOICE),
+    "--method eflomal": (),
+}
+SYMMETRIZATION_WAYS = {
+    f"--symmetrize {name}": ("threshold", *CHOICE) if name == THRESHOLD else () for name in KNOWN
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,12 +93,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_choosing(parser)
     add_workers(parser)
+    declare_ways(parser, METHOD_WAYS, SYMMETRIZATION_WAYS, LEARNING_WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
-    check_one_standard_input(options.source, options.target, options.hand_alignment)
-    check_keeps_inputs(options.output, options.source, options.target, options.hand_alignment, options.model)
+    check_files(
+        reads=(options.source, options.target, options.hand_alignment, options.model),
+        model=options.save_model,
+        model_option="--save-model",
+        writes=[(options.output, None)],
+    )
     _check_method(options)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     alignments = chosen_links(options, threshold) if chooses(options) else _aligned(options, threshold)
@@ -97,13 +112,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_method(options: argparse.Namespace) -> None:
     """Raise UsageError when an option is given that goes unread by this method or symmetrisation."""
-    if options.weights and options.method == "eflomal":
-        raise UsageError("eflomal gives links without probabilities; leave out --weights")
-    if options.method == "eflomal" and workers_of(options) != THIS_PROCESS:
-        raise UsageError("eflomal is one program; leave out --jobs, --backend and --scheduler")
-    name = options.symmetrize or METHODS.get(options.method, THRESHOLD)
-    if options.threshold is not None and name in SYMMETRIZATIONS:
-        raise UsageError(f"--threshold is for --symmetrize {THRESHOLD}, found {name}; leave it out")
+    if options.method not in METHODS:
+        raise unknown_name("alignment method", options.method, list(METHODS))
+    symmetrization = options.symmetrize or METHODS[options.method]
+    check_symmetrization(symmetrization, DEFAULT_THRESHOLD)
+    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
+    refuse_unread(options, SYMMETRIZATION_WAYS, f"--symmetrize {symmetrization}")
 
 
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:

@@ -18,23 +18,27 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.biparse_options import (
     EXAMPLES,
+    FACTOR_WAYS,
+    HAND_WAYS,
+    METHOD_WAYS,
     METHODS,
+    OUTPUT_WAYS,
     add_cotraining,
     add_parsing,
     add_training,
 )
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
-    check_model_output,
-    check_one_standard_input,
-    check_outputs_differ,
     workers_of,
 )
-from qsproj.cli.options.hand_alignments import alignment_families, check_hand_alignment_format
+from qsproj.cli.options.hand_alignments import alignment_families
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.pair_files import check_keeps_inputs, located_pairs, pair_files_of
+from qsproj.cli.options.pair_files import located_pairs, pair_files_of
+from qsproj.cli.options.ways import refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.hand_alignments import with_hand_alignments
 from qsproj.errors import DataError, UsageError, unknown_name
 
@@ -54,8 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    more = {"train": "hand_alignment", "cotrain": "trees"}.get(options.action)
-    check_one_standard_input(*_inputs(options), getattr(options, more) if more else None)
     {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 
@@ -72,20 +74,18 @@ def _train(options: argparse.Namespace) -> None:
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
         raise unknown_name("factors", options.factors, list(families))
-    check_hand_alignment_format(options)
+    refuse_unread(options, FACTOR_WAYS, f"--factors {options.factors}")
+    refuse_unread(options, HAND_WAYS, "--hand-alignment" if options.hand_alignment is not None else None)
     on_links = alignment_families(options)
-    if options.factors == "synch":
-        _check_nothing_to_learn(options)
     _check_source_tree(options)
-    check_model_output(options.output, *_inputs(options), options.source_model, options.hand_alignment)
+    check_files(reads=(*_inputs(options), options.source_model, options.hand_alignment), model=options.output)
     source_parser = load_model_of(
         options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
     )
-    defaults = JointTrainingOptions()
     pairs = list(pair_files_of(options))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
-            pairs, options.hand_alignment, options.hand_alignment_format or "pharaoh"
+            pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         )
     joint_parser, report = train_joint_parser(
         pairs,
@@ -95,9 +95,7 @@ def _train(options: argparse.Namespace) -> None:
             joint=JointOptions(
                 families=(*families[options.factors], *on_links), source_tree=options.source_tree or "joint"
             ),
-            training=JointTrainingOptions(
-                epochs=defaults.epochs if options.epochs is None else options.epochs
-            ),
+            training=JointTrainingOptions(epochs=options.epochs),
             target_training=TrainingOptions(template_set=options.features),
             target_weights=options.target_weights,
             with_dictionary=options.dictionary,
@@ -120,42 +118,30 @@ def _check_source_tree(options: argparse.Namespace) -> None:
         raise unknown_name("source tree", options.source_tree, list(SOURCE_TREES))
 
 
-def _check_nothing_to_learn(options: argparse.Namespace) -> None:
-    """Raise UsageError when SYNCH, which has no weights, is given an option on how to learn them."""
-    for given, name in (
-        (options.epochs, "--epochs"),
-        (options.target_weights != "fixed", "--target-weights"),
-        (options.hand_alignment, "--hand-alignment"),
-        (options.alignment_factors, "--alignment-factors"),
-        (options.dictionary, "--dictionary"),
-    ):
-        if given:
-            raise UsageError(f"--factors synch learns no joint weights; leave out {name}")
-
-
 def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.models.joint.joint_parser import LINK_THRESHOLD
     from qsproj.pipelines.bilingual.biparse_reports import ParsingCounts
     from qsproj.pipelines.bilingual.pair_streams import parse_pair_stream
     from qsproj.progress import track
 
-    check_outputs_differ(options.output, options.source_output, options.alignment_output)
-    # A parsed file may take the place of what it was before; none takes that of another.
-    check_keeps_inputs(options.output, options.model, options.source, options.alignment)
-    check_keeps_inputs(options.source_output, options.model, options.target, options.alignment)
-    check_keeps_inputs(options.alignment_output, options.model, options.source, options.target)
+    check_files(
+        reads=(*_inputs(options), options.model),
+        writes=[
+            (options.output, options.target),
+            (options.source_output, options.source),
+            (options.alignment_output, options.alignment),
+        ],
+    )
     _check_source_tree(options)
-    if options.link_threshold is not None and options.alignment_output is None:
-        raise UsageError("--link-threshold is for --alignment-output; leave it out")
+    refuse_unread(options, OUTPUT_WAYS, "--alignment-output" if options.alignment_output else None)
     counts = ParsingCounts()
     parse = partial(
         parse_pair_stream,
         options.model,
         source_tree=options.source_tree,
-        link_threshold=LINK_THRESHOLD if options.link_threshold is None else options.link_threshold,
+        link_threshold=options.link_threshold,
         counts=counts,
         workers=workers_of(options),
     )
@@ -196,21 +182,22 @@ def _cotrain(options: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.formats import read_sentences
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
     from qsproj.pipelines.bilingual.noisy_channel import train_noisy_channel
     from qsproj.pipelines.bilingual.pair_streams import load_joint_parser
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
+    refuse_unread(options, METHOD_WAYS, f"--method {options.method}")
     _check_source_tree(options)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel takes a source tree as given: --source-tree best or observed")
-    check_model_output(options.output, *_inputs(options), options.model, options.trees)
+    check_files(reads=(*_inputs(options), options.model, options.trees), model=options.output)
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
-    trees = list(read_conllu(options.trees))
+    trees = list(read_sentences(options.trees))
     if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
         raise DataError(
             options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
@@ -218,11 +205,9 @@ def _cotrain(options: argparse.Namespace) -> None:
     pairs = list(pair_files_of(options))
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
-        rounds = 1 if options.rounds is None else options.rounds
-        parser, report = cotrain(joint, trees, pairs, rng=rng, options=CotrainingOptions(rounds=rounds))
-    elif options.rounds is None:
-        parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
+        settings = CotrainingOptions(rounds=options.rounds)
+        parser, report = cotrain(joint, trees, pairs, rng=rng, options=settings)
     else:
-        raise UsageError("--rounds is for --method co-training; leave it out")
+        parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
     parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.cli.options.common import check_model_output
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.storage import load_made, load_parser
     from qsproj.models.text.text_parser import load_tags, text_parser
 
-    check_model_output(options.output, options.tagger, options.parser)
+    check_files(reads=(options.tagger, options.parser), model=options.output)
     model = text_parser(load_tags(options.tagger), load_parser(options.parser))
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
     model.save(options.output, made=made_by(options, **parts))

@@ -13,7 +13,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_output, check_one_standard_input
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import add_output
+from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -34,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="CoNLL-U (.gz, .xz; - for standard input)")
     parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
-    parser.add_argument(
-        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
-    )
+    add_alignment_format(parser)
     parser.add_argument(
         "--sentence",
         action="append",
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
         raise unknown_name("format", chosen_format, list(FORMATS))
     if (options.target is None) != (options.alignment is None):
         raise UsageError("--target and --alignment go together: give both, or neither")
-    check_one_standard_input(options.file, options.target, options.alignment)
+    check_files(reads=(options.file, options.target, options.alignment), writes=[(options.output, None)])
     drawings = _chosen(_drawings(options), options.sentence, options.file)
     # What is wrong with the first sentence is said before anything is written.
     drawings = itertools.chain(list(itertools.islice(drawings, 1)), drawings)
@@ -82,13 +82,13 @@ def _format_of(output: str) -> str:
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
-    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairing import AlignedFiles
     from qsproj.viz.trees import draw_pair, draw_tree
 
     wanted = None if options.sentence is None else set(options.sentence)
     if options.target is None:
-        for number, sentence in enumerate(read_conllu(options.file), start=1):
+        for number, sentence in enumerate(read_sentences(options.file), start=1):
             name = sentence.sent_id or str(number)
             if wanted is None or name in wanted:
                 yield name, draw_tree(sentence)

@@ -24,14 +24,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from qsproj.corpus.alignments import ALIGNMENT_FORMATS, read_alignments
-from qsproj.corpus.conllu import read_conllu
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import open_output
+from qsproj.corpus.formats import (
+    ALIGNMENTS,
+    DEFAULT_ALIGNMENT_FORMAT,
+    names_of,
+    read_alignments,
+    read_sentences,
+)
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.alignment import alignment_scores
@@ -62,28 +68,44 @@ EXAMPLES = """examples:
 """
 
 
+# What each kind of scores reads that not all do.
+TREES = "scores of trees"
+WAYS = {
+    TREES: ("no_punct", "by", "versus"),
+    "--tags": ("no_punct", "versus"),
+    "--calibration": ("no_punct",),
+    "--alignments": ("gold_format", "alignment_format"),
+}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "gold", metavar="GOLD", help="CoNLL-U file with the right trees (.gz, .xz; - for stdin)"
     )
     parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U file of the same text, parsed")
-    parser.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
     parser.add_argument("--no-punct", action="store_true", help="do not score words whose gold UPOS is PUNCT")
     parser.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
     parser.add_argument(
         "--versus", metavar="OTHER", help="a second parsed file: test the difference to SYSTEM"
     )
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
+    instead.add_argument(
         "--calibration", action="store_true", help="tell how far ArcProb can be trusted, instead of scores"
     )
-    parser.add_argument(
+    instead.add_argument(
         "--alignments", action="store_true", help="score the links of SYSTEM against those of GOLD instead"
     )
-    formats = ", ".join(ALIGNMENT_FORMATS)
-    parser.add_argument("--gold-format", metavar="NAME", help=f"of gold links: {formats} (default: pharaoh)")
+    formats = ", ".join(names_of(ALIGNMENTS))
+    parser.add_argument(
+        "--gold-format",
+        metavar="NAME",
+        help=f"of gold links: {formats} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+    )
     parser.add_argument("--alignment-format", metavar="NAME", help="of the system's links, the same names")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -93,40 +115,14 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
-    _check_goes_together(options)
+    asked = [way for way in WAYS if getattr(options, way.removeprefix("--"), False)]
+    refuse_unread(options, WAYS, asked[0] if asked else TREES)
     if options.alignments:
         _run_alignments(options)
     elif options.calibration:
         _run_calibration(options)
     else:
         _run_trees(options, paths)
-
-
-def _check_goes_together(options: argparse.Namespace) -> None:
-    """Raise UsageError when options of one kind of scores are given for another."""
-    given = {
-        "--versus": options.versus is not None,
-        "--by": options.by is not None,
-        "--calibration": options.calibration,
-        "--tags": options.tags,
-        "--no-punct": options.no_punct,
-    }
-    formats = {
-        "--gold-format": options.gold_format is not None,
-        "--alignment-format": options.alignment_format is not None,
-    }
-    if options.alignments and any(given.values()):
-        raise UsageError(f"{_given(given)} is for trees, not for --alignments; leave it out")
-    if not options.alignments and any(formats.values()):
-        raise UsageError(f"{_given(formats)} is for --alignments; give both, or neither")
-    if options.calibration and (options.versus is not None or options.by is not None):
-        raise UsageError("--calibration looks at one system as a whole; leave out --versus and --by")
-    if options.tags and (options.by is not None or options.calibration):
-        raise UsageError("--tags scores no trees; leave out --by and --calibration")
-
-
-def _given(options: Mapping[str, bool]) -> str:
-    return next(name for name, is_given in options.items() if is_given)
 
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
@@ -157,8 +153,8 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
 def _readable_twice(path: str) -> Callable[[], Iterable[Sentence]]:
     """Return what reads a file from its beginning at each call; what is no regular file is kept in memory."""
     if Path(path).is_file():
-        return partial(read_conllu, path)
-    sentences = list(read_conllu(path))
+        return partial(read_sentences, path)
+    sentences = list(read_sentences(path))
     return lambda: sentences
 
 
@@ -204,8 +200,8 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
 def _run_alignments(options: argparse.Namespace) -> None:
     """Print the scores of links."""
     scores = alignment_scores(
-        read_alignments(options.gold, options.gold_format or "pharaoh"),
-        read_alignments(options.system, options.alignment_format or "pharaoh"),
+        read_alignments(options.gold, options.gold_format or DEFAULT_ALIGNMENT_FORMAT),
+        read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT),
         names=(options.gold, options.system),
     )
     if scores.possible == 0:
@@ -230,7 +226,7 @@ def _print(text: str) -> None:
 
 def _run_calibration(options: argparse.Namespace) -> None:
     """Print how far ArcProb can be trusted."""
-    gold, system = list(read_conllu(options.gold)), list(read_conllu(options.system))
+    gold, system = list(read_sentences(options.gold)), list(read_sentences(options.system))
     # For its checks: that both hold the same words.
     attachment_scores(gold, [system], names=[options.gold, options.system])
     confidences, right = arc_confidences(gold, system, punctuation=not options.no_punct, name=options.system)

@@ -14,17 +14,15 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
     add_seed,
     add_workers,
-    check_model_output,
-    check_one_standard_input,
-    check_outputs_differ,
 )
 from qsproj.cli.options.made import made_by
+from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.projection_methods import METHODS, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
-from qsproj.corpus.files import check_can_be_written
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -60,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment", required=True, action="append", metavar="FILE", help="word links, for each --source"
     )
-    parser.add_argument(
-        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
-    )
+    add_alignment_format(parser)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the parser is written")
     parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
     parser.add_argument(
@@ -94,10 +90,11 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     from qsproj.corpus.pairing import AlignedFiles
 
     sources, targets, alignments = options.source, options.target, options.alignment
-    check_outputs_differ(options.output, options.trees)
-    check_one_standard_input(*sources, *targets, *alignments)
-    check_model_output(options.output, *sources, *targets, *alignments, *options.prior)
-    check_can_be_written(options.trees)
+    check_files(
+        reads=(*sources, *targets, *alignments, *options.prior),
+        model=options.output,
+        writes=[(options.trees, None)],
+    )
     if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
         raise UsageError("--method soft and --trees read everything several times; name files in place of -")
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):

@@ -91,17 +91,17 @@ def _add_treebank(parser: argparse.ArgumentParser) -> None:
 
 def _read(path: str, options: argparse.Namespace) -> tuple[Iterable[Sentence], Style, Style]:
     """Return the sentences of the input, its style, and the style to convert to."""
-    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.formats import read_sentences
     from qsproj.styles.detect import detect_style
     from qsproj.styles.style import parse_style
 
     parse_style(options.to)
     if options.source == "auto":
-        kept = list(read_conllu(path))
+        kept = list(read_sentences(path))
         source = detect_style(kept).style
         return kept, source, parse_style(options.to, base=source)
     source = parse_style(options.source)
-    return read_conllu(path), source, parse_style(options.to, base=source)
+    return read_sentences(path), source, parse_style(options.to, base=source)
 
 
 def _convert(options: argparse.Namespace) -> None:
@@ -115,11 +115,11 @@ def _convert(options: argparse.Namespace) -> None:
 
 
 def _detect(options: argparse.Namespace) -> None:
-    from qsproj.corpus.conllu import read_conllu
+    from qsproj.corpus.formats import read_sentences
     from qsproj.progress import track
     from qsproj.styles.detect import detect_style
 
-    sentences = track(read_conllu(options.treebank), "reading", unit="sentence")
+    sentences = track(read_sentences(options.treebank), "reading", unit="sentence")
     _print(_detected_lines(detect_style(sentences)))
 
 

@@ -14,14 +14,8 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_output,
-    check_one_standard_input,
-    located,
-    number,
-    read_all,
-    whole_number,
-)
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import add_number, add_output, add_whole_number, located, read_all
 from qsproj.corpus.conllu import write_conllu
 from qsproj.progress import track
 
@@ -58,12 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_output(parser, "CoNLL-U")
     parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
-    parser.add_argument(
-        "--count", type=whole_number(least=1), metavar="N", help="suggest at most N sentences"
-    )
-    parser.add_argument(
-        "--words", type=whole_number(least=1), metavar="N", help="suggest sentences of at most N words in all"
-    )
+    add_whole_number(parser, "--count", least=1, help="suggest at most N sentences")
+    add_whole_number(parser, "--words", least=1, help="suggest sentences of at most N words in all")
     parser.add_argument(
         "--annotated",
         action="append",
@@ -72,12 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is annotated already (for a converter, in the old style): its kinds of words count less; "
         "may be given several times",
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--sentence-cost",
-        type=number(least=0.0),
+        least=0.0,
         default=2.0,
         metavar="WORDS",
-        help="what a sentence costs apart from its words; large: long sentences first (default: 2)",
+        help="what a sentence costs apart from its words; large: long sentences first",
     )
     parser.add_argument(
         "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"
@@ -96,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.uncertainty import check_criterion
 
     check_criterion(options.by, len(options.model))
-    check_one_standard_input(options.input, *options.annotated)
+    check_files(reads=(options.input, *options.annotated, *options.model), writes=[(options.output, None)])
     parsers = [load_parser(path) for path in options.model]
     candidates = _candidates(parsers, options.input, criterion=options.by)
     ranked = rank(

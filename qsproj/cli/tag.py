@@ -15,7 +15,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_output, add_seed, add_workers, workers_of
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +30,13 @@ EXAMPLES = """examples:
   qsproj tag -m de.tagger parsed.conllu -o tagged.conllu
   echo 'Wir gehen zum Haus.' | qsproj tag -m de.tagger --split-contractions
 """
+
+
+# What each way to use the command reads that not all do.
+WAYS = {
+    "--train": ("raw", "dev", "seed"),
+    "-m": ("input", "split_contractions", "jobs", "backend", "scheduler"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_seed(parser)
     add_workers(parser)
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -62,6 +72,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.language is not None:
         check_language(options.language)
+    refuse_unread(options, WAYS, "--train" if options.train else "-m")
     if options.train:
         _train(options)
     else:
@@ -71,20 +82,11 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.cli.options.common import check_model_output, read_tagged
+    from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 
-    for given, name in (
-        (options.input, "INPUT"),
-        (options.split_contractions, "--split-contractions"),
-        (options.jobs != 1, "--jobs"),
-        (options.backend != "processes", "--backend"),
-        (options.scheduler, "--scheduler"),
-    ):
-        if given:
-            raise UsageError(f"{name} is for tagging, not for --train")
-    check_model_output(options.output, *options.train, *(options.raw or ()), options.dev)
+    check_files(reads=(*options.train, *(options.raw or ()), options.dev), model=options.output)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.train))
     tagger = train_tagger(
@@ -118,9 +120,6 @@ def _tag(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
-    for given, name in ((options.raw, "--raw"), (options.dev, "--dev")):
-        if given:
-            raise UsageError(f"{name} is for --train, not for tagging")
     tagger = loaded_once(load_tags, options.model)
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
     write_conllu(tag_stream(options.model, sentences, workers=workers_of(options)), options.output)

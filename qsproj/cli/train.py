@@ -12,20 +12,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
+    add_number,
     add_seed,
-    check_model_output,
-    check_one_standard_input,
+    add_whole_number,
     number,
     read_all,
     read_tagged,
     whole_number,
 )
 from qsproj.cli.options.made import made_by
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_sentences
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +47,14 @@ EXAMPLES = """examples:
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
+
+
+# What each kind of parser reads that not all do.
+WAYS = {
+    "--order 1": ("cutoff", "like"),
+    "--order 2": ("factors", "iterations", "relax"),
+    "--joint-tags": ("iterations",),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,23 +114,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is read of a word: delexicalised (UPOS only, to parse another language), words (forms "
         "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
     )
-    parser.add_argument(
-        "--epochs",
-        type=whole_number(least=1),
-        default=10,
-        metavar="N",
-        help="passes over the data (default: 10)",
-    )
-    parser.add_argument(
+    add_whole_number(parser, "--epochs", least=1, default=10, help="passes over the data")
+    add_whole_number(
+        parser,
         "--cutoff",
-        type=whole_number(least=0),
+        least=0,
         default=0,
-        metavar="N",
-        help="keep features that occur N times in the trees; 1 or more makes small models (default: 0, all)",
+        help="keep features that occur N times in the trees; 0: all; 1 or more makes small models",
     )
-    parser.add_argument(
-        "--l2", type=number(least=0.0, most=1e6), default=None, metavar="X", help="strength of the L2 penalty"
-    )
+    add_number(parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty")
     parser.add_argument(
         "--like",
         metavar="TAGGED",
@@ -128,6 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
     )
     add_seed(parser)
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -148,8 +151,7 @@ def run(options: argparse.Namespace) -> None:
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
     _check_kind(options)
-    check_one_standard_input(*options.treebanks, options.dev, options.like)
-    check_model_output(options.output, *options.treebanks, options.dev, options.like)
+    check_files(reads=(*options.treebanks, options.dev, options.like), model=options.output)
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
@@ -202,7 +204,7 @@ def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
     """Weigh the treebanks by their likeness to a tagged file, say how, return the weight of each sentence."""
     from qsproj.models.arc.treebank_weights import treebank_weights
 
-    likenesses = treebank_weights(treebanks, read_conllu(like), target_name=name_of(like))
+    likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:
         print(likeness, file=sys.stderr)
     return [likeness.weight for likeness in likenesses for _ in range(likeness.sentences)]
@@ -212,18 +214,10 @@ def _check_kind(options: argparse.Namespace) -> None:
     """Raise UsageError when options do not go with the kind of parser."""
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
-    for name in ("factors", "relax"):
-        if getattr(options, name) and options.order == 1:
-            raise UsageError(f"--{name} belongs to --order 2; give both, or neither")
-    first_order = options.order == 1 and not options.joint_tags
-    if options.iterations is not None and first_order:
-        raise UsageError("--iterations belongs to --order 2 and --joint-tags; leave it out")
+    kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
+    refuse_unread(options, WAYS, kind)
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
-    if options.like and not first_order:
-        raise UsageError("--like weighs the trees of a parser of first order only; leave it out")
-    if options.cutoff and not first_order:
-        raise UsageError("--cutoff makes small models of first order only; leave it out")
 
 
 def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:

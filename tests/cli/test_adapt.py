@@ -146,10 +146,16 @@ def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):
         ((), "give --target and -o MODEL to train, or -m MODEL and --source to convert"),
         (("-m", model, "--target", target), "give --target and -o MODEL to train"),
         (("-m", model), "give --source, the trees to convert"),
-        (("-m", model, "--source", SOURCE, "--parser", model), "--parser belongs to training"),
+        (
+            ("-m", model, "--source", SOURCE, "--parser", model),
+            "--parser belongs to --target; leave it out with -m",
+        ),
         (("--source", SOURCE, "--target", target), "give -o MODEL"),
         (("--target", target, "-o", tmp_path / "m"), "without --parser, give --source"),
-        (("--source", SOURCE, "--target", target, "-o", "x", "--confidence"), "belong to converting"),
+        (
+            ("--source", SOURCE, "--target", target, "-o", "x", "--confidence"),
+            "--confidence belongs to -m; leave it out with --target",
+        ),
         (("--source", SOURCE, "--target", target, "-o", "x", "--epochs", "0"), "--epochs: found '0'"),
     ):
         assert_refused(run_cli("adapt", *arguments), part)

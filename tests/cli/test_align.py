@@ -64,10 +64,10 @@ def test_unspaced(run_cli, tmp_path):
         (("--threshold", "nan"), "--threshold: found 'nan', expected a number"),
         (
             ("--threshold", "0.5", "--symmetrize", "union"),
-            "--threshold is for --symmetrize threshold, found union",
+            "--threshold belongs to --symmetrize threshold; leave it out with --symmetrize union",
         ),
-        (("--threshold", "0.3", "--method", "eflomal"), "found grow-diag-final-and; leave it out"),
-        (("--weights", "--method", "eflomal"), "eflomal gives links without probabilities"),
+        (("--threshold", "0.3", "--method", "eflomal"), "leave it out with --symmetrize grow-diag-final-and"),
+        (("--weights", "--method", "eflomal"), "--weights belongs to --method hmm; leave it out"),
         (("-", "--hand-alignment", "-"), "only one file can be - (standard input)"),
         (("--unspaced", "x"), "unknown side 'x'; known: source, target, both"),
     ],
@@ -123,4 +123,4 @@ def test_processes_give_the_same_links(run_cli, pairs):
 def test_eflomal_takes_no_jobs(run_cli, pairs):
     outcome = run_cli("align", pairs, "--method", "eflomal", "--jobs", "2")
     assert outcome.code == 2
-    assert "eflomal is one program; leave out --jobs" in outcome.err
+    assert "--jobs belongs to --method hmm; leave it out with --method eflomal" in outcome.err

@@ -116,12 +116,21 @@ def test_nothing_is_learned_where_links_cannot_be_written(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--save-model", "m"), "--save-model is for --hand-alignment"),
-        (("--dictionary",), "--dictionary is for --hand-alignment"),
-        (("--alignment-factors", "target-hmm"), "--alignment-factors is for --hand-alignment"),
-        (("--hand-alignment-format", "talp"), "--hand-alignment-format is for --hand-alignment"),
+        (("--save-model", "m"), "--save-model belongs to --hand-alignment; leave it out"),
+        (("--dictionary",), "--dictionary belongs to --hand-alignment; leave it out"),
+        (
+            ("--alignment-factors", "target-hmm"),
+            "--alignment-factors belongs to --hand-alignment; leave it out",
+        ),
+        (
+            ("--hand-alignment-format", "talp"),
+            "--hand-alignment-format belongs to --hand-alignment; leave it out",
+        ),
         (("--hand-alignment", LINKS, "-m", "m"), "leave out --hand-alignment, or -m"),
-        (("--hand-alignment", LINKS, "--symmetrize", "union"), "leave out --method and --symmetrize"),
+        (
+            ("--hand-alignment", LINKS, "--symmetrize", "union"),
+            "--hand-alignment belongs to --symmetrize threshold; leave it out with --symmetrize union",
+        ),
         (("--hand-alignment", LINKS, "--alignment-factors", "x"), "known: fertility, target-hmm"),
         (("--hand-alignment", "-"), "cannot be - (standard input)"),
         (("--hand-alignment", "no-such-file"), "no-such-file"),

@@ -90,19 +90,28 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("train", SAMPLE, "--iterations", "3"), "--iterations belongs to --order 2 and --joint-tags"),
+        (
+            ("train", SAMPLE, "--iterations", "3"),
+            "--iterations belongs to --order 2, --joint-tags; leave it out",
+        ),
         (
             ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
             "--cutoff makes small models of first order only",
         ),
         (("train", "-", "--dev", "-"), "only one file can be -"),
-        (("tag", "--train", SAMPLE, "--backend", "dask"), "--backend is for tagging, not for --train"),
+        (
+            ("tag", "--train", SAMPLE, "--backend", "dask"),
+            "--backend belongs to -m; leave it out with --train",
+        ),
         (
             ("biparse", "train", *PAIR, "--source-model", "x", "--factors", "synch", "--epochs", "3"),
             "--epochs",
         ),
         (("draw", SAMPLE), "found no format in the name"),
-        (("biparse", "parse", "-m", "x", *PAIR, "--link-threshold", "0.3"), "--link-threshold is for --al"),
+        (
+            ("biparse", "parse", "-m", "x", *PAIR, "--link-threshold", "0.3"),
+            "--link-threshold belongs to --al",
+        ),
     ],
 )
 def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
@@ -127,7 +136,7 @@ TRAININGS = [
         ("none/model", "none/model: cannot be written: No such file or directory"),
         (".", ".: found a directory, expected a file to write"),
         ("-", "a model is not written to standard output; give -o MODEL"),
-        (SAMPLE, f"found {SAMPLE} as a file to read and as the model to write"),
+        (SAMPLE, f"found {SAMPLE} as a file to read and as one to write"),
     ],
 )
 def test_where_a_model_goes_is_checked_before_it_is_trained(run_cli, monkeypatch, command, output, message):

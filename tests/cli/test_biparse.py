@@ -137,7 +137,11 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         ("", (), "hand:1: found no alignment"),
         ("\n" * 40, (), "hand: found no link in 40 alignments, expected links by hand"),
         ("0-0\n" * 91, (), "hand:91: found the links of pair 91"),
-        ("0-0\n", ("--factors", "synch"), "learns no joint weights; leave out --hand-alignment"),
+        (
+            "0-0\n",
+            ("--factors", "synch"),
+            "--hand-alignment belongs to --factors all, mono; leave it out with --factors synch",
+        ),
         ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
     ],
 )
@@ -236,7 +240,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "expected a whole number, 1 or more")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--method", "x"), "known: co-training, noisy-channel")
     rounds = ("--method", "noisy-channel", "--rounds", "2")
-    assert_one_line(run_cli(*cotrain, "-m", models[1], *rounds), "--rounds is for --method co-training")
+    assert_one_line(run_cli(*cotrain, "-m", models[1], *rounds), "--rounds belongs to --method co-training")
     assert parser.read_bytes() == before
 
 

@@ -205,7 +205,7 @@ def test_calibration_needs_probabilities(run_cli, files):
 def test_calibration_is_of_one_system(run_cli, files):
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration", "--versus", files["other"])
     assert outcome.code == 2
-    assert "leave out --versus and --by" in outcome.err
+    assert "--versus belongs to scores of trees, --tags; leave it out with --calibration" in outcome.err
 
 
 # The same text, "zum" left whole and both sentences in one.
@@ -302,7 +302,12 @@ def test_alignments(run_cli, tmp_path):
         ("\n", "0-0\n", (), "gold: found no link, expected links to score against"),
         ("0:0\n", "0-0\n", (), "gold:1: found '0:0', expected links like 0-2"),
         ("0-0\n", "0-0\n", ("--gold-format", "giza"), "unknown alignment format 'giza'; known: pharaoh"),
-        ("0-0\n", "0-0\n", ("--by", "tag"), "--by is for trees, not for --alignments"),
+        (
+            "0-0\n",
+            "0-0\n",
+            ("--by", "tag"),
+            "--by belongs to scores of trees; leave it out with --alignments",
+        ),
     ],
 )
 def test_alignments_that_do_not_fit(run_cli, tmp_path, gold, system, options, message):
@@ -315,8 +320,8 @@ def test_alignments_that_do_not_fit(run_cli, tmp_path, gold, system, options, me
 
 def test_options_that_do_not_go_together(run_cli, files):
     for option, message in (
-        (("--gold-format", "talp"), "--gold-format is for --alignments"),
-        (("--tags", "--by", "tag"), "--tags scores no trees; leave out --by"),
+        (("--gold-format", "talp"), "--gold-format belongs to --alignments"),
+        (("--tags", "--by", "tag"), "--by belongs to scores of trees; leave it out with --tags"),
     ):
         outcome = run_cli("eval", files["gold"], files["system"], *option)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)

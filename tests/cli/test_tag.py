@@ -78,9 +78,12 @@ def test_raw_text_in_training(files, run_cli):
     ("arguments", "message"),
     [
         (["-m", "MODEL", "--split-contractions", "TREEBANK"], "--split-contractions is for plain text"),
-        (["-m", "MODEL", "--dev", "x"], "--dev is for --train"),
+        (["-m", "MODEL", "--dev", "x"], "--dev belongs to --train; leave it out with -m"),
         (["--train", "TREEBANK"], "give -o MODEL"),
-        (["--train", "TREEBANK", "-o", "x", "--jobs", "2"], "--jobs is for tagging, not for --train"),
+        (
+            ["--train", "TREEBANK", "-o", "x", "--jobs", "2"],
+            "--jobs belongs to -m; leave it out with --train",
+        ),
         (["-m", "missing.model", "TREEBANK"], "missing.model"),
         ([], "one of the arguments"),
     ],

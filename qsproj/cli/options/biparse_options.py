@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.cli.options.common import add_seed, add_workers, number, whole_number
+from qsproj.cli.options.common import add_number, add_seed, add_whole_number, add_workers
 from qsproj.cli.options.hand_alignments import add_link_learning
 from qsproj.cli.options.pair_files import add_pair_files
+from qsproj.cli.options.ways import declare_ways
+from qsproj.models.joint.joint_options import LINK_THRESHOLD, JointTrainingOptions
 
 METHODS = ("co-training", "noisy-channel")
+
+# What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
+_LEARNING = (
+    *("epochs", "target_weights"),
+    *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
+)
+FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
+HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
+OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
+METHOD_WAYS = {"--method co-training": ("rounds",), "--method noisy-channel": ()}
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
 _PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
@@ -48,8 +60,8 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--target-weights",
         default="fixed",
         metavar="NAME",
-        help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, "
-        "which was less accurate on dev data",
+        help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, as "
+        "in the thesis (4.7.3), which was less accurate on dev data",
     )
     train.add_argument(
         "--features",
@@ -57,15 +69,12 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="what the target parser reads of a word, as in `qsproj train`: words, for text that only a "
         "tagger has seen; morphology (default where the trees have lemmas, XPOS or FEATS)",
     )
-    train.add_argument(
-        "--epochs",
-        type=whole_number(least=1),
-        default=None,
-        metavar="N",
-        help="passes over the pairs (default: 10)",
+    add_whole_number(
+        train, "--epochs", least=1, default=JointTrainingOptions().epochs, help="passes over the pairs"
     )
     add_link_learning(train)
     add_seed(train)
+    declare_ways(train, FACTOR_WAYS, HAND_WAYS)
 
 
 def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -75,13 +84,17 @@ def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
     parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
     parse.add_argument("--alignment-output", metavar="FILE", help="also write links, as i-j:p")
-    parse.add_argument(
+    add_number(
+        parse,
         "--link-threshold",
-        type=number(least=0, most=1),
+        least=0.0,
+        most=1.0,
         metavar="P",
-        help="least probability of the links that are written (default: 0.5)",
+        default=LINK_THRESHOLD,
+        help="least probability of the links that are written",
     )
     add_workers(parse)
+    declare_ways(parse, OUTPUT_WAYS)
 
 
 def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -108,13 +121,15 @@ def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser])
         help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
         "learn target trees that explain the source trees",
     )
-    cotrain.add_argument(
+    add_whole_number(
+        cotrain,
         "--rounds",
-        type=whole_number(least=1),
-        metavar="N",
-        help="of co-training: how often the joint model teaches the other, and is renewed by it (default: 1)",
+        least=1,
+        default=1,
+        help="of co-training: how often the joint model teaches the other, and is renewed by it",
     )
     add_seed(cotrain)
+    declare_ways(cotrain, METHOD_WAYS)
 
 
 def _add_action(

@@ -9,16 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qsproj.alignment.reading import is_conllu, read_word_pairs
-from qsproj.alignment.symmetrize import THRESHOLD
-from qsproj.cli.options.common import add_seed, check_outputs_differ, workers_of
+from qsproj.cli.options.common import add_seed, workers_of
 from qsproj.cli.options.hand_alignments import (
     add_link_learning,
     alignment_families,
-    check_hand_alignment_format,
 )
-from qsproj.cli.options.pair_files import check_keeps_inputs
+from qsproj.cli.options.ways import refuse_unread
 from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.files import check_can_be_written
+from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, counted
@@ -26,8 +24,12 @@ from qsproj.errors import UsageError, counted
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_alignment import LinkChooser
 
-# The method whose links are chosen among: others say nothing of how likely a link is.
-PROPOSING = "hmm"
+# What makes links be chosen: among those of a method that says how likely each is.
+CHOICE = ("hand_alignment", "model")
+# What is read of learning from hand alignments only where there are any.
+LEARNING_WAYS = {
+    "--hand-alignment": ("hand_alignment_format", "alignment_factors", "dictionary", "save_model")
+}
 
 
 def add_choosing(parser: argparse.ArgumentParser) -> None:
@@ -50,25 +52,11 @@ def chooses(options: argparse.Namespace) -> bool:
     UsageError
         When options do not go together.
     """
-    check_hand_alignment_format(options)
-    if options.hand_alignment is None:
-        for given, name in (
-            (options.save_model, "--save-model"),
-            (options.alignment_factors, "--alignment-factors"),
-            (options.dictionary, "--dictionary"),
-        ):
-            if given:
-                raise UsageError(f"{name} is for --hand-alignment; leave it out")
-        if options.model is None:
-            return False
-    elif options.model is not None:
+    by_hand = options.hand_alignment is not None
+    refuse_unread(options, LEARNING_WAYS, "--hand-alignment" if by_hand else None)
+    if by_hand and options.model is not None:
         raise UsageError("-m chooses links by what was learned before; leave out --hand-alignment, or -m")
-    if options.method != PROPOSING or options.symmetrize not in (None, THRESHOLD):
-        raise UsageError(
-            f"with hand alignments, links are chosen among those that {PROPOSING} proposes; leave out "
-            "--method and --symmetrize"
-        )
-    return True
+    return by_hand or options.model is not None
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
@@ -83,7 +71,6 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     """
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 
-    _check_outputs(options)
     families = alignment_families(options)
     chooser = _loaded(options.model) if options.model else None
     sides = list(_sides(options))
@@ -130,16 +117,6 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         )
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Raise UsageError, before anything is learned, when links or model cannot be written."""
-    check_outputs_differ(options.output, options.save_model)
-    if options.save_model == "-":
-        raise UsageError("a model is not written to standard output; name a file for --save-model")
-    check_keeps_inputs(options.save_model, options.source, options.target, options.hand_alignment)
-    for path in (options.output, options.save_model):
-        check_can_be_written(path)
-
-
 def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sentence | None]]:
     """Read the sentences of both sides, with their tags where they have any; None is a line without words."""
     languages = tuple(options.tokenize) if options.tokenize else None
@@ -158,7 +135,7 @@ def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) 
     from qsproj.corpus.hand_alignments import read_hand_alignments
 
     return read_hand_alignments(
-        options.hand_alignment, options.hand_alignment_format or "pharaoh", sizes=sizes
+        options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes=sizes
     )
 
 

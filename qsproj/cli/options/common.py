@@ -7,15 +7,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_before, lines_in
-from qsproj.corpus.files import check_can_be_written, name_of
+from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError, UsageError
+from qsproj.errors import DataError, SentenceError
 
 if TYPE_CHECKING:
     from qsproj.parallel import Workers
@@ -92,40 +91,6 @@ def _with_default(help: str, default: float | None) -> str:
     return help if default is None else f"{help} (default: {default:g})"
 
 
-def check_one_standard_input(*paths: str | None) -> None:
-    """Raise UsageError when more than one of the files to read is ``-``, the standard input."""
-    if paths.count("-") > 1:
-        raise UsageError("only one file can be - (standard input); name files for the rest")
-
-
-def check_outputs_differ(*paths: str | None) -> None:
-    """Raise UsageError when two of the files to write are the same; None is no file."""
-    seen: set[Path | str] = set()
-    for path in paths:
-        if path is None:
-            continue
-        place = path if path == "-" else Path(path).resolve()
-        if place in seen:
-            raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
-        seen.add(place)
-
-
-def check_model_output(path: str, *inputs: str | None) -> None:
-    """Check where a model is to be written, before it is trained.
-
-    Raises
-    ------
-    UsageError
-        When it is the standard output or one of the files to read, or cannot be written.
-    """
-    if path == "-":
-        raise UsageError("a model is not written to standard output; give -o MODEL")
-    for other in inputs:
-        if other not in (None, "-") and Path(other).resolve() == Path(path).resolve():
-            raise UsageError(f"found {path} as a file to read and as the model to write; name another -o")
-    check_can_be_written(path)
-
-
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
     parser.add_argument(
@@ -146,14 +111,14 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 def read_all(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other."""
-    return itertools.chain.from_iterable(read_conllu(path) for path in paths)
+    return itertools.chain.from_iterable(read_sentences(path) for path in paths)
 
 
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other; a word without UPOS is an error that names its line."""
     for path in paths:
         line = 1
-        for sentence in read_conllu(path):
+        for sentence in read_sentences(path):
             if UNSPECIFIED in sentence.upos:
                 word = sentence.upos.index(UNSPECIFIED)
                 raise DataError(
@@ -174,7 +139,7 @@ def located(path: str) -> Iterator[Iterator[Sentence]]:
 
     def sentences() -> Iterator[Sentence]:
         nonlocal line
-        for sentence in read_conllu(path):
+        for sentence in read_sentences(path):
             yield sentence
             line += lines_in(sentence)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.errors import UsageError, unknown_name
+from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of
+from qsproj.errors import unknown_name
 
 # The values of --alignment-factors, and what they add to ALIGN, SOURCEFERT and TARGETFERT.
 FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",)}
@@ -20,7 +21,9 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
         "not there false, possible ones hidden; those that are no candidates are counted and teach nothing",
     )
     group.add_argument(
-        "--hand-alignment-format", metavar="NAME", help="pharaoh (default), talp, naacl, naacl-zero, tsv"
+        "--hand-alignment-format",
+        metavar="NAME",
+        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
     )
     group.add_argument(
         "--alignment-factors",
@@ -49,9 +52,3 @@ def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
     if name not in FACTORS:
         raise unknown_name("alignment factors", name, list(FACTORS))
     return FACTORS[name]
-
-
-def check_hand_alignment_format(options: argparse.Namespace) -> None:
-    """Raise UsageError when a format is named of no file."""
-    if options.hand_alignment_format is not None and options.hand_alignment is None:
-        raise UsageError("--hand-alignment-format is for --hand-alignment; leave it out")

@@ -11,7 +11,18 @@ from qsproj import __version__
 # Options that do not change a model: who computes, and what else is written.
 _WITHOUT_EFFECT = frozenset(
     {
-        *("run", "command", "output", "jobs", "backend", "scheduler", "checkpoint", "resume", "trees"),
+        *(
+            "run",
+            "read_by_some",
+            "command",
+            "output",
+            "jobs",
+            "backend",
+            "scheduler",
+            "checkpoint",
+            "resume",
+            "trees",
+        ),
         *("work", "report", "save_model"),
     }
 )

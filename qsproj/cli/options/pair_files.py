@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairing import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceLengthError, UsageError
+from qsproj.errors import DataError, SentenceLengthError
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
@@ -26,22 +25,17 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, metavar="FILE", help="source sentences, CoNLL-U")
     parser.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
     parser.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
+    add_alignment_format(parser)
+
+
+def add_alignment_format(parser: argparse.ArgumentParser) -> None:
+    """Add ``--alignment-format``."""
     parser.add_argument(
         "--alignment-format",
-        default="pharaoh",
+        default=DEFAULT_ALIGNMENT_FORMAT,
         metavar="NAME",
-        help="pharaoh (default), talp, naacl, naacl-zero, tsv",
+        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
     )
-
-
-def check_keeps_inputs(output: str | None, *inputs: str | None) -> None:
-    """Raise UsageError when a file to write would take the place of one to read; None is no file."""
-    # Only of regular files: a terminal may be both.
-    if output is None or output == STANDARD_INPUT or not Path(output).is_file():
-        return
-    for path in inputs:
-        if path is not None and Path(path).resolve() == Path(output).resolve():
-            raise UsageError(f"found {output} as a file to read and as one to write; name another")
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
@@ -98,7 +92,7 @@ def _line_of(sentence: Sentence, path: str) -> int | None:
     if path == STANDARD_INPUT:
         return None
     line = 1
-    for other in read_conllu(path):
+    for other in read_sentences(path):
         if other.layout == sentence.layout:
             return line
         line += lines_in(other)

@@ -14,16 +14,14 @@ from qsproj.errors import UsageError
 Ways = Mapping[str, Collection[str]]
 
 
-def declare_ways(parser: argparse.ArgumentParser, ways: Ways) -> None:
-    """Note, of each option in the table, how it is written and what it is unless given.
+def declare_ways(parser: argparse.ArgumentParser, *tables: Ways) -> None:
+    """Note, of each option in the tables, how it is written and what it is unless given.
 
-    Called when the parser has all its options; the table names them as ``argparse`` does.
+    Called when the parser has all its options; the tables name them as ``argparse`` does.
     """
-    named = {name for reads in ways.values() for name in reads}
+    named = sorted({name for ways in tables for reads in ways.values() for name in reads})
     written = {action.dest: _written(action) for action in parser._actions if action.dest in named}
-    parser.set_defaults(
-        read_by_some={name: (written[name], parser.get_default(name)) for name in sorted(named)}
-    )
+    parser.set_defaults(read_by_some={name: (written[name], parser.get_default(name)) for name in named})
 
 
 def _written(action: argparse.Action) -> str:
@@ -31,20 +29,31 @@ def _written(action: argparse.Action) -> str:
     return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
-def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str) -> None:
+def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:
     """Check that the way that was chosen reads every option that was given.
 
     Who gives an option its default changes nothing, and may.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of a parser for which :func:`declare_ways` was called.
+    ways : mapping of str to collection of str
+    chosen : str or None
+        A key of ``ways``; None: none of these ways was asked for.
 
     Raises
     ------
     UsageError
         For the first option that goes unread; it names the ways that read it.
     """
-    for name, (written, default) in options.read_by_some.items():
-        if name not in ways[chosen] and getattr(options, name) != default:
-            readers = [way for way, reads in ways.items() if name in reads]
-            raise UsageError(f"{written} belongs to {_listed(readers)}; leave it out with {chosen}")
+    read = ways[chosen] if chosen is not None else ()
+    for name in sorted({name for reads in ways.values() for name in reads}.difference(read)):
+        written, default = options.read_by_some[name]
+        if getattr(options, name) != default:
+            readers = _listed([way for way, reads in ways.items() if name in reads])
+            here = "" if chosen is None else f" with {chosen}"
+            raise UsageError(f"{written} belongs to {readers}; leave it out{here}")
 
 
 def _listed(ways: Sequence[str]) -> str:

@@ -11,6 +11,8 @@ from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
 SYNCH = "SYNCH"
 SOURCE_TREES = ("joint", "best", "observed")
+# The fewest expected errors.
+LINK_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

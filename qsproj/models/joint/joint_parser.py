@@ -19,7 +19,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.joint.joint_inference import JointBeliefs, infer_jointly
-from qsproj.models.joint.joint_options import SOURCE_TREES, SYNCH, JointOptions
+from qsproj.models.joint.joint_options import LINK_THRESHOLD, SOURCE_TREES, SYNCH, JointOptions
 from qsproj.models.joint.joint_sides import observed_side, pruned_side
 from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_weights import (
@@ -32,7 +32,6 @@ from qsproj.models.joint.joint_weights import (
 from qsproj.models.storage import Made, nested, save_model, under
 
 KIND = "joint-parser"
-LINK_THRESHOLD = 0.5
 
 Arrays = dict[str, NDArray[Any]]
 

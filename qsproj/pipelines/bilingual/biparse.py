@@ -18,8 +18,8 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
-from qsproj.models.joint.joint_parser import LINK_THRESHOLD, JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint.joint_options import LINK_THRESHOLD, SYNCH, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import JointExample, train_joint_weights
 from qsproj.models.joint.joint_weights import JointWeights

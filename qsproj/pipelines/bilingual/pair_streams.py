@@ -8,7 +8,8 @@ from itertools import islice
 
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError
-from qsproj.models.joint.joint_parser import LINK_THRESHOLD, JointParser, ParsedPair
+from qsproj.models.joint.joint_options import LINK_THRESHOLD
+from qsproj.models.joint.joint_parser import JointParser, ParsedPair
 from qsproj.models.storage import load_model_of
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import parse_pairs
