@@ -96,7 +96,7 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
         ),
         (
             ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
-            "--cutoff makes small models of first order only",
+            "--cutoff belongs to --order 1; leave it out with --order 2",
         ),
         (("train", "-", "--dev", "-"), "only one file can be -"),
         (

@@ -80,6 +80,11 @@ RUNGS = (
         lambda pairs: project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS),
     ),
     Rung(
+        "QG + EM, as in the thesis",
+        "--method qg --start uniform --iterations 50 --min-linked 0",
+        lambda pairs: project_qg(pairs, training=QgOptions(start="uniform", iterations=50, min_linked=0.0)),
+    ),
+    Rung(
         "QG + EM",
         "--method qg",
         lambda pairs: project_qg(pairs, training=QgOptions()),
@@ -92,7 +97,7 @@ THESIS = {
     "EM": {"de": 30.2, "es": 25.6},
     "hard": {"de": 66.2, "es": 59.1},
     "hard + EM, as in the thesis": {"de": 58.6, "es": 53.0},
-    "QG + EM": {"de": 68.5, "es": 64.8},
+    "QG + EM, as in the thesis": {"de": 68.5, "es": 64.8},
 }
 
 DIRECT_IN_THESIS = ("*Spanish, thesis*", "64.3", "28.4", "72.0", "30.8")
