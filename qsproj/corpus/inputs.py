@@ -127,3 +127,6 @@ class _Replayed:
 
     def readline(self) -> str:
         return next(self._lines, "")
+
+    def read(self) -> str:
+        return "".join(self._lines)
