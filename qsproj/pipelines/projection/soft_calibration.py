@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.pipelines.projection.soft_evidence import pooled_evidence
-from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.pipelines.translations import Translations
 
 # Temperatures tried, each a tenth above the last, and shares of right evidence.
 TEMPERATURES = np.exp(np.arange(-0.5, 2.0, 0.1))

@@ -10,7 +10,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.soft_grammar import weighed
-from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.pipelines.translations import Translations
 
 UNLABELLED = "_"
 # Evidence above which an arc takes a relation of the source arcs.

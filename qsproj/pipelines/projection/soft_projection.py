@@ -33,7 +33,7 @@ from qsproj.pipelines.projection.soft_calibration import fit_temperature
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence, pooled_relations
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior
 from qsproj.pipelines.projection.soft_selection import choose_pairs
-from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 from qsproj.training.objectives import EvidenceLikelihood
 

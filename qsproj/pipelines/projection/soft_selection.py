@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from qsproj.conventions import Scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.pipelines.projection.soft_evidence import pooled_evidence
-from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.pipelines.translations import Translations
 
 # Lengths of target sentences at which a band begins; the last is where the last band ends. Agreement falls
 # with length: without bands, only the shortest sentences would be chosen.

@@ -34,7 +34,7 @@ from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.projection.soft_selection import MIN_COVERAGE
-from qsproj.pipelines.projection.soft_sources import Translations
+from qsproj.pipelines.translations import Translations
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table
