@@ -12,6 +12,10 @@ COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL"
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(1, 10)
 COLUMN_COUNT = len(COLUMN_NAMES)
 UNSPECIFIED = "_"
+UNIVERSAL_TAGS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
+    *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+)
 
 
 def cells_of(rows: Sequence[str]) -> list[str]:

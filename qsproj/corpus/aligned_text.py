@@ -1,0 +1,81 @@
+"""CoNLL-U and its translation as plain text, one sentence a line, with the links between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import lines_in, sentence_from_words
+from qsproj.corpus.files import name_of, open_text
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.text import tokenize
+from qsproj.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """Sentence pairs whose target is text, paired by order; read anew each time they are iterated.
+
+    Attributes
+    ----------
+    source : str
+        CoNLL-U.
+    target : str
+        Text with a line for each sentence of the source; a blank one is the word ``_``, as for `qsproj tag`.
+    alignment, alignment_format : str
+        Word links, in the order of the sentences.
+    language : str or None
+        By which the text is cut into words; None: at white space.
+    """
+
+    source: str
+    target: str
+    alignment: str
+    alignment_format: str = "pharaoh"
+    language: str | None = None
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time; the files are read in step.
+
+        Raises
+        ------
+        UsageError
+            When a file cannot be opened or the format is unknown.
+        DataError
+            When there are not as many sentences as lines; as in :func:`read_alignments`.
+        """
+        current: deque[tuple[Sentence, Sentence]] = deque()
+
+        def sizes() -> Iterator[tuple[int, int]]:
+            for source, target in self._sentences():
+                current.append((source, target))
+                yield len(source), len(target)
+
+        for alignment in read_alignments(self.alignment, self.alignment_format, sizes()):
+            source, target = current.popleft()
+            yield SentencePair(source, target, alignment)
+
+    def _sentences(self) -> Iterator[tuple[Sentence, Sentence]]:
+        source_line = 1
+        with open_text(self.target) as lines:
+            for number, (source, line) in enumerate(zip_longest(read_conllu(self.source), lines), start=1):
+                if source is None or line is None:
+                    raise self._unequal(number, source_line, more_text=source is None)
+                words = tokenize(line, self.language) if self.language else line.split()
+                yield source, sentence_from_words(words or [UNSPECIFIED])
+                source_line += lines_in(source)
+
+    def _unequal(self, number: int, source_line: int, *, more_text: bool) -> DataError:
+        longer, shorter = (self.target, self.source) if more_text else (self.source, self.target)
+        return DataError(
+            name_of(longer),
+            number if more_text else source_line,
+            found=f"sentence {number}, but only {number - 1} in {name_of(shorter)}",
+            expected="as many on either side",
+            remedy="check that both hold the same sentences, in the same order",
+        )
