@@ -15,6 +15,7 @@ from qsproj.corpus.words import words_of
 
 # Key in MISC of the probability of a word's arc.
 ARC_PROBABILITY = "ArcProb"
+TAG_PROBABILITY = "TagProb"
 
 
 def sentence_from_words(

@@ -67,10 +67,15 @@ def parse_stream(
 
 
 def tag_stream(
-    model: str, sentences: Iterable[Sentence], *, workers: Workers = THIS_PROCESS
+    model: str,
+    sentences: Iterable[Sentence],
+    *,
+    confidence: bool = False,
+    workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
-    return _stream(load_tags, model, _tagged, sentences, "input", lines_in, workers)
+    apply = partial(_tagged, confidence=confidence)
+    return _stream(load_tags, model, apply, sentences, "input", lines_in, workers)
 
 
 def one_line(sentence: Sentence) -> int:
@@ -90,8 +95,8 @@ def _parsed(
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
 
 
-def _tagged(tagger: Tagger, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    return map(tagger.tag, sentences)
+def _tagged(tagger: Tagger, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
+    return (tagger.tag(sentence, confidence=confidence) for sentence in sentences)
 
 
 def _stream(

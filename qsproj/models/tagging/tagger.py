@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
@@ -128,10 +128,19 @@ class Tagger:
             viterbi(self._emissions(forms), self.transitions, tags)
         return tuple([self.tags[tag] for tag in tags.tolist()])
 
-    def tag(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with its UPOS replaced and everything else as it was."""
+    def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
+        """Return the sentence with its UPOS replaced and everything else as it was.
+
+        With ``confidence``, MISC says how probable each word's tag is: ``TagProb=0.9876``.
+        """
         check_sentence(sentence, most=None)
-        return with_columns(sentence, upos=self.tag_words(sentence.forms))
+        tags = self.tag_words(sentence.forms)
+        tagged = with_columns(sentence, upos=tags)
+        if not confidence:
+            return tagged
+        columns = [self.tags.index(tag) for tag in tags]
+        probabilities = self.tag_distribution(sentence)[np.arange(len(sentence)), columns]
+        return with_probabilities(tagged, TAG_PROBABILITY, probabilities)
 
     def parse(self, sentence: Sentence) -> Sentence:
         """Do what :meth:`tag` does, under the name that every model answers to."""
@@ -139,11 +148,16 @@ class Tagger:
 
     def tag_distribution(self, sentence: Sentence) -> NDArray[np.float64]:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
-        marginals = np.empty((len(sentence), len(self.tags)))
-        if len(sentence):
-            posterior(
-                self._emissions(sentence.forms), self.transitions, marginals, np.zeros_like(self.transitions)
-            )
+        return self._marginals(self._emissions(sentence.forms))
+
+    def distribution_within(self, forms: tuple[str, ...], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""
+        return self._marginals(np.where(allowed, self._emissions(forms), -np.inf))
+
+    def _marginals(self, emissions: NDArray[np.float64]) -> NDArray[np.float64]:
+        marginals = np.empty_like(emissions)
+        if len(emissions):
+            posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
 
     def _emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:

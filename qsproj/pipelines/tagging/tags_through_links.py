@@ -1,0 +1,216 @@
+"""Tags through links: a tagger of a language without tagged text, from tagged translations of it.
+
+Links bring tags; types and script settle which of them a word may have; the chain CRF learns from the
+weighted sets that are left. Few tagged sentences, where there are some, correct what translations get wrong.
+
+Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
+part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from qsproj.corpus.lexicon import Lexicon
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import counted
+from qsproj.features.tagging import templates_with
+from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.pipelines.tagging.few_tagged import FewTagged
+from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
+from qsproj.pipelines.tagging.tag_evidence import (
+    allowed_tags,
+    corrected,
+    log_evidence,
+    type_sets,
+    type_shares,
+)
+from qsproj.pipelines.translations import Translations
+from qsproj.progress import track
+
+# One sentence of so many is not learned from, but used to say how well tagger and links agree.
+HELD_OUT = 100
+# Votes of this weight are what the report calls evidence.
+EVIDENT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagProjectionOptions:
+    """How a tagger is learned through links; chosen on development files, see docs/tags-through-links.md.
+
+    Attributes
+    ----------
+    sentences : int
+        Learn from this many at most.
+    covered : float
+        Share of the words of such a sentence that must be linked.
+    shortest, longest : int
+        How many words it may have.
+    least : float
+        Share of a type's links that makes a tag one of its set.
+    link_weight : float
+        How far a word's own links decide among the tags of its type's set; 0: not at all.
+    training : SetTrainingOptions
+        Of the tagger.
+    tagged_strength : float
+        Weight of a tagged sentence against 1 for one of the bitext.
+    tuning : SetTrainingOptions
+        Of the tagger on tagged sentences alone, at the end.
+    """
+
+    sentences: int = 60000
+    covered: float = 0.5
+    shortest: int = 5
+    longest: int = 49
+    least: float = 0.25
+    link_weight: float = 0.3
+    training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
+    tagged_strength: float = 5.0
+    tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedTagger:
+    """A tagger of the target language, and what there is to say of how it came about.
+
+    Attributes
+    ----------
+    tagger : Tagger
+    report : tuple of str
+        Lines for the user.
+    """
+
+    tagger: Tagger
+    report: tuple[str, ...]
+
+
+def project_tags(
+    corpus: Iterable[Translations],
+    *,
+    rng: np.random.Generator,
+    tagged: Sequence[Sentence] = (),
+    lexicon: Lexicon | None = None,
+    language: str | None = None,
+    options: TagProjectionOptions | None = None,
+) -> ProjectedTagger:
+    """Train a tagger of the target language.
+
+    Parameters
+    ----------
+    corpus : iterable of Translations
+        Sources with UPOS, the target's words, links with probabilities as weights; gone through once.
+    rng : numpy.random.Generator
+        Picks and orders sentences; the same seed gives the same model.
+    tagged : sequence of Sentence
+        Target sentences with UPOS on every word, as few as there are; their multiword tokens tell how those
+        of the corpus are split.
+    lexicon : mapping or None
+        The tags that words may have.
+    language : str or None
+        Kept in the model, to tokenise plain text with.
+
+    Raises
+    ------
+    UsageError
+        When the target is empty, the source has no UPOS, no word has a link, or a word of ``tagged`` no UPOS.
+
+    Notes
+    -----
+    Memory: about 800 bytes for each target word. Time: O(epochs words).
+    """
+    options, lexicon = options or TagProjectionOptions(), lexicon or {}
+    few = FewTagged.of(tagged)
+    text = read_linked_text(
+        track(corpus, "reading links", unit="pair"),
+        more_tags={*few.tags, *(tag for of_word in lexicon.values() for tag in of_word)},
+        contractions=few.contractions,
+    )
+    chosen, held_out = choose_sentences(text, rng=rng, options=options)
+    allowed = allowed_tags(text, lexicon)
+    shares = corrected(type_shares(text, text.votes, allowed), text, few.counts)
+    sets = type_sets(shares, allowed, least=options.least)
+    evidence = log_evidence(text, sets, link_weight=options.link_weight)
+    learner = _Learner(text, few, FeatureExtractor(templates_with(()), {}), rng, options)
+    tagger = learner.train(chosen, evidence)
+    report = (
+        summary(text),
+        f"learned from {counted(len(chosen), 'sentence')} of {counted(len(text.sentences), 'sentence')}"
+        + (f" and {len(few.sentences)} tagged" if few.sentences else ""),
+        f"held-out evidence: {100 * agreement(tagger, text, held_out):.1f}% of words are tagged as linked",
+    )
+    return ProjectedTagger(replace(tagger, contractions=few.contractions, language=language), report)
+
+
+@dataclass(frozen=True, slots=True)
+class _Learner:
+    """What stays the same between rounds of training."""
+
+    text: LinkedText
+    few: FewTagged
+    extractor: FeatureExtractor
+    rng: np.random.Generator
+    options: TagProjectionOptions
+
+    def train(self, chosen: Sequence[int], evidence: LogEvidence) -> Tagger:
+        """Train on sentences of the bitext with their evidence and on tagged ones; then on these alone."""
+        text, options = self.text, self.options
+        examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
+        examples += self.few.examples(text.tags, strength=options.tagged_strength)
+        tagger = train_on_sets(
+            examples, tags=text.tags, extractor=self.extractor, rng=self.rng, options=options.training
+        )
+        if not self.few.sentences:
+            return tagger
+        return train_on_sets(
+            self.few.examples(text.tags, strength=1.0),
+            tags=text.tags,
+            extractor=self.extractor,
+            rng=self.rng,
+            options=options.tuning,
+            start=tagger,
+        )
+
+
+def choose_sentences(
+    text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
+) -> tuple[list[int], list[int]]:
+    """Return the sentences to learn from, and those held out to judge by; both in the order of the text.
+
+    Where none is covered as asked for, as in a bitext of a few lines, all that are not held out are chosen.
+    """
+    lengths = np.diff(text.starts)
+    linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
+    covered = np.diff(linked[text.starts]) >= options.covered * lengths
+    fits = covered & (lengths >= options.shortest) & (lengths <= options.longest)
+    held_out = np.arange(len(lengths)) % HELD_OUT == HELD_OUT - 1
+    usable = np.nonzero(fits & ~held_out)[0]
+    if not len(usable):
+        usable = np.nonzero(~held_out)[0]
+    chosen = np.sort(rng.permutation(usable)[: options.sentences])
+    return chosen.tolist(), np.nonzero(fits & held_out)[0].tolist()
+
+
+def summary(text: LinkedText) -> str:
+    """Say how far links reach."""
+    words = len(text.types)
+    evident = np.mean(text.votes.sum(axis=1) >= EVIDENT)
+    return (
+        f"{counted(words, 'target word')} of {counted(len(text.vocabulary), 'type')}: "
+        f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
+    )
+
+
+def agreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> float:
+    """Return the share of words with evidence whose tag most of it is for; NaN without any."""
+    agreed = total = 0
+    for sentence in sentences:
+        votes = text.votes[text.words_of(sentence)]
+        for tag, row in zip(tagger.tag_words(text.sentences[sentence]), votes, strict=True):
+            if row.sum() >= EVIDENT:
+                total += 1
+                agreed += text.tags[int(row.argmax())] == tag
+    return agreed / total if total else float("nan")

@@ -1,0 +1,91 @@
+"""Votes, scripts and lexicons: which tags they leave, and with what weight."""
+
+import numpy as np
+import pytest
+
+from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.script_tags import allowed_by_script
+from qsproj.pipelines.tagging.tag_evidence import (
+    allowed_tags,
+    corrected,
+    log_evidence,
+    type_sets,
+    type_shares,
+)
+from tests.pipelines.tagging.made_bitext import made_pairs
+
+TAGS = ("ADJ", "NOUN", "NUM", "PROPN", "PUNCT", "SYM", "VERB")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("!", {"PUNCT", "SYM"}),
+        ("»", {"PUNCT", "SYM"}),
+        ("%", {"PUNCT", "SYM"}),
+        ("。", {"PUNCT", "SYM"}),
+        ("1,5", {"NUM"}),
+        ("٣", {"NUM"}),
+        ("20.", {"ADJ", "NOUN", "NUM", "SYM", "VERB", "PROPN"}),
+        ("haus", {"ADJ", "NOUN", "NUM", "SYM", "VERB"}),
+        ("Haus", {"ADJ", "NOUN", "NUM", "SYM", "VERB", "PROPN"}),
+        ("北京", {"ADJ", "NOUN", "NUM", "SYM", "VERB", "PROPN"}),
+    ],
+)
+def test_scripts_settle_signs_numbers_and_capitals(form, expected):
+    assert allowed_by_script(form, TAGS) == expected
+
+
+@pytest.fixture(scope="module")
+def text():
+    return read_linked_text((pair,) for pair in made_pairs(100, wrong=0.1))
+
+
+def test_votes_are_powers_of_link_probabilities():
+    text = read_linked_text((pair,) for pair in made_pairs(3))
+    assert text.links == len(text.types) == text.starts[-1]
+    assert np.allclose(text.votes.max(axis=1), 0.95**4)
+    assert np.count_nonzero(text.votes) == len(text.types)
+
+
+def test_shares_add_up_and_lean_on_lower_case(text):
+    shares = type_shares(text, text.votes, allowed_tags(text, {}))
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    word = text.vocabulary.index("Hund")
+    assert shares[word, text.tags.index("NOUN")] > 0.8
+
+
+def test_the_lexicon_has_the_last_word(text):
+    allowed = allowed_tags(text, {"hund": ("ADJ", "VERB")})
+    row = allowed[text.vocabulary.index("Hund")]
+    assert [tag for tag, may_be in zip(text.tags, row) if may_be] == ["ADJ", "VERB"]
+
+
+def test_tagged_words_overrule_links(text):
+    shares = type_shares(text, text.votes, allowed_tags(text, {}))
+    word, adjective = text.vocabulary.index("Hund"), text.tags.index("ADJ")
+    assert corrected(shares, text, {"hund": {"ADJ": 9}})[word, adjective] >= 0.9
+    assert np.allclose(corrected(shares, text, {}), shares)
+
+
+def test_a_type_without_a_tag_may_have_all_that_are_allowed():
+    allowed = np.array([[True, True, False], [True, True, True]])
+    shares = np.array([[0.0, 0.0, 0.0], [0.8, 0.2, 0.0]])
+    assert type_sets(shares, allowed, least=0.25).tolist() == [[True, True, False], [True, False, False]]
+
+
+def test_links_weigh_within_the_set_alone(text):
+    sets = np.ones((len(text.vocabulary), len(text.tags)), dtype=bool)
+    sets[:, text.tags.index("VERB")] = False
+    evidence = log_evidence(text, sets, link_weight=0.5)
+    assert np.all(evidence.max(axis=1) == 0.0)
+    assert np.all(np.isneginf(evidence[:, text.tags.index("VERB")]))
+    heard = text.votes[:, [tag != "VERB" for tag in text.tags]].sum(axis=1) > 0
+    strongest = (text.votes * sets[text.types]).argmax(axis=1)
+    assert np.all(evidence[heard, strongest[heard]] == 0.0)
+    # A vote of v leaves (1 - .9 v) to the others, against (1 - .9 v) + .9 v for its own tag.
+    vote = text.votes[heard].max(axis=1)
+    others = np.where(evidence[heard] == 0.0, -np.inf, evidence[heard]).max(axis=1)
+    one_tag = np.count_nonzero(text.votes[heard], axis=1) == 1
+    np.testing.assert_allclose(others[one_tag], 0.5 * np.log(1 - 0.9 * vote[one_tag]), rtol=1e-4)
+    assert np.all(log_evidence(text, sets, link_weight=0.0)[sets[text.types]] == 0.0)

@@ -1,0 +1,132 @@
+"""Tags through links: from made pairs of which the tags are known."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.errors import DataError, UsageError
+from qsproj.models.tagging.tagger_training import accuracy
+from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
+from qsproj.pipelines.translations import join_translations
+from tests.pipelines.tagging.made_bitext import gold, made_pairs
+
+
+def projected(pairs, *, seed=1, **more):
+    return project_tags(((pair,) for pair in pairs), rng=np.random.default_rng(seed), **more)
+
+
+def test_learns_a_made_language_from_links_a_tenth_of_which_is_wrong():
+    result = projected(made_pairs(300, wrong=0.1), language="de")
+    assert accuracy(result.tagger, gold(made_pairs(100, seed=7))) > 99.0
+    assert result.tagger.language == "de"
+    assert len(result.report) == 3
+    assert "1.00 links a word" in result.report[0]
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path):
+    pairs = made_pairs(60, wrong=0.1)
+    for name in ("one", "two"):
+        projected(pairs).tagger.save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_options_hold_for_the_bitext():
+    result = projected(made_pairs(60), options=TagProjectionOptions(sentences=5))
+    assert result.report[1].startswith("learned from 5 sentences of 60")
+
+
+def renamed(sentences, old, new):
+    return [
+        sentence_from_words(s.forms, upos=[new if tag == old else tag for tag in s.upos]) for s in sentences
+    ]
+
+
+def test_few_tagged_sentences_change_the_convention():
+    """In the target, articles are called PRON; ten sentences tell."""
+    pairs = made_pairs(300, wrong=0.1)
+    few = renamed(gold(made_pairs(10, seed=3)), "DET", "PRON")
+    test = renamed(gold(made_pairs(50, seed=9)), "DET", "PRON")
+    assert accuracy(projected(pairs).tagger, test) < 80.0
+    assert accuracy(projected(pairs, tagged=few).tagger, test) > 99.0
+
+
+def test_a_lexicon_settles_what_links_get_wrong():
+    """English *old* is linked as a NOUN throughout; the lexicon knows better."""
+    pairs = [
+        SentencePair(*(renamed([pair.source], "ADJ", "NOUN")[0], pair.target), pair.alignment)
+        for pair in made_pairs(200)
+    ]
+    test = gold(made_pairs(50, seed=9))
+    lexicon = {"großer": ("ADJ",), "alter": ("ADJ", "NOUN")}
+    assert accuracy(projected(pairs).tagger, test) < 95.0
+    tagger = projected(pairs, lexicon=lexicon).tagger
+    assert tagger.tag_words(("der", "großer", "Hund"))[1] == "ADJ"
+
+
+def test_several_sources_vote():
+    """One source calls every noun a verb, with weak links: the other is believed."""
+    good = made_pairs(200)
+    poor = []
+    for pair in good:
+        n = len(pair.source)
+        weak = make_alignment(n, n, pair.alignment.links, weights=np.full(n, 0.5))
+        poor.append(SentencePair(renamed([pair.source], "NOUN", "VERB")[0], pair.target, weak))
+    test = gold(made_pairs(50, seed=9))
+    both = project_tags(join_translations((good, poor)), rng=np.random.default_rng(1))
+    assert accuracy(both.tagger, test) > 99.0
+    assert accuracy(projected(poor).tagger, test) < 80.0
+
+
+def test_sources_of_different_targets_are_refused():
+    with pytest.raises(DataError, match="pair 1: found sources with different target sentences"):
+        project_tags(join_translations((made_pairs(5), made_pairs(5, seed=2))), rng=np.random.default_rng(1))
+
+
+def test_contractions_of_tagged_sentences_are_split(tmp_path):
+    from qsproj.corpus.conllu import read_conllu
+
+    rows = [("1-2", "zum", "_"), ("1", "zu", "ADP"), ("2", "der", "DET"), ("3", "Haus", "NOUN")]
+    lines = ["\t".join([number, form, "_", tag, *"______"]) for number, form, tag in rows]
+    path = tmp_path / "few.conllu"
+    path.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
+    source = sentence_from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
+    pair = SentencePair(
+        source,
+        sentence_from_words(["zum", "Haus", "!"]),
+        make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[0.9, 0.9, 0.9]),
+    )
+    result = projected([*made_pairs(100), *[pair] * 20], tagged=list(read_conllu(path)) * 3)
+    assert result.tagger.contractions == {"zum": ("zu", "der")}
+    assert result.tagger.tag_words(("zu", "der", "Haus", "!")) == ("ADP", "DET", "NOUN", "PUNCT")
+    assert result.tagger.tag_words(("zum", "Haus", "!"))[0] == "ADP"
+
+
+def bare(pair, **changes):
+    parts = {"source": pair.source, "target": pair.target, "alignment": pair.alignment} | changes
+    return SentencePair(**parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda pair: bare(pair, source=sentence_from_words(pair.source.forms)), "no source word has a UPOS"),
+        (
+            lambda pair: bare(pair, alignment=make_alignment(len(pair.source), len(pair.target), [])),
+            "no target word is linked",
+        ),
+    ],
+)
+def test_what_teaches_nothing_is_refused(change, message):
+    with pytest.raises(UsageError, match=message):
+        projected([change(pair) for pair in made_pairs(5)])
+
+
+def test_an_empty_target_is_refused():
+    with pytest.raises(UsageError, match="the target has no word"):
+        projected([])
+
+
+def test_tagged_sentences_without_tags_are_refused():
+    with pytest.raises(UsageError, match=r"tagged sentence 1: 'Hund' has no UPOS"):
+        projected(made_pairs(5), tagged=[sentence_from_words(["Hund"])])
