@@ -1,0 +1,94 @@
+"""``qsproj tag --project`` from files to a tagger, and its one-line errors."""
+
+import pytest
+
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import write_conllu
+from tests.pipelines.tagging.made_bitext import gold, made_pairs
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Write source, target as text and as CoNLL-U, links, test and few tagged sentences."""
+    folder = tmp_path_factory.mktemp("project")
+    pairs = made_pairs(120, wrong=0.05)
+    write_conllu((pair.source for pair in pairs), folder / "en.conllu")
+    write_conllu((pair.target for pair in pairs), folder / "de.conllu")
+    text = "".join(" ".join(pair.target.forms) + "\n" for pair in pairs)
+    (folder / "de.txt").write_text(text, encoding="utf-8")
+    write_alignments((pair.alignment for pair in pairs), folder / "links", with_weights=True)
+    write_conllu(gold(made_pairs(40, seed=5)), folder / "test.conllu")
+    write_conllu(gold(made_pairs(5, seed=6)), folder / "few.conllu")
+    (folder / "lexicon.tsv").write_text("Hund\tNOUN\nalter\tADJ NOUN\n", encoding="utf-8")
+    (folder / "strange.tsv").write_text("Hund\tNOUN\n\nalter\tADJ,NN\n", encoding="utf-8")
+    (folder / "empty").write_text("", encoding="utf-8")
+    (folder / "shorter.txt").write_text(text[: text.index("\n") + 1], encoding="utf-8")
+    bare = (folder / "de.conllu").read_text(encoding="utf-8")
+    (folder / "bare.conllu").write_text(bare, encoding="utf-8")
+    return folder
+
+
+def command(files, *more, target="de.txt", source="en.conllu", alignment="links"):
+    return [
+        *("tag", "--project", "--source", files / source, "--target", files / target),
+        *("--alignment", files / alignment, "-o", files / "de.tagger", *more),
+    ]
+
+
+@pytest.mark.parametrize("target", ["de.txt", "de.conllu"])
+def test_projects_and_tags(files, run_cli, target):
+    outcome = run_cli(*command(files, target=target))
+    assert outcome.code == 0, outcome.err
+    assert [line.split(":")[0] for line in outcome.err.splitlines()][-1] == "held-out evidence"
+    tagged = files / "tagged.conllu"
+    assert run_cli("tag", "-m", files / "de.tagger", files / "test.conllu", "-o", tagged).code == 0
+    assert tagged.read_text(encoding="utf-8") == (files / "test.conllu").read_text(encoding="utf-8")
+
+
+def test_all_that_there_is(files, run_cli):
+    more = ["--tagged", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "--language", "de"]
+    twice = ["--source", files / "en.conllu", "--alignment", files / "links"]
+    outcome = run_cli(*command(files, *more, *twice))
+    assert outcome.code == 0, outcome.err
+    assert "and 5 tagged" in outcome.err
+    assert "\tDET\t" in run_cli("tag", "-m", files / "de.tagger", stdin="Der Hund.\n").out
+
+
+def test_confidence_of_each_tag(files, run_cli):
+    assert run_cli(*command(files)).code == 0
+    out = run_cli("tag", "-m", files / "de.tagger", "--confidence", files / "test.conllu").out
+    rows = [line.split("\t") for line in out.splitlines() if line[:1].isdigit()]
+    assert all(row[9].startswith("TagProb=") for row in rows)
+    assert all(0.5 < float(row[9].removeprefix("TagProb=")) <= 1.0 for row in rows)
+
+
+ERRORS = [
+    ({}, ["--lexicon", "strange.tsv"], "strange.tsv:3: found the tag 'NN', expected one of ADJ ADP"),
+    ({"target": "shorter.txt"}, [], "found sentence 2, but only 1 in"),
+    ({"source": "bare.conllu"}, [], "no source word has a UPOS tag; tag the source first (qsproj tag)"),
+    ({"target": "empty"}, [], "found sentence 1, but only 0 in"),
+    ({"alignment": "empty"}, [], "empty"),
+    ({"source": "missing"}, [], "missing"),
+    ({}, ["--source", "en.conllu"], "found 2 --source and 1 --alignment"),
+    ({}, ["--tagged", "bare.conllu"], "bare.conllu:2: found word 1 ("),
+    ({}, ["--raw", "de.txt"], "--raw belongs to --train; leave it out with --project"),
+    ({}, ["--split-contractions"], "--split-contractions belongs to -m; leave it out with --project"),
+]
+
+
+@pytest.mark.parametrize(("names", "more", "message"), ERRORS, ids=[error[2][:30] for error in ERRORS])
+def test_errors_are_one_line(files, run_cli, names, more, message):
+    before = sorted(files.iterdir())
+    located = [files / word if (files / word).exists() else word for word in more]
+    outcome = run_cli(*command(files, *located, **names))
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
+    assert message in outcome.err
+    assert sorted(files.iterdir()) == before
+
+
+def test_options_of_project_alone_are_refused(files, run_cli):
+    outcome = run_cli("tag", "--train", files / "few.conllu", "--lexicon", "x", "-o", files / "t")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "--lexicon belongs to --project; leave it out with --train" in outcome.err
+    outcome = run_cli("tag", "--project", "--source", files / "en.conllu", "-o", files / "t")
+    assert "--project needs --source, --target and --alignment" in outcome.err
