@@ -15,6 +15,7 @@ from qsproj.corpus.alignments import read_alignments, write_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model_of
@@ -183,8 +184,12 @@ def respelling(conversion: str | None) -> Callable[[str], str]:
     """Return what converts a word to another script; it needs the extra ``measure``. None: nothing does."""
     if conversion is None:
         return str
-    from opencc import OpenCC
-
+    try:
+        from opencc import OpenCC
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "found no opencc, expected the extra measure; pip install 'qsproj[measure]'"
+        ) from error
     converted: Callable[[str], str] = OpenCC(conversion).convert
     return converted
 
