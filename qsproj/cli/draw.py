@@ -25,7 +25,7 @@ EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
   qsproj draw corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh -o pairs.html
-  qsproj parse -m en.model new.conllu --confidence | qsproj draw - > new.html
+  qsproj parse -m en.model new.conllu --confidence | qsproj draw > new.html
 """
 
 FORMATS = ("html", "svg")
@@ -33,7 +33,9 @@ FORMATS = ("html", "svg")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("file", metavar="FILE", help="CoNLL-U (.gz, .xz; - for standard input)")
+    parser.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="CoNLL-U, .gz or .xz (default: standard input)"
+    )
     parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)

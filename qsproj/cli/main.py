@@ -71,6 +71,10 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
+    if not words:
+        # As git does: who asks for nothing is shown what there is.
+        build_parser(None).print_help()
+        return EXIT_DONE
     known = {name for name, _ in COMMANDS}
     command = next((word for word in words if not word.startswith("-")), None)
     options = build_parser(command if command in known else None).parse_args(words)

@@ -86,7 +86,13 @@ def _add_styles(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_treebank(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("treebank", metavar="TREEBANK", help="CoNLL-U (.gz, .xz; - for standard input)")
+    parser.add_argument(
+        "treebank",
+        nargs="?",
+        default="-",
+        metavar="TREEBANK",
+        help="CoNLL-U, .gz or .xz (default: standard input)",
+    )
 
 
 def _read(path: str, options: argparse.Namespace) -> tuple[Iterable[Sentence], Style, Style]:
@@ -160,8 +166,14 @@ def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 def _detected_lines(found: DetectedStyle) -> list[str]:
     """Lay out the style, the presets that fit it, and a line for each dimension."""
-    presets = " ".join(found.presets) or "none"
-    lines = [f"sentences  {found.sentences:,}", f"style      {found.style}", f"presets    {presets}", ""]
+    told = any(entry.choice for entry in found.evidence)
+    style = (
+        str(found.style)
+        if told
+        else "nothing tells: no conjuncts, and no function words with relations of UD"
+    )
+    presets = (" ".join(found.presets) or "none") if told else "any"
+    lines = [f"sentences  {found.sentences:,}", f"style      {style}", f"presets    {presets}", ""]
     lines.append(f"{'dimension':<13} {'choice':<15} {'places':>8} {'agree':>8} {'share':>7}  others")
     for entry in found.evidence:
         if entry.choice is None:

@@ -93,6 +93,10 @@ PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
+#: Styles that a user may ask for, and that rules over these dimensions do not reach.
+LEARNED_ONLY = ("sud",)
+
+
 def parse_style(text: str, *, base: Style = UD) -> Style:
     """Read a style such as ``prague,determiners=head``: names of presets and choices, the later one wins.
 
@@ -106,12 +110,18 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
     Raises
     ------
     UsageError
-        At a name that is not known; the message lists those that are.
+        At a name that is not known; the message lists those that are. At one of LEARNED_ONLY, with the
+        command that learns it.
     """
     choices: dict[str, str] = {}
     for part in text.split(","):
         dimension, separator, choice = (piece.strip() for piece in part.partition("="))
         if not separator:
+            if dimension in LEARNED_ONLY:
+                raise UsageError(
+                    f"no rules convert to {dimension}, which differs from UD in more than these dimensions; "
+                    "learn it from a few sentences in both styles: qsproj adapt"
+                )
             if dimension not in PRESETS:
                 known = [*PRESETS, *(f"{name}=..." for name in DIMENSIONS)]
                 raise unknown_name("style", dimension, known)

@@ -21,6 +21,13 @@ def test_the_name_of_the_output_gives_the_format(run_cli, tmp_path):
     assert forms(root) == ["The", "dog", "sleeps", "in", "the", "garden", "."]
 
 
+def test_the_standard_input_is_drawn_where_no_file_is_named(run_cli):
+    text = Path(ENGLISH).read_text(encoding="utf-8")
+    outcome = run_cli("draw", "--sentence", "sample-001", "--format", "svg", stdin=text)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert forms(ElementTree.fromstring(outcome.out)) == ["The", "dog", "sleeps", "in", "the", "garden", "."]
+
+
 def test_a_page_on_the_standard_output(run_cli):
     outcome = run_cli("draw", ENGLISH, "--sentence", "sample-002", "--sentence", "sample-001")
     assert outcome.code == 0

@@ -45,7 +45,13 @@ def test_help_names_every_command(run_cli):
         assert summary.split()[0] in outcome.out
 
 
-@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["--no-such-option"], ["eval", "--nonsense"]])
+def test_the_bare_command_shows_its_help(run_cli):
+    outcome = run_cli()
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == run_cli("--help").out
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-option"], ["eval", "--nonsense"]])
 def test_bad_usage_is_one_line_and_exit_2(run_cli, arguments):
     outcome = run_cli(*arguments)
     assert outcome.code == 2

@@ -39,6 +39,14 @@ def test_convert_from_a_detected_style(run_cli):
     assert (outcome.code, outcome.out) == (0, UD_TREES)
 
 
+def test_where_nothing_tells_detect_says_so(run_cli):
+    bare = "1\tHe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tlives\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    outcome = run_cli("styles", "detect", stdin=bare)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1].startswith("style      nothing tells: ")
+    assert outcome.out.splitlines()[2] == "presets    any"
+
+
 def test_detect(run_cli):
     outcome = run_cli("styles", "detect", "-", stdin=UD_TREES)
     assert outcome.code == 0
@@ -67,6 +75,10 @@ def test_list_names_dimensions_and_presets(run_cli):
     ("arguments", "message"),
     [
         (("--to", "pragu"), "unknown style 'pragu'; known: ud, stanford, "),
+        (
+            ("--to", "sud"),
+            "no rules convert to sud, which differs from UD in more than these dimensions; learn it",
+        ),
         (("--to", "coordination=last"), "unknown coordination 'last'; known: stanford, conll, "),
         (("--from", "udd", "--to", "ud"), "unknown style 'udd'; known: "),
         (("--from", "auto", "--to", "x=y"), "unknown dimension of styles 'x'; known: coordination, "),
@@ -79,7 +91,7 @@ def test_unknown_names(run_cli, arguments, message):
     assert outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("convert",), ("transform",), ("detect",)])
+@pytest.mark.parametrize("arguments", [(), ("convert",), ("transform",), ("roundtrip",)])
 def test_bad_usage_is_one_line(run_cli, arguments):
     outcome = run_cli("styles", *arguments)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
