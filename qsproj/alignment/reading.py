@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
 from qsproj.corpus.inputs import looks_like_conllu, opening
-from qsproj.corpus.pairing import pair_files
+from qsproj.corpus.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
@@ -29,17 +29,23 @@ def is_conllu(path: str) -> bool:
 
 
 def read_word_pairs(
-    source: str, target: str | None = None, *, languages: tuple[str, str] | None = None
+    source: str,
+    target: str | None = None,
+    *,
+    languages: tuple[str, str] | None = None,
+    pairing: str = BY_ID,
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield (source words, target words) for each sentence pair.
 
     Parameters
     ----------
     source, target : str
-        Two files, both CoNLL-U (paired by id where they have ids) or both text (paired by line); or one
+        Two files, both CoNLL-U (see ``pairing``) or both text (paired by line); or one
         file of text with both sides on a line. ``-`` is the standard input.
     languages : (str, str) or None
         Codes of both languages, to tokenise text with sacremoses. None: words are parted by white space.
+    pairing : str
+        How CoNLL-U is paired; see :func:`qsproj.corpus.pairing.pair_sentences`.
 
     Raises
     ------
@@ -61,15 +67,17 @@ def read_word_pairs(
     if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
     return _not_empty(
-        _words_of_trees(source, target)
+        _words_of_trees(source, target, pairing)
         if all(formats) and target is not None
         else _words_of_text(source, target, languages),
         source,
     )
 
 
-def _words_of_trees(source: str, target: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    for one, other in pair_files(source, target):
+def _words_of_trees(
+    source: str, target: str, pairing: str
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    for one, other in pair_files(source, target, pairing=pairing):
         yield one.forms, other.forms
 
 

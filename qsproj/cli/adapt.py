@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_seed, add_whole_number, located
+from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, located
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write the converted trees with those first that are most likely wrong, for a person to "
         "check, with ArcProb= and the expected number of wrong heads",
     )
+    add_pairing(parser)
     add_seed(parser)
     declare_ways(parser, WAYS)
 
@@ -108,13 +109,15 @@ def _train(options: argparse.Namespace) -> None:
         parser = _source_parser(options.parser)
         with located(options.target) as targets:
             model, report = train_adapted_parser(
-                parser, targets, sources=sources, rng=rng, options=settings, names=names
+                parser, targets, sources=sources, rng=rng, options=settings, names=names, pairing=options.pair
             )
         inference = model.converter.inference
         model.save(options.output, made=made_by(options))
     elif sources is not None:
         targets = read_sentences(options.target)
-        converter, report = train_adaptation(sources, targets, rng=rng, options=settings, names=names)
+        converter, report = train_adaptation(
+            sources, targets, rng=rng, options=settings, names=names, pairing=options.pair
+        )
         inference = converter.inference
         converter.save(options.output, made=made_by(options))
     else:

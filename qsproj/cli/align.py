@@ -28,7 +28,7 @@ from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, che
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.chosen_links import CHOICE, LEARNING_WAYS, add_choosing, chooses, chosen_links
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_output, add_workers, number, workers_of
+from qsproj.cli.options.common import add_output, add_pairing, add_workers, number, workers_of
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.sentence import Alignment
@@ -91,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIDE",
         help=f"{', '.join(SIDES)}: written without spaces between words; learn from parts of its words",
     )
+    add_pairing(parser)
     add_choosing(parser)
     add_workers(parser)
     declare_ways(parser, METHOD_WAYS, SYMMETRIZATION_WAYS, LEARNING_WAYS)
@@ -123,7 +124,10 @@ def _check_method(options: argparse.Namespace) -> None:
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     """Align by the bitext alone."""
     pairs = read_word_pairs(
-        options.source, options.target, languages=tuple(options.tokenize) if options.tokenize else None
+        options.source,
+        options.target,
+        languages=tuple(options.tokenize) if options.tokenize else None,
+        pairing=options.pair,
     )
     return align_words(
         pairs,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_output
+from qsproj.cli.options.common import add_output, add_pairing
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import UsageError, unknown_name
 
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", metavar="NAME", help="html or svg (default: by the name of the output, else html)"
     )
+    add_pairing(parser)
     add_output(parser, "a page or an image")
 
 
@@ -95,7 +96,9 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
             if wanted is None or name in wanted:
                 yield name, draw_tree(sentence)
         return
-    pairs = AlignedFiles(options.file, options.target, options.alignment, options.alignment_format)
+    pairs = AlignedFiles(
+        options.file, options.target, options.alignment, options.alignment_format, options.pair
+    )
     for number, pair in enumerate(pairs, start=1):
         name = pair.source.sent_id or str(number)
         if wanted is None or name in wanted:

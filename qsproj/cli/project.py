@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
+    add_pairing,
     add_seed,
     add_workers,
 )
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alignment", required=True, action="append", metavar="FILE", help="word links, for each --source"
     )
     add_alignment_format(parser)
+    add_pairing(parser)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the parser is written")
     parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
     parser.add_argument(
@@ -107,7 +109,7 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
             f"--method {options.method} reads one --source; several vote with --method soft only"
         )
     return tuple(
-        AlignedFiles(source, target, alignment, options.alignment_format)
+        AlignedFiles(source, target, alignment, options.alignment_format, options.pair)
         for source, target, alignment in zip(
             sources, targets if len(targets) > 1 else targets * len(sources), alignments, strict=True
         )

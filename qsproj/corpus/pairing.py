@@ -13,9 +13,10 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, unknown_name
 
 _IDS = ("parallel_id", "sent_id")
+BY_ID, BY_ORDER = PAIRINGS = ("id", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class AlignedFiles:
     target: str
     alignment: str
     alignment_format: str = "pharaoh"
+    pairing: str = BY_ID
 
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, one at a time; each file is read once, in step with the others.
@@ -51,7 +53,7 @@ class AlignedFiles:
         current: deque[tuple[Sentence, Sentence]] = deque()
 
         def sizes() -> Iterator[tuple[int, int]]:
-            for source, target in pair_files(self.source, self.target):
+            for source, target in pair_files(self.source, self.target, pairing=self.pairing):
                 current.append((source, target))
                 yield len(source), len(target)
 
@@ -60,19 +62,18 @@ class AlignedFiles:
             yield SentencePair(source, target, alignment)
 
 
-def pair_files(source: str, target: str) -> Iterator[tuple[Sentence, Sentence]]:
+def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
     """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
 
     Raises
     ------
     UsageError
-        When a file cannot be opened.
+        When a file cannot be opened, or the pairing is unknown.
     DataError
         As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
     """
-    return pair_sentences(
-        read_sentences(source), read_sentences(target), names=(name_of(source), name_of(target))
-    )
+    names = name_of(source), name_of(target)
+    return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
 def pair_sentences(
@@ -80,11 +81,9 @@ def pair_sentences(
     target_sentences: Iterable[Sentence],
     *,
     names: tuple[str, str] | None = None,
+    pairing: str = BY_ID,
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Yield (source, target) in the order of the source.
-
-    The first sentence of either side decides how: by ``# parallel_id`` where both have it, else by
-    ``sent_id`` where both have it, else by order.
 
     Parameters
     ----------
@@ -93,12 +92,19 @@ def pair_sentences(
         until these come.
     names : (str, str) or None
         The files of which they are all, for errors; None: these count the sentences of either side.
+    pairing : str
+        ``id``: the first sentence of either side decides: by ``# parallel_id`` where both have it, else by
+        ``sent_id`` where both have it, else by order. ``order``: as they stand, whatever their ids.
 
     Raises
     ------
+    UsageError
+        When the pairing is neither.
     DataError
         At the first sentence without a partner, and at an id that is missing or given twice.
     """
+    if pairing not in PAIRINGS:
+        raise unknown_name("pairing", pairing, list(PAIRINGS))
     sources, targets = iter(source_sentences), iter(target_sentences)
     first_source, first_target = next(sources, None), next(targets, None)
     source_name, target_name = names or (None, None)
@@ -106,7 +112,7 @@ def pair_sentences(
         _Side("source", "target", source_name, _placed(first_source, sources)),
         _Side("target", "source", target_name, _placed(first_target, targets)),
     )
-    if first_source is not None and first_target is not None:
+    if pairing == BY_ID and first_source is not None and first_target is not None:
         for key in _IDS:
             if comment_value(first_source, key) and comment_value(first_target, key):
                 return _pairs_by_id(*sides, key)
@@ -213,7 +219,7 @@ class _Side(NamedTuple):
             place,
             found=f"{key} {value} in the {self.role} only",
             expected=f"it in the {self.other}, too",
-            remedy=f"remove what is on one side only, or the {key} comments to pair by order",
+            remedy="remove what is on one side only, or pair by order (--pair order)",
         )
 
 
@@ -270,7 +276,7 @@ def _keyed(side: _Side, key: str) -> Iterator[tuple[_Place, str, Sentence]]:
                 place,
                 found=f"no {key}",
                 expected="one, as in the first sentence",
-                remedy=f"give every sentence a {key}, or none to pair by order",
+                remedy=f"give every sentence a {key}, or pair by order (--pair order)",
             )
         if value in seen:
             raise side.error(

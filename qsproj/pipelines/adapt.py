@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
-from qsproj.corpus.pairing import pair_sentences
+from qsproj.corpus.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
 from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
@@ -37,6 +37,7 @@ def pair_styles(
     target_sentences: Iterable[Sentence],
     *,
     names: tuple[str, str] | None = None,
+    pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
     """Pair sentences in two styles, as :func:`qsproj.corpus.pairing.pair_sentences` does.
 
@@ -51,7 +52,7 @@ def pair_styles(
         At the first sentence without a partner, and at the first pair that has not the same words, or more of
         them than a model takes.
     """
-    pairs = list(pair_sentences(source_sentences, target_sentences, names=names))
+    pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):
         place = _place(names, number, line)
@@ -91,10 +92,11 @@ def train_adaptation(
     rng: np.random.Generator,
     options: ConverterOptions | None = None,
     names: tuple[str, str] | None = None,
+    pairing: str = BY_ID,
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter on sentences with trees in both styles; see :func:`train_converter`.
 
-    ``names`` is what :func:`pair_styles` takes.
+    ``names`` and ``pairing`` are what :func:`pair_styles` takes.
 
     Raises
     ------
@@ -103,7 +105,7 @@ def train_adaptation(
     UsageError
         When no source sentence, or no target sentence, has a head.
     """
-    pairs = pair_styles(sources, targets, names=names)
+    pairs = pair_styles(sources, targets, names=names, pairing=pairing)
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
@@ -118,6 +120,7 @@ def train_adapted_parser(
     sources: Iterable[Sentence] | None = None,
     options: ConverterOptions | None = None,
     names: tuple[str, str] | None = None,
+    pairing: str = BY_ID,
 ) -> tuple[AdaptedParser, ConverterReport]:
     """Put a converter behind a parser of the source style.
 
@@ -131,6 +134,7 @@ def train_adapted_parser(
         Source trees of the same sentences; right ones are best. None: what ``parser`` makes of them, whose
         errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
     names : (str, str) or None
+    pairing : str
         As :func:`pair_styles` takes them.
 
     Raises
@@ -147,7 +151,9 @@ def train_adapted_parser(
             sources.append(parser.parse(tree))
     else:
         trees.extend(targets)
-    converter, report = train_adaptation(sources, trees, rng=rng, options=options, names=names)
+    converter, report = train_adaptation(
+        sources, trees, rng=rng, options=options, names=names, pairing=pairing
+    )
     return AdaptedParser(parser, converter), report
 
 

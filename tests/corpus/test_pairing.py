@@ -10,7 +10,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.pairing import AlignedFiles, pair_aligned, pair_files, pair_sentences
 from qsproj.corpus.sentence import make_alignment
-from qsproj.errors import DataError
+from qsproj.errors import DataError, UsageError
 
 
 def sentences(*names, key="sent_id"):
@@ -71,6 +71,13 @@ def test_pairs_are_streamed():
 def test_the_first_that_does_not_fit_is_named(source, target, message):
     with pytest.raises(DataError, match=message):
         list(pair_sentences(sentences(*source), sentences(*target)))
+
+
+def test_by_order_whatever_the_ids():
+    mixed = sentences("b", "a", None), sentences("a", "b", "b")
+    assert forms(pair_sentences(*mixed, pairing="order")) == [("b", "a"), ("a", "b"), ("None", "b")]
+    with pytest.raises(UsageError, match="unknown pairing 'line'; known: id, order"):
+        pair_sentences(*mixed, pairing="line")
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
     languages = tuple(options.tokenize) if options.tokenize else None
     two_files = languages is None and options.target is not None
     if two_files and is_conllu(options.source) and is_conllu(options.target):
-        yield from pair_files(options.source, options.target)
+        yield from pair_files(options.source, options.target, pairing=options.pair)
         return
     for source, target in read_word_pairs(options.source, options.target, languages=languages):
         yield (

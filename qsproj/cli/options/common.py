@@ -102,6 +102,17 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_pairing(parser: argparse.ArgumentParser) -> None:
+    """Add ``--pair``."""
+    parser.add_argument(
+        "--pair",
+        default="id",
+        metavar="HOW",
+        help="how sentences of two CoNLL-U files are paired: id (parallel_id, else sent_id, else order; "
+        "default) or order (the first with the first, whatever their ids)",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     """Add ``-o``; ``what`` names what is written."""
     parser.add_argument(

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.common import add_pairing
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
@@ -26,6 +27,7 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", required=True, metavar="FILE", help="target sentences, CoNLL-U")
     parser.add_argument("--alignment", required=True, metavar="FILE", help="candidate links")
     add_alignment_format(parser)
+    add_pairing(parser)
 
 
 def add_alignment_format(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +42,9 @@ def add_alignment_format(parser: argparse.ArgumentParser) -> None:
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     """Return the files that were named."""
-    return AlignedFiles(options.source, options.target, options.alignment, options.alignment_format)
+    return AlignedFiles(
+        options.source, options.target, options.alignment, options.alignment_format, options.pair
+    )
 
 
 def located_pairs(
