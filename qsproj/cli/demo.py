@@ -1,8 +1,9 @@
 """Run the main job on the sample in corpora/: English trees and a bitext in, a German parser out.
 
 Ninety English trees are carried to German through the hand-made word links of corpora/en-de.pharaoh. German
-parsers learn from what arrives of sixty at a time, by hard and by soft projection, and are tested on the German
-trees of the other thirty, which they have not seen. No German tree is trained on. The sample is tiny: see docs/projection.md for real figures.
+parsers learn from what arrives of sixty at a time, by hard and by soft projection, and are tested on the
+trees of the other thirty. No German tree is trained on. The sample is tiny; for real figures see
+docs/projection.md.
 """
 
 from __future__ import annotations
@@ -50,12 +51,13 @@ def _story(result: DemoResult) -> Iterator[str]:
     yield f"projection of {counts.pairs} English trees through the hand-made links:"
     yield f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} trees whole"
     yield f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n"
-    yield f"parsing {next(iter(result.scores.values())).sentences} German sentences, a third held out at a time:"
+    sentences = next(iter(result.scores.values())).sentences
+    yield f"parsing {sentences} German sentences, a third held out at a time:"
     for name, scores in result.scores.items():
         relations = "" if name.startswith("every") else f"   LAS {scores.las:5.1f}%"
         yield f"  {name:<34} UAS {scores.uas:5.1f}%{relations}"
-    yield "\nSoft projection, the default of qsproj project, moves the English parser by what links carry over;"
-    yield "hard projection trains a parser on the projected trees. Neither has seen a German tree."
+    yield "\nSoft projection, the default of qsproj project, moves the English parser by what links carry"
+    yield "over; hard projection trains a parser on the projected trees. Neither has seen a German tree."
 
 
 def default_corpora() -> Path:

@@ -4,8 +4,8 @@ SOURCE is CoNLL-U with trees (gold, or from `qsproj parse`), TARGET its translat
 `qsproj tag`), ALIGNMENT their links (from `qsproj align`). Sentences are paired by parallel_id, else by
 sent_id, else by order. Heads that TARGET has are used only to report how many projected arcs are right.
 
-With --method soft, translations into several languages can vote: one --source and one --alignment for each,
-and one --target for all, or one for each where they are not translations of the same text.
+With --method soft, the default, translations into several languages can vote: one --source and one
+--alignment for each, and one --target for all, or one for each where they do not translate the same text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qsproj.cli.options.common import (
 )
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.projection_methods import METHODS, WAYS
+from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError, unknown_name
 
@@ -33,7 +33,7 @@ EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment corpora/en-de.pharaoh -o de.model --trees de.projected.conllu
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --min-attached 1 --completion hwa -o de.model        # whole trees only, completed as in Hwa et al.
+      --method hard --min-attached 1 --completion hwa -o de.model    # whole trees, completed as in Hwa et al.
   qsproj align en.tagged.conllu de.tagged.conllu --threshold 0.15 --weights -o en-de.pharaoh
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --method qg --jobs 8 --checkpoint state --resume -o de.model    # killed? the same command goes on
@@ -42,9 +42,9 @@ EXAMPLES = """examples:
   qsproj train en-train.conllu --features delexicalised -o en.delex
   qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
-      --method soft --prior en.delex --prior neighbours.delex -o de.model    # the most accurate
+      --prior en.delex --prior neighbours.delex -o de.model          # the most accurate
   qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \\
-      --target de.tagged.conllu --method soft -o de.model                    # two languages vote
+      --target de.tagged.conllu -o de.model                          # two languages vote
 """
 
 
@@ -65,9 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
     parser.add_argument(
         "--method",
-        default="hard",
+        default=DEFAULT_METHOD,
         metavar="NAME",
-        help="; ".join(f"{name}: {method.summary}" for name, method in METHODS.items()) + " (default: hard)",
+        help="; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+        + f" (default: {DEFAULT_METHOD})",
     )
     add_seed(parser)
     for method in METHODS.values():

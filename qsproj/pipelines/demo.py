@@ -50,7 +50,7 @@ class DemoResult:
 
 
 def run_demo(corpora: Path, *, seed: int) -> DemoResult:
-    """Project the sample's English trees to German, train on them, test on the German trees of other sentences.
+    """Project the sample's English trees to German, train on them, test on German trees of other sentences.
 
     One split of a sample so small tells little: each third of the sentences is held out in turn.
 
@@ -83,7 +83,7 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
 
 
 def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
-    """Return what parses German by name: what knows nothing, and what is learned from pairs and their trees."""
+    """Return what parses German by name: what knows nothing, and what learns from pairs and their trees."""
     hard, _, _ = train_on_projection(
         trees,
         rng=np.random.default_rng(seed),

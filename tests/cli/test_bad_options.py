@@ -12,7 +12,7 @@ def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--method", "magic"),
         *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
     )
-    assert_one_line(outcome, "unknown method 'magic'; known: hard")
+    assert_one_line(outcome, "unknown method 'magic'; known: soft, hard")
 
 
 @pytest.mark.parametrize("task", [("--train", SAMPLE, "-o", "m"), ("-m", "m", SAMPLE)])

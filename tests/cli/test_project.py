@@ -46,7 +46,7 @@ def test_a_method_gives_a_parser_and_trees(run_cli, tmp_path, method, options, o
 
 
 def test_projected_arcs_stand_in_the_completed_trees(run_cli, tmp_path):
-    run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "arcs", "--epochs", "1")
+    run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "arcs", "--method", "hard")
     run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "whole", "--method", "hard-em")
     kept = missing = 0
     for arcs, whole in zip(read_conllu(tmp_path / "arcs"), read_conllu(tmp_path / "whole"), strict=True):
@@ -122,7 +122,17 @@ def test_a_target_without_tags_is_refused(run_cli, tmp_path, method):
 
 
 def test_every_option_is_read_by_some_method():
-    common = ("help", "command", "run", "read_by_some", "source", "target", "alignment", "alignment_format")
+    common = (
+        "help",
+        "command",
+        "run",
+        "read_by_some",
+        "source",
+        "target",
+        "alignment",
+        "alignment_format",
+        "pair",
+    )
     parsed = vars(build_parser("project").parse_args(["project", *SAMPLE, "-o", "m"]))
     own = set(parsed) - {*common, "output", "trees", "method", "seed"}
     assert own == set(parsed["read_by_some"])
@@ -137,8 +147,11 @@ def test_every_option_is_read_by_some_method():
         (("--method", "qg", "--longest", "1"), "no sentence pair can be learned from"),
         (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
         (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
-        (("--method", "nothing"), "known: hard, hard-em, qg, em"),
-        (("--strength", "2"), "--strength belongs to --method soft; leave it out with --method hard"),
+        (("--method", "nothing"), "known: soft, hard, hard-em, qg, em"),
+        (
+            ("--method", "hard", "--strength", "2"),
+            "--strength belongs to --method soft; leave it out with --method hard",
+        ),
         (
             ("--method", "qg", "--epochs", "2"),
             "--epochs belongs to --method hard; leave it out with --method qg",
@@ -146,7 +159,7 @@ def test_every_option_is_read_by_some_method():
         (("--method", "soft", "--jobs", "2"), "--jobs belongs to --method hard-em, qg, em"),
         (
             ("--longest", "9"),
-            "--longest belongs to --method hard-em, qg, em; leave it out with --method hard",
+            "--longest belongs to --method hard-em, qg, em; leave it out with --method soft",
         ),
         (("--method", "qg", "--start", "harmonic"), "unknown start 'harmonic'; known: trees, uniform"),
         (("--method", "em", "--start", "trees"), "choose --start harmonic or uniform"),

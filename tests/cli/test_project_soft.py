@@ -42,6 +42,12 @@ def test_a_prior_of_ones_own_and_the_trees_learned_from(run_cli, folder):
     assert outcome.out.startswith("expected calibration error")
 
 
+def test_it_is_the_default(run_cli, folder):
+    assert run_cli("project", *FILES, "-o", folder / "default").code == 0
+    assert run_cli("project", *FILES, "--method", "soft", "-o", folder / "named").code == 0
+    assert (folder / "default").read_bytes() == (folder / "named").read_bytes()
+
+
 def test_the_same_seed_gives_the_same_bytes(run_cli, folder):
     for name in ("one", "two"):
         assert project(run_cli, "-o", folder / name).code == 0

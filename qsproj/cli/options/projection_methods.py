@@ -172,7 +172,14 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     )
 
 
+# The one that is chosen unless another is named, first.
 METHODS: dict[str, Method] = {
+    "soft": Method(
+        "a parser of other languages, moved by arcs of uncertain links",
+        add_soft_options,
+        ("prior", "strength", "sentences", "rounds", "qg", "nonprojective"),
+        soft,
+    ),
     "hard": Method(
         "arcs through links, and a parser trained on them",
         add_hard_options,
@@ -189,14 +196,9 @@ METHODS: dict[str, Method] = {
         "a DMV, learned through source trees and links by EM", add_em_options, (*EM_READS, "min_linked"), qg
     ),
     "em": Method("a DMV, learned from tags alone", no_more_options, EM_READS, tags_only),
-    "soft": Method(
-        "a parser of other languages, moved by arcs of uncertain links",
-        add_soft_options,
-        ("prior", "strength", "sentences", "rounds", "qg", "nonprojective"),
-        soft,
-    ),
 }
 
 
+DEFAULT_METHOD = next(iter(METHODS))
 # What each method reads that not all do.
 WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}
