@@ -6,14 +6,16 @@ the same order, and gives the same bytes, with any number of workers.
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qsproj.errors import UsageError, unknown_name
 
@@ -24,6 +26,9 @@ AHEAD = 4
 # How long processes without work live on, and how long the first worker of a cluster is waited for.
 IDLE_SECONDS = 300
 WORKER_SECONDS = 60
+
+# The executor whose processes live on, for :func:`stop_processes`.
+_STARTED: list[Any] = []
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -116,15 +121,46 @@ def _on_processes(
 ) -> Iterator[Result]:
     from joblib import cpu_count
     from joblib.externals.loky import get_reusable_executor
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
 
     # The executor below joblib.Parallel, which itself takes new items as results are computed, not as they
     # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
     executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
+    ensure_running()  # what keeps track of shared memory lets interrupts through when it has started
+    with _interrupts_are_ours():
+        executor.submit(_nothing)
+    _STARTED[:] = [executor]
     try:
         yield from _results(executor, function, items, ahead=AHEAD * processes)
     except BrokenExecutor as error:
         raise UsageError("a process was killed, or ran out of memory; try fewer --jobs") from error
+
+
+def stop_processes() -> None:
+    """Stop the processes of this machine that were started, whatever they are at."""
+    while _STARTED:
+        _STARTED.pop().shutdown(kill_workers=True)
+
+
+@contextmanager
+def _interrupts_are_ours() -> Iterator[None]:
+    """Keep interrupts from processes that are started in the block: this one gets them, and stops the others.
+
+    A blocked signal stays blocked in processes, and threads, that are started meanwhile; here it waits.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _nothing() -> None:
+    """Do no work: what is sent out for processes to be started."""
 
 
 def _on_cluster(

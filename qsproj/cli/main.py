@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from qsproj import __version__
+from qsproj.__main__ import EXIT_INTERRUPTED
 from qsproj.errors import QsprojError
 
 # command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
@@ -77,8 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_DONE
     known = {name for name, _ in COMMANDS}
     command = next((word for word in words if not word.startswith("-")), None)
-    options = build_parser(command if command in known else None).parse_args(words)
     try:
+        options = build_parser(command if command in known else None).parse_args(words)
         options.run(options)
     except QsprojError as error:
         print(f"qsproj {command}: {error}", file=sys.stderr)
@@ -89,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_unwritten()
     except KeyboardInterrupt:
         print(f"qsproj {command}: interrupted", file=sys.stderr)
-        return 130
+        return EXIT_INTERRUPTED
     return EXIT_DONE
 
 
@@ -100,15 +101,3 @@ def _drop_unwritten() -> None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def run() -> None:
-    """Entry point of the console script."""
-    # One thread per process: parallelism here is over sentences, and BLAS threads would compete with it.
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
-    sys.exit(main())
-
-
-if __name__ == "__main__":
-    run()
