@@ -149,13 +149,18 @@ def time_plot(measured: Sequence[Measured], model: str) -> str:
 
 
 def error_plot(results: dict[str, list[Measured]]) -> str:
-    """Draw search error over milliseconds, iteration after iteration (thesis figure 2.9)."""
+    """Draw search error over milliseconds, iteration after iteration (thesis figure 2.9), where there is any."""
     series = []
     for model, measured in results.items():
         words = sum(one.words for one in measured)
-        outcomes = [[one.outcomes[f"flooding {limit}"] for one in measured] for limit in FLOODING]
-        errors = [100 * sum(outcome.differing for outcome in each) / words for each in outcomes]
-        series.append(Series(model, [mean_ms(each) for each in outcomes], errors, list(map(str, FLOODING))))
+        points = []
+        for limit in FLOODING:
+            outcomes = [one.outcomes[f"flooding {limit}"] for one in measured]
+            error = 100 * sum(outcome.differing for outcome in outcomes) / words
+            points += [(mean_ms(outcomes), error, str(limit))] if error else []
+        if points:
+            times, errors, labels = map(list, zip(*points, strict=True))
+            series.append(Series(model, times, errors, labels))
     axes = {"x": Axis("milliseconds a sentence"), "y": Axis("heads unlike exact MBR, %", logarithmic=True)}
     return svg_document([line_plot(series, title="Search error after so many iterations", **axes)])
 
