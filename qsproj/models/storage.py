@@ -264,7 +264,7 @@ def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {prefix + name: array for name, array in arrays.items()}
 
 
-def under(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+def unnested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return the arrays that :func:`nested` put under ``prefix``, by their own names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 

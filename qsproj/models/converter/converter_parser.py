@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.converter.converter import Converter, converted_sentence
-from qsproj.models.storage import KINDS, Made, Parser, kind_of, nested, save_model, under
+from qsproj.models.storage import KINDS, Made, Parser, kind_of, nested, save_model, unnested
 
 KIND = "adapted-parser"
 SOURCE_PREFIX = "source_"
@@ -79,6 +79,6 @@ class AdaptedParser:
         """Rebuild what :meth:`to_archive` gave."""
         module, name = KINDS[header["source_kind"]]
         source_parser = getattr(import_module(module), name).from_archive(
-            header["source"], under(SOURCE_PREFIX, arrays)
+            header["source"], unnested(SOURCE_PREFIX, arrays)
         )
         return AdaptedParser(source_parser, Converter.from_archive(header["converter"], arrays))

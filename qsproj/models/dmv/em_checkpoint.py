@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError
-from qsproj.models.storage import load_archive, nested, save_model, under
+from qsproj.models.storage import load_archive, nested, save_model, unnested
 from qsproj.training.em import EMRecord, EMResult, EMState, run_em
 
 KIND = "em-checkpoint"
@@ -113,7 +113,9 @@ def read_state(
     if kind != KIND or header["fingerprint"] != fingerprint:
         raise _not_of_this(path)
     try:
-        parameters, best = (parameters_type(**under(f"{name}-", arrays)) for name in ("parameters", "best"))
+        parameters, best = (
+            parameters_type(**unnested(f"{name}-", arrays)) for name in ("parameters", "best")
+        )
         records = tuple(EMRecord(**record) for record in header["records"])
     except TypeError as error:
         raise _not_of_this(path) from error

@@ -27,7 +27,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.factor_scorer import FactorScorer
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
-from qsproj.models.storage import Made, nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, unnested
 from qsproj.models.tree_inference import DECODERS, TreeInference
 
 KIND = "graph-parser"
@@ -288,7 +288,7 @@ class GraphParser:
         options = header["options"]
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
-            ArcScorer.from_archive(header["links"], under("link_", arrays)),
+            ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             FactorScorer.from_archive(header["factors"], arrays),
             GraphOptions(**{**options, "families": tuple(options["families"])}),
         )

@@ -29,7 +29,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
-from qsproj.models.storage import Made, nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, unnested
 
 KIND = "joint-parser"
 
@@ -231,7 +231,8 @@ class JointParser:
             aligner_scale=header.get("aligner_scale", 1.0),
         )
         source, target = (
-            ArcParser.from_archive(header[side], under(f"{side}_", arrays)) for side in ("source", "target")
+            ArcParser.from_archive(header[side], unnested(f"{side}_", arrays))
+            for side in ("source", "target")
         )
         return JointParser(
             source=source,

@@ -29,7 +29,7 @@ from qsproj.kernels.features.row_features import score_rows
 from qsproj.models.joint.joint_inference import JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
-from qsproj.models.storage import nested, under
+from qsproj.models.storage import nested, unnested
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
@@ -176,5 +176,5 @@ def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
 
 def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
     """Rebuild what :func:`dictionary_arrays` gave."""
-    own = under(DICTIONARY, arrays)
+    own = unnested(DICTIONARY, arrays)
     return Dictionary.from_arrays(own) if own else None

@@ -24,7 +24,7 @@ LEAST_PRIOR = 1e-3
 NULL_TAG = "NULL"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairNodes:
     """One pair: its target words in each of their senses, N nodes sorted by word.
 
@@ -50,7 +50,7 @@ class PairNodes:
     choices: NDArray[np.int16]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class QgCorpus:
     """P pairs, packed as :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation` reads them."""
 
@@ -75,7 +75,7 @@ def pair_nodes(
     """Return the nodes of one pair.
 
     A target word has a node for each source word it is linked to, or one for NULL where it has no link
-    (thesis 4.6.3.1). With ``strip``, target punctuation has none; that of the source stays in its tree.
+    (thesis 4.6.3.1). Where it is stripped, target punctuation has none; that of the source stays in its tree.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ def nodes_of(
     of_senses = np.concatenate([[0], source_tags, [null_tag]]).astype(np.int16)
     head_senses = np.concatenate([[ROOT], senses])
     return PairNodes(
-        np.searchsorted(words, np.arange(len(kept) + 1)).astype(np.int32),
-        tags[kept - 1][words],
-        of_senses[senses],
-        priors,
-        np.ascontiguousarray(table[np.ix_(head_senses, senses)]),
-        configuration_choices(table)[head_senses].astype(np.int16),
+        first=np.searchsorted(words, np.arange(len(kept) + 1)).astype(np.int32),
+        tags=tags[kept - 1][words],
+        source_tags=of_senses[senses],
+        priors=priors,
+        relations=np.ascontiguousarray(table[np.ix_(head_senses, senses)]),
+        choices=configuration_choices(table)[head_senses].astype(np.int16),
     )
 
 
@@ -146,15 +146,15 @@ def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
     node_counts = np.array([len(pair.tags) for pair in pairs], dtype=np.int64)
     kinds = len(CONFIGURATION_NAMES)
     return QgCorpus(
-        offsets(np.array([len(pair.first) - 1 for pair in pairs], dtype=np.int64)),
-        _joined([pair.first for pair in pairs], np.int32),
-        offsets(node_counts),
-        _joined([pair.tags for pair in pairs], np.int16),
-        _joined([pair.source_tags for pair in pairs], np.int16),
-        _joined([pair.priors for pair in pairs], np.float64),
-        offsets(node_counts * (node_counts + 1)),
-        _joined([pair.relations.ravel() for pair in pairs], np.int8),
-        _joined([pair.choices.ravel() for pair in pairs], np.int16).reshape(-1, kinds),
+        word_starts=offsets(np.array([len(pair.first) - 1 for pair in pairs], dtype=np.int64)),
+        first_nodes=_joined([pair.first for pair in pairs], np.int32),
+        node_starts=offsets(node_counts),
+        tags=_joined([pair.tags for pair in pairs], np.int16),
+        source_tags=_joined([pair.source_tags for pair in pairs], np.int16),
+        priors=_joined([pair.priors for pair in pairs], np.float64),
+        relation_starts=offsets(node_counts * (node_counts + 1)),
+        relations=_joined([pair.relations.ravel() for pair in pairs], np.int8),
+        choices=_joined([pair.choices.ravel() for pair in pairs], np.int16).reshape(-1, kinds),
     )
 
 

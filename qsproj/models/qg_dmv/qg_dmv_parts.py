@@ -23,7 +23,7 @@ PART_PAIRS = 10_000
 NULL_FOR_NOW = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPairs:
     """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, on the disk.
 
@@ -91,4 +91,6 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
         np.savez(paths[-1], **arrays)
         packed, crc = packed + len(corpus), checksum(arrays.values(), crc)
     inventory, source_inventory = numbering.inventory("the target"), source_numbering.inventory("the source")
-    return PackedPairs(tuple(paths), inventory, source_inventory, packed, crc)
+    return PackedPairs(
+        paths=tuple(paths), inventory=inventory, source_inventory=source_inventory, pairs=packed, crc=crc
+    )

@@ -23,7 +23,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
-from qsproj.models.storage import Made, nested, save_model, under
+from qsproj.models.storage import Made, nested, save_model, unnested
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
@@ -223,11 +223,11 @@ class TaggingParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingParser:
         """Rebuild what :meth:`to_archive` gave."""
-        tagger = Tagger.from_archive(header["tagger"], under("tagger_", arrays))
-        own = under("weights_", arrays)
+        tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
+        own = unnested("weights_", arrays)
         return TaggingParser(
             tagger,
-            ArcParser.from_archive(header["base"], under("base_", arrays)),
+            ArcParser.from_archive(header["base"], unnested("base_", arrays)),
             TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
             TaggingOptions(**header["options"]),
         )

@@ -24,7 +24,7 @@ from qsproj.models.storage import (
     model_from,
     nested,
     save_model,
-    under,
+    unnested,
 )
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
@@ -119,10 +119,10 @@ class TextParser:
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
         """Rebuild what :meth:`to_archive` gave."""
         part = header["parser"]
-        parser = model_from(part["kind"], part["model"], under("parser_", arrays))
+        parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
-        tagger = Tagger.from_archive(header["tagger"], under("tagger_", arrays))
+        tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         return TextParser(tagger=tagger, parser=parser)
 
 
