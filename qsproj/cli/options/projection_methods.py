@@ -133,6 +133,15 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         default=2,
         help="choose and learn N times, from the second on by the parser of the last",
     )
+    add_number(
+        group,
+        "--share",
+        least=0.0,
+        most=1.0,
+        default=0.75,
+        help="how much of what links teach is added to the prior; less (0.5) where the bitext is poor "
+        "or the priors are good",
+    )
     group.add_argument(
         "--qg",
         action="store_true",
@@ -166,7 +175,10 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
         grammars=tuple(map(train_grammar, sources)) if options.qg else (),
         rng=rng,
         options=SoftProjectionOptions(
-            strength=options.strength, sentences=options.sentences, rounds=options.rounds
+            strength=options.strength,
+            sentences=options.sentences,
+            rounds=options.rounds,
+            share=options.share,
         ),
         trees=options.trees,
     )
@@ -177,7 +189,7 @@ METHODS: dict[str, Method] = {
     "soft": Method(
         "a parser of other languages, moved by arcs of uncertain links",
         add_soft_options,
-        ("prior", "strength", "sentences", "rounds", "qg", "nonprojective"),
+        ("prior", "strength", "sentences", "rounds", "share", "qg", "nonprojective"),
         soft,
     ),
     "hard": Method(

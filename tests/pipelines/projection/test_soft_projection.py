@@ -16,7 +16,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature
+from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature, trusted
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
     carried_relations,
@@ -216,6 +216,29 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert after.uas > before.uas + 3
     assert after.las > before.las + 3
     assert "1 prior parser" in projected.report[0]
+
+
+def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
+    prior = join_priors([english], projective=True)
+    parsers = [
+        project_soft(
+            alone(sample),
+            prior=prior,
+            rng=np.random.default_rng(1),
+            options=SoftProjectionOptions(rounds=1, epochs=1, share=share),
+        ).parser
+        for share in (0.0, 0.25, 1.0)
+    ]
+    for pair in sample[:5]:
+        none, some, everything = (parser.scores(pair.target) for parser in parsers)
+        np.testing.assert_allclose(none, prior.joined.scores(pair.target), atol=1e-6)
+        np.testing.assert_allclose(some, none + 0.25 * (everything - none), atol=1e-5)
+
+
+def test_the_temperature_is_near_the_usual_whatever_the_evidence():
+    assert trusted(2.0) == pytest.approx(2.0)
+    assert trusted(2.72) < 2.2
+    assert 1.7 < trusted(1.0) < trusted(1.5) < 2.0
 
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
