@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         metavar=("CODE", "CODE"),
         help="tokenise text first, given the codes of both languages; links then count tokens as "
-        "qsproj tag cuts them",
+        "qsproj tag --rules cuts them",
     )
     parser.add_argument(
         "--unspaced",

@@ -6,6 +6,9 @@ language: on a new domain a seventh of its errors go in German, a ninth in Swedi
 With --project, it learns from translations that are tagged, through word links, without any tagged sentence
 of the language, or with the few that there are (--tagged).
 
+Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
+too, multiword tokens such as German zum = zu dem with it; else the rules of the language cut plain text.
+
 With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised;
 one sentence comes out for each line, `_` for a blank one. The model may also be one that parses text; it then
 tags alone.
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
@@ -27,6 +31,7 @@ from qsproj.errors import UsageError
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.tagging.tagger import Tagger
+    from qsproj.models.tokens.tokenizer import Tokenizer
 
 EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu -o de.tagger --language de
@@ -43,7 +48,7 @@ EXAMPLES = """examples:
 
 # What each way to use the command reads that not all do.
 WAYS = {
-    "--train": ("raw", "dev", "seed"),
+    "--train": ("raw", "dev", "rules", "seed"),
     "--project": (*OPTIONS_OF_PROJECT, "seed"),
     "-m": ("input", "split_contractions", "confidence", "jobs", "backend", "scheduler"),
 }
@@ -72,7 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split-contractions",
         action="store_true",
-        help="split tokens of plain text into words as the treebanks did: zum to zu dem",
+        help="split tokens of plain text into words as the treebanks did: zum to zu dem; where tokens were "
+        "learned, they are split in any case",
+    )
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="cut plain text by the rules of the language, even where a treebank shows its tokens",
     )
     parser.add_argument(
         "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
@@ -105,33 +116,44 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+    from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
     check_files(reads=(*options.train, *(options.raw or ()), options.dev), model=options.output)
+    rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.train))
+    tokenizer = None
+    if not options.rules and shows_tokens(sentences):
+        # A generator of its own: whether tokens are learned makes no difference to the tags.
+        tokenizer = train_tokenizer(
+            sentences, rng=np.random.default_rng(options.seed), language=options.language
+        )
     tagger = train_tagger(
         sentences,
-        rng=np.random.default_rng(options.seed),
-        raw=_raw_words(options.raw or [], options.language),
+        rng=rng,
+        raw=_raw_words(options.raw or [], options.language, tokenizer),
         dev=dev,
         language=options.language,
     )
+    tagger = replace(tagger, tokenizer=tokenizer)
     words = sum(map(len, sentences))
+    how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
+    print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
         print(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}", file=sys.stderr)
 
 
-def _raw_words(paths: list[str], language: str | None) -> Iterator[list[str]]:
+def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | None) -> Iterator[list[str]]:
     from qsproj.corpus.files import open_text
     from qsproj.corpus.text import tokenize
 
-    if paths and language is None:
+    if paths and language is None and tokenizer is None:
         raise UsageError("--raw needs --language CODE, to cut the text into words")
     for path in paths:
         with open_text(path) as handle:
             for line in handle:
-                yield tokenize(line, language or "")
+                yield tokenizer.words(line) if tokenizer else tokenize(line, language or "")
 
 
 def _tag(options: argparse.Namespace) -> None:

@@ -73,11 +73,12 @@ def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list
             words.append(token)
             continue
         ranges.append(WordRange(len(words) + 1, len(words) + len(parts), token))
-        words.extend(_cased_like(token, parts))
+        words.extend(cased_like(token, parts))
     return words, ranges
 
 
-def _cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
+def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
+    """Return lower-cased words in the case of the token that they are of."""
     if len(token) > 1 and token.isupper():
         return [part.upper() for part in parts]
     if token[0].isupper():

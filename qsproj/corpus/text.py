@@ -36,6 +36,10 @@ _MOSES_ESCAPES = (
 )
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
+_ELIDED = re.compile("[cçdjlmnst]|qu|(jus|lors|puis|quoi|quel|pres)qu|aujourd", re.IGNORECASE)
+_PRONOUN = re.compile("(?:-t)?-(?:je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|les?|la|lui|leur|y|en)(?![^-])")
+_VERB_WITH_PRONOUNS = re.compile(rf"(.+?)((?:{_PRONOUN.pattern})+)")
+_FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
 # Letters of scripts that put no space between words: kana and Han, Thai, Lao, Burmese, Khmer.
 _UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -45,6 +49,8 @@ _UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu
 # Words of such letters are shorter, but for rare names; and in a line without spaces, of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
+# Whose rules are used where no language is told: sacremoses has none of it, and cuts as for English.
+_NO_LANGUAGE = "und"
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -90,7 +96,8 @@ def tokenize(line: str, language: str) -> list[str]:
     -------
     list of str
         Empty for a blank line. Without white space inside words, except that no-break spaces never occur
-        either. English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``.
+        either. English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``; so are
+        French pronouns after a verb, ``dit`` + ``-il``, and *aujourd'hui* is one word.
 
     Raises
     ------
@@ -98,6 +105,8 @@ def tokenize(line: str, language: str) -> list[str]:
         See :func:`check_language`.
     """
     words: list[str] = _moses(language).tokenize(normalise(line, language), escape=False)
+    if language == "fr":
+        return _french_as_in_treebanks(words)
     return _negations_as_in_treebanks(words) if language == "en" else words
 
 
@@ -120,6 +129,27 @@ def _negations_as_in_treebanks(words: list[str]) -> list[str]:
     return result
 
 
+def _french_as_in_treebanks(words: list[str]) -> list[str]:
+    """Join *aujourd'hui* and what is elided before a curly apostrophe; part pronouns from their verbs."""
+    joined: list[str] = []
+    for word in words:
+        last = joined[-1] if joined else ""
+        after_elision = word == "’" and _ELIDED.fullmatch(last) is not None
+        if after_elision or (word.lower() == "hui" and last[:-1].lower() == "aujourd"):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return [part for word in joined for part in _pronouns_apart(word)]
+
+
+def _pronouns_apart(word: str) -> list[str]:
+    """Cut the pronouns off a French verb: *donne-moi-le* to *donne*, *-moi*, *-le*."""
+    found = _VERB_WITH_PRONOUNS.fullmatch(word)
+    if found is None or word.lower() in _FRENCH_NOUNS:
+        return [word]
+    return [found[1], *_PRONOUN.findall(found[2])]
+
+
 def read_text(
     lines: Iterable[str], language: str, *, contractions: Contractions | None = None, name: str = "text"
 ) -> Iterator[Sentence]:
@@ -136,15 +166,15 @@ def read_text(
         When the words of a line are not parted by spaces, as in Chinese or Japanese; ``name`` is its file's.
     """
     for number, line in enumerate(lines, start=1):
-        _check_has_spaces(line, language, name, number)
+        check_has_spaces(line, language, name=name, number=number)
         tokens = tokenize(line, language) or [UNSPECIFIED]
         yield sentence_from_text(
             tokens, normalise(line, language), sent_id=str(number), contractions=contractions or {}
         )
 
 
-def _check_has_spaces(line: str, language: str, name: str, number: int) -> None:
-    """Raise DataError for a line that rules would take for few and very long words."""
+def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
+    """Raise DataError for a line, the one of that number, that would be taken for few and very long words."""
     longest = max(map(len, _UNSPACED.findall(line)), default=0)
     without_space = language in _UNSPACED_LANGUAGES and len(line.split()) == 1
     if longest > (_LONGEST_LINE if without_space else _LONGEST_WORD):
@@ -158,33 +188,60 @@ def _check_has_spaces(line: str, language: str, name: str, number: int) -> None:
         )
 
 
+def rule_starts(text: str, language: str | None) -> list[bool] | None:
+    """Return whether rules begin a token at each character of a text with single spaces.
+
+    None where there are no rules, as for Chinese, or where their tokens do not spell the text.
+    """
+    if language in _UNSPACED_LANGUAGES:
+        return None
+    starts = [False] * len(text)
+    at = 0
+    for token in tokenize(text, language or _NO_LANGUAGE):
+        at += text.startswith(" ", at)
+        if not text.startswith(token, at):
+            return None
+        starts[at] = True
+        at += len(token)
+    return starts if at == len(text) else None
+
+
 def sentence_from_text(
     tokens: Sequence[str], text: str, *, sent_id: str, contractions: Contractions
 ) -> Sentence:
+    """Return an unannotated sentence of tokens, those in ``contractions`` split into words.
+
+    The rest is as in :func:`sentence_from_tokens`.
+    """
+    words = ((token, tuple(split_contractions([token], contractions)[0])) for token in tokens)
+    return sentence_from_tokens(list(words), text, sent_id=sent_id)
+
+
+def sentence_from_tokens(tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str) -> Sentence:
     """Return an unannotated sentence with the layout that writes it as valid CoNLL-U.
 
-    ``text`` is what the tokens were cut from: it decides ``SpaceAfter=No``. Where the tokens cannot be
-    found in it one after the other, the text is taken to be the tokens with single spaces.
+    ``tokens`` are tokens and their words. ``text`` is what they were cut from: it decides ``SpaceAfter=No``.
+    Where they cannot be found in it one after the other, the text is taken to be the tokens with single
+    spaces.
     """
-    gaps = _space_after(tokens, text)
+    surface = [token for token, _ in tokens]
+    gaps = _space_after(surface, text)
     if gaps is None:
-        text, gaps = " ".join(tokens), [True] * len(tokens)
-    words, ranges = split_contractions(tokens, contractions)
+        text, gaps = " ".join(surface), [True] * len(tokens)
     lines = [f"# sent_id = {sent_id}", f"# text = {text}"]
     word_lines = []
-    spans = {span.first: span for span in ranges}
-    number = 1
-    for token, gap in zip(tokens, gaps, strict=True):
+    forms: list[str] = []
+    for (token, words), gap in zip(tokens, gaps, strict=True):
         misc = UNSPECIFIED if gap else "SpaceAfter=No"
-        span = spans.get(number)
-        if span is not None:
-            lines.append(f"{span.first}-{span.last}\t{token}\t{_EMPTY_COLUMNS}\t{misc}")
+        if len(words) > 1:
+            first = len(forms) + 1
+            lines.append(f"{first}-{len(forms) + len(words)}\t{token}\t{_EMPTY_COLUMNS}\t{misc}")
             misc = UNSPECIFIED
-        for _ in range(1 if span is None else span.last - span.first + 1):
+        for word in words:
+            forms.append(word)
             word_lines.append(len(lines))
-            lines.append(f"{number}\t{words[number - 1]}\t{_EMPTY_COLUMNS}\t{misc}")
-            number += 1
-    plain = sentence_from_words(words, sent_id=sent_id)
+            lines.append(f"{len(forms)}\t{word}\t{_EMPTY_COLUMNS}\t{misc}")
+    plain = sentence_from_words(forms, sent_id=sent_id)
     return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
 
 

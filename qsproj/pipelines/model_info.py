@@ -57,7 +57,15 @@ def _tagger(header: Header) -> dict[str, Any]:
         "tags": header["tags"],
         "word_classes": header["class_sets"],
         "contractions": len(header["contractions"]),
+        "tokens": _tokens(header),
     }
+
+
+def _tokens(header: Header) -> str:
+    """Say how plain text is cut."""
+    if header.get("tokenizer") is not None:
+        return "learned from a treebank"
+    return "rules of the language" if header["language"] else "rules of a language that is to be named"
 
 
 def _arc_parser(header: Header) -> dict[str, Any]:

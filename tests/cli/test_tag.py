@@ -102,3 +102,48 @@ def test_text_without_a_language(files, run_cli):
     assert outcome.code == 2
     assert "needs --language CODE" in outcome.err
     assert "\tVERB\t" in run_cli("tag", "-m", path, "--language", "de", stdin="Ich gehe.\n").out
+
+
+SHOWN = TREEBANK.replace("NOUN\t_\t_\t_\t_\t_\tKeep=Me", "NOUN\t_\t_\t_\t_\t_\tSpaceAfter=No")
+
+
+@pytest.fixture(scope="module")
+def learned(files):
+    from qsproj.cli.main import main
+
+    (files / "shown.conllu").write_text(SHOWN * 5, encoding="utf-8")
+    path = files / "shown.tagger"
+    assert main(["tag", "--train", str(files / "shown.conllu"), "--language", "de", "-o", str(path)]) == 0
+    return path
+
+
+def test_tokens_are_learned_where_the_treebank_shows_them(learned, files, run_cli):
+    out = run_cli("tag", "-m", learned, stdin="Ich gehe zum Haus.\n").out
+    assert "3-4\tzum\t" in out
+    assert "4\tdem\t_\tDET\t" in out
+    assert "5\tHaus\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n" in out
+    # The rules of a language that is named are not those of the model.
+    assert "3\tzum\t" in run_cli("tag", "-m", learned, "--language", "en", stdin="Ich gehe zum Haus.\n").out
+
+
+def test_what_cuts_text_is_said(learned, files, run_cli):
+    arguments = ["tag", "--train", files / "shown.conllu", "--language", "de", "-o", files / "told"]
+    assert "cut into words as the treebank shows" in run_cli(*arguments).err
+    assert "cut into words by rules" in run_cli(*arguments, "--rules").err
+    assert "3\tzum\t" in run_cli("tag", "-m", files / "told", stdin="Ich gehe zum Haus.\n").out
+    arguments[2] = files / "train.conllu"
+    assert "by rules of the language, as no token is shown" in run_cli(*arguments).err
+
+
+def test_text_without_spaces_is_cut_by_what_was_learned(files, run_cli):
+    words = ["今天", "天气", "很", "好"]
+    rows = "".join(f"{i}\t{word}\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n" for i, word in enumerate(words, 1))
+    (files / "zh.conllu").write_text(f"{rows}\n" * 10, encoding="utf-8")
+    path = files / "zh.tagger"
+    assert run_cli("tag", "--train", files / "zh.conllu", "--language", "zh", "-o", path).code == 0
+    out = run_cli("tag", "-m", path, stdin="今天天气很好\n").out
+    assert [line.split("\t")[1] for line in out.splitlines() if line[:1].isdigit()] == words
+    assert run_cli("tag", "--train", files / "zh.conllu", "--rules", "--language", "zh", "-o", path).code == 0
+    refused = run_cli("tag", "-m", path, stdin="今天天气很好\n")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "<standard stream>:1: found 6 letters without a space" in refused.err

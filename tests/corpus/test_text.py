@@ -16,6 +16,22 @@ from qsproj.errors import UsageError
         ("We can 't , I don &apos;t .", "en", "We ca n't , I do n't ."),
         ("the house' s and the dog 's", "en", "the house 's and the dog 's"),
         ("AT &amp; T &quot;x&quot;", "en", 'AT & T " x "'),
+        (
+            "Aujourd'hui, dit-il, l'homme va-t-il bien ?",
+            "fr",
+            "Aujourd'hui , dit -il , l' homme va -t-il bien ?",
+        ),
+        ("Donne-moi-le, c’est aujourd’hui.", "fr", "Donne -moi -le , c’ est aujourd’hui ."),
+        (
+            "Peut-être celui-ci : un rendez-vous là-bas, est-ce lui-même ?",
+            "fr",
+            "Peut-être celui-ci : un rendez-vous là-bas , est -ce lui-même ?",
+        ),
+        (
+            "L’arc-en-ciel, jusqu’ici, y va-t-on ? Vas-y.",
+            "fr",
+            "L’ arc-en-ciel , jusqu’ ici , y va -t-on ? Vas -y .",
+        ),
         ("   \n", "en", ""),
     ],
 )

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.features.feature_index import FeatureIndex
 from qsproj.kernels.tagging.tag_sets import train_sets_epoch
-from qsproj.models.tagging.tagger import FeatureExtractor, FeatureIndex, Tagger
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.progress import track
 
 # Features whose weights all stay below this are dropped from the model.

@@ -14,31 +14,15 @@ from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilit
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
+from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
-from qsproj.kernels.tagging.tag_features import feature_keys, fill_table, find_rows
-from qsproj.models.storage import Made, load_model_of, save_model, shaped
+from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.storage import Made, load_model_of, nested, save_model, shaped, unnested
+from qsproj.models.tokens.tokenizer import Tokenizer
 
 KIND = "tagger"
-
-
-class FeatureIndex:
-    """The features that training saw, as rows 0..R-1: an open-addressing table of 64-bit keys."""
-
-    def __init__(self, keys: NDArray[np.uint64]) -> None:
-        """Number the distinct non-zero ``keys`` uint64[R] in their order."""
-        self.keys = keys
-        # Twice to four times as many slots as keys: a look-up then takes one or two steps.
-        n_slots = 1 << (2 * max(len(keys), 1)).bit_length()
-        self._slots = np.zeros(n_slots, dtype=np.uint64)
-        self._rows = np.zeros(n_slots, dtype=np.int32)
-        fill_table(keys, self._slots, self._rows)
-
-    def rows(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the row of each key, int32[n, K]; -1 for one that training did not see."""
-        found = np.empty(keys.shape, dtype=np.int32)
-        find_rows(keys, self._slots, self._rows, found)
-        return found
+TOKENIZER_PREFIX = "tokenizer."
 
 
 class FeatureExtractor:
@@ -78,6 +62,8 @@ class Tagger:
         How the training treebanks split multiword tokens, lower-cased token to lower-cased words.
     language : str or None
         Code of the language, for tokenising plain text; None where it was not told.
+    tokenizer : Tokenizer or None
+        Cuts plain text as the treebanks do, where they showed it.
     """
 
     tags: tuple[str, ...]
@@ -87,6 +73,7 @@ class Tagger:
     transitions: NDArray[np.float64]
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
+    tokenizer: Tokenizer | None = None
 
     def read(
         self,
@@ -98,23 +85,28 @@ class Tagger:
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words and not yet tagged.
 
+        Text is cut as was learned from a treebank, contractions too. Where nothing was learned, or for a
+        ``language`` that is not that of the model, the rules of the language cut it.
+
         Parameters
         ----------
         lines : iterable of str
         language : str or None
             None: that of the model.
         split_contractions : bool
-            Split tokens as the training treebanks did: zum to zu dem.
+            Where rules cut, split tokens as the training treebanks did: zum to zu dem.
         name : str
             What a message calls the text.
 
         Raises
         ------
         UsageError
-            When there is no language.
+            When there are no learned tokens and no language.
         DataError
             At a line of a script that rules cannot cut.
         """
+        if self.tokenizer is not None and language in (None, self.language):
+            return self.tokenizer.read(lines, name=name)
         code = language or self.language
         if code is None:
             raise UsageError("plain text needs --language CODE: the model was trained without")
@@ -183,6 +175,9 @@ class Tagger:
             text = "\n".join(classes).encode("utf-8")
             arrays[f"{name}.words"] = np.frombuffer(text, dtype=np.uint8)
             arrays[f"{name}.classes"] = np.array(list(classes.values()), dtype=np.int32)
+        if self.tokenizer is not None:
+            header["tokenizer"], own = self.tokenizer.to_archive()
+            arrays |= nested(TOKENIZER_PREFIX, own)
         return header, arrays
 
     @classmethod
@@ -198,6 +193,9 @@ class Tagger:
             )
             for name in header["class_sets"]
         }
+        tokenizer = None
+        if header.get("tokenizer") is not None:
+            tokenizer = Tokenizer.from_archive(header["tokenizer"], unnested(TOKENIZER_PREFIX, arrays))
         tags, index = tuple(header["tags"]), FeatureIndex(arrays["keys"])
         return cls(
             tags=tags,
@@ -207,6 +205,7 @@ class Tagger:
             transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
+            tokenizer=tokenizer,
         )
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:

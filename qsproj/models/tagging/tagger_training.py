@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions, word_ranges
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with
 from qsproj.features.tagging_classes import word_classes
 from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
-from qsproj.models.tagging.tagger import FeatureExtractor, FeatureIndex, Tagger
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 

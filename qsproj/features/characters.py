@@ -1,0 +1,161 @@
+"""What the tokeniser looks at: attributes of the characters of a line, and templates that join them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.hashing import stable_hash
+
+Codes = NDArray[np.uint64]
+
+# What is known of a character. A run is a stretch of letters and digits, between spaces or signs.
+CHARACTER_ATTRIBUTES = (
+    *("character", "lower", "kind"),
+    *("two", "three", "four", "kinds3", "kinds5"),
+    *("rule", "place", "run", "start", "rest", "chunk"),
+    *("ends", "begins"),
+)
+TEMPLATES = (
+    *("character-2", "character-1", "character", "character+1", "character+2"),
+    *("two-2", "two-1", "two", "two+1", "three-2", "three-1", "three", "four-2", "four-1"),
+    *("lower-1", "lower", "lower+1", "kind-1", "kind", "kind+1", "kinds3-1", "kinds5-2"),
+    *("rule", "rule-1", "rule+1", "rule & kinds3-1", "rule & character", "rule & character-1"),
+    *("rule & lower", "rule & two-1", "rule & run"),
+    *(
+        "place",
+        "place & run",
+        "run",
+        "start",
+        "rest",
+        "place & rest",
+        "start & rest",
+        "chunk",
+        "place & chunk",
+    ),
+    *("ends-1", "begins", "ends-1 & begins", "ends-1 & kinds3-1"),
+)
+_ATOM = re.compile(r"([a-z]+[0-9]?)([-+][0-9]+)?")
+_RUN = re.compile(r"[^\W_]+")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+# Longest words that are looked up in the words of the treebank.
+LONGEST_KNOWN = 8
+
+
+@lru_cache
+def compiled_templates(templates: tuple[str, ...] = TEMPLATES) -> NDArray[np.int32]:
+    """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance."""
+    rows = []
+    for template in templates:
+        row: list[int] = []
+        for atom in template.split(" & "):
+            match = _ATOM.fullmatch(atom)
+            if match is None:
+                raise ValueError(f"template {template!r} cannot be read")
+            row += [CHARACTER_ATTRIBUTES.index(match[1]), int(match[2] or 0)]
+        rows.append(row + [-1, 0] * (2 - len(row) // 2))
+    return np.array(rows, dtype=np.int32)
+
+
+def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
+    """Return the attributes of each character, uint64[n, A]; 0 for one that a character lacks.
+
+    Parameters
+    ----------
+    text : str
+        A line with single spaces.
+    rules : sequence of bool or None
+        Whether rules begin a token at each character; None where there are none.
+    known : frozenset of str
+        Words of the treebank, for scripts that do not part words by spaces.
+    """
+    n = len(text)
+    codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
+    columns = {name: codes[:, at] for at, name in enumerate(CHARACTER_ATTRIBUTES)}
+    characters = np.array([ord(_digits(character)) for character in text], dtype=np.uint64)
+    columns["character"][:] = _mixed(characters)
+    columns["lower"][:] = [_hash("lower", _digits(character).lower()) for character in text]
+    kinds = [_kind(character) for character in text]
+    columns["kind"][:] = [_hash("kind", kind) for kind in kinds]
+    for name, base, size in (
+        ("two", "lower", 2),
+        ("three", "lower", 3),
+        ("four", "lower", 4),
+        ("kinds3", "kind", 3),
+        ("kinds5", "kind", 5),
+    ):
+        columns[name][:] = _grams(columns[base], size)
+    if rules is not None:
+        columns["rule"][:] = [_hash("rule", str(rule)) for rule in rules]
+    _add_runs(columns, text)
+    _add_known(columns, text, known)
+    return codes
+
+
+def _add_runs(columns: dict[str, Codes], text: str) -> None:
+    """Fill in what each character is of its run and of what stands between spaces."""
+    for match in _RUN.finditer(text):
+        run, begin = match[0].lower(), match.start()
+        whole = _hash("run", run)
+        for at in range(len(run) if len(run) == len(match[0]) else 0):
+            columns["place"][begin + at] = _hash("place", "first" if at == 0 else "later")
+            columns["run"][begin + at] = whole
+            columns["start"][begin + at] = _hash("start", run[max(0, at - 6) : at])
+            columns["rest"][begin + at] = _hash("rest", run[at : at + 8])
+    for match in re.finditer(r"[^ ]+", text):
+        for at in range(match.start(), match.end()):
+            columns["chunk"][at] = _hash("chunk", f"{match[0].lower()[:30]}{at - match.start()}")
+
+
+def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> None:
+    """Fill in the lengths of the longest known words that end and begin at each character."""
+    if not known:
+        return
+    ends, begins = [0] * len(text), [0] * len(text)
+    for begin in range(len(text)):
+        for length in range(min(LONGEST_KNOWN, len(text) - begin), 0, -1):
+            if text[begin : begin + length] in known:
+                begins[begin] = max(begins[begin], length)
+                ends[begin + length - 1] = max(ends[begin + length - 1], length)
+    columns["ends"][:] = [_hash("ends", str(length)) for length in ends]
+    columns["begins"][:] = [_hash("begins", str(length)) for length in begins]
+
+
+def _grams(codes: Codes, size: int) -> Codes:
+    """Return one code for each character and the ``size - 1`` after it, as far as the line goes."""
+    result = codes.copy()
+    for distance in range(1, size):
+        following = np.zeros_like(codes)
+        following[:-distance] = codes[distance:]
+        result = _mixed(result * np.uint64(3) + following)
+    return result
+
+
+def _mixed(codes: Codes) -> Codes:
+    mixed: Codes = (codes + np.uint64(1)) * _MIX
+    return (mixed ^ (mixed >> _SHIFT)) | np.uint64(1)
+
+
+def _digits(character: str) -> str:
+    return "0" if character.isdigit() else character
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash(name: str, text: str) -> int:
+    return stable_hash(f"{name}\t{text}") | 1
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(character: str) -> str:
+    """Return letters by case and script, digits, spaces, and other signs by their category."""
+    category = unicodedata.category(character)
+    if category.startswith("L"):
+        script = unicodedata.name(character, "?").split(" ")[0]
+        return f"{category}{script}" if script not in ("LATIN", "CYRILLIC", "GREEK") else category
+    return category

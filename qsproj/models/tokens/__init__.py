@@ -1,0 +1,1 @@
+"""Models that cut text into tokens and words as a treebank does."""

@@ -1,0 +1,159 @@
+"""The tokeniser: a linear-chain conditional random field over characters, learned from treebanks.
+
+Every character of a line begins a token, begins a token of several words, goes on with a token, or is white
+space between tokens. What rules would do is a feature, so that a few sentences are enough to learn where the
+treebank differs from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import check_has_spaces, normalise, rule_starts, sentence_from_tokens
+from qsproj.features.characters import TEMPLATES, character_attributes, compiled_templates
+from qsproj.features.feature_index import FeatureIndex
+from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
+from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.storage import shaped
+from qsproj.models.tokens.expansions import Expansions
+
+# States of a character, by number: it begins a token, goes on with one, is a space, begins a multiword token.
+BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
+N_STATES = 4
+# Added to the score of what cannot be: small beside it is every sum of weights.
+IMPOSSIBLE = -1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Tokenizer:
+    """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one.
+
+    Attributes
+    ----------
+    language : str or None
+        Its rules are a feature; None: those of no language in particular.
+    index : FeatureIndex
+        The R features that have weights.
+    weights : float32[R, 4]
+        Natural-log potentials of the states.
+    transitions : float64[5, 4]
+        Natural-log potentials of [previous state, state]; the last row is for the first character.
+    expansions : Expansions
+        How tokens are split into words.
+    known : frozenset of str
+        Words of the treebank; empty where spaces part words.
+    inner_spaces : bool
+        Whether tokens may hold spaces, as in 10 000.
+    """
+
+    language: str | None
+    index: FeatureIndex
+    weights: NDArray[np.float32]
+    transitions: NDArray[np.float64]
+    expansions: Expansions
+    known: frozenset[str]
+    inner_spaces: bool
+
+    def read(self, lines: Iterable[str], *, name: str = "text") -> Iterator[Sentence]:
+        """Yield one sentence for each line of text, cut into tokens and words; ``_`` for a blank line.
+
+        Raises
+        ------
+        DataError
+            At a line without spaces between words, for a tokeniser of a language that has them; ``name`` is
+            its file's.
+        """
+        for number, line in enumerate(lines, start=1):
+            if not self.known:
+                check_has_spaces(line, self.language, name=name, number=number)
+            text = normalise(line, self.language or "")
+            tokens = self.tokens(text) or [(UNSPECIFIED, (UNSPECIFIED,))]
+            yield sentence_from_tokens(tokens, text or UNSPECIFIED, sent_id=str(number))
+
+    def tokens(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
+        if not text:
+            return []
+        states = np.empty(len(text), dtype=np.int32)
+        viterbi(self._emissions(text), self._possible_transitions, states)
+        begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD)).tolist()
+        tokens = []
+        for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+            token = text[begin:end].rstrip(" ")
+            words = self.expansions.words(token) if states[begin] == MULTIWORD else (token,)
+            tokens.append((token, words))
+        return tokens
+
+    def words(self, line: str) -> list[str]:
+        """Return the words of one line of text, as :func:`qsproj.corpus.text.tokenize` does."""
+        return [word for _, words in self.tokens(normalise(line, self.language or "")) for word in words]
+
+    def _emissions(self, text: str) -> NDArray[np.float64]:
+        emissions = np.empty((len(text), N_STATES))
+        add_emissions(self.index.rows(keys_of(text, self.language, self.known)), self.weights, emissions)
+        spaces = np.array([character == " " for character in text])
+        emissions[~spaces, SPACE] += IMPOSSIBLE
+        emissions[spaces, BEGIN] += IMPOSSIBLE
+        emissions[spaces, MULTIWORD] += IMPOSSIBLE
+        if not self.inner_spaces:
+            emissions[spaces, INSIDE] += IMPOSSIBLE
+        return emissions
+
+    @cached_property
+    def _possible_transitions(self) -> NDArray[np.float64]:
+        """The transitions without those after which a token would go on that has not begun."""
+        possible = self.transitions.copy()
+        possible[SPACE, INSIDE] += IMPOSSIBLE
+        possible[SPACE, SPACE] += IMPOSSIBLE
+        possible[N_STATES, INSIDE] += IMPOSSIBLE
+        possible[N_STATES, SPACE] += IMPOSSIBLE
+        return possible
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tokeniser."""
+        header = {
+            "language": self.language,
+            "templates": list(TEMPLATES),
+            "expansions": self.expansions.to_json(),
+            "inner_spaces": self.inner_spaces,
+        }
+        known = "\n".join(sorted(self.known)).encode("utf-8")
+        return header, {
+            "keys": self.index.keys,
+            "weights": self.weights,
+            "transitions": self.transitions,
+            "known": np.frombuffer(known, dtype=np.uint8),
+        }
+
+    @staticmethod
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
+        """Make a tokeniser from what :meth:`to_archive` returned."""
+        if header["templates"] != list(TEMPLATES):
+            raise ValueError("the tokeniser has other templates than this version of qsproj")
+        index = FeatureIndex(arrays["keys"])
+        return Tokenizer(
+            language=header["language"],
+            index=index,
+            weights=shaped(arrays, "weights", (len(index.keys), N_STATES)),
+            transitions=shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
+            expansions=Expansions.from_json(header["expansions"]),
+            known=frozenset(arrays["known"].tobytes().decode("utf-8").split("\n")) - {""},
+            inner_spaces=header["inner_spaces"],
+        )
+
+
+def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:
+    """Return the features of each character of a line, uint64[n, K]."""
+    templates = compiled_templates()
+    attributes = character_attributes(text, rule_starts(text, language), known)
+    keys = np.empty((len(text), len(templates)), dtype=np.uint64)
+    feature_keys(attributes, np.arange(len(text), dtype=np.int32), templates, keys)
+    return keys

@@ -1,0 +1,286 @@
+"""Training of the tokeniser from the tokens that a treebank shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import normalise
+from qsproj.errors import UsageError
+from qsproj.features.characters import TEMPLATES
+from qsproj.features.feature_index import FeatureIndex
+from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
+from qsproj.models.tokens.expansions import learn_expansions
+from qsproj.models.tokens.tokenizer import (
+    BEGIN,
+    INSIDE,
+    MULTIWORD,
+    N_STATES,
+    SPACE,
+    Tokenizer,
+    keys_of,
+)
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer, learn
+
+# Share of the tokens that follow a letter without a space and begin with one, from which on a script is taken
+# to put no spaces between words.
+UNSPACED_SHARE = 0.2
+FAINTEST = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerOptions:
+    """How to train a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the data.
+    rate : float
+        AdaGrad's step size.
+    spaced : float
+        Weight of a copy of each sentence whose tokens are parted by spaces, as text is that some earlier tool
+        has cut; 0 for none.
+    trust : float
+        Weight, in nats, that what rules say has before anything is learned.
+    folds : int
+        Words are known from the other folds, where the script puts no spaces between words.
+    """
+
+    epochs: int = 10
+    rate: float = 0.1
+    spaced: float = 0.2
+    trust: float = 2.0
+    folds: int = 8
+
+
+class TokenizedText(NamedTuple):
+    """A line of text with single spaces, and its tokens: first character, the one after the last, words."""
+
+    text: str
+    tokens: tuple[tuple[int, int, tuple[str, ...]], ...]
+
+
+def tokenized_text(sentence: Sentence, language: str | None = None) -> TokenizedText | None:
+    """Return the text of a sentence and where its tokens are; None where the treebank does not show it.
+
+    The comment ``# text`` is taken where it spells the tokens, else ``SpaceAfter=No`` tells the text.
+    """
+    if sentence.layout is None:
+        return None
+    tokens, adjoin = _surface(sentence)
+    comment = comment_value(sentence, "text")
+    if comment is not None:
+        found = _placed(normalise(comment, language or ""), tokens)
+        if found is not None:
+            return found
+    text = "".join(form + ("" if adjoins else " ") for (form, _), adjoins in zip(tokens, adjoin, strict=True))
+    return _placed(normalise(text, language or ""), tokens)
+
+
+def shows_tokens(sentences: Iterable[Sentence]) -> bool:
+    """Return whether some token of a treebank stands directly before the next one in its text."""
+    for sentence in sentences:
+        found = tokenized_text(sentence)
+        if found is not None and any(
+            one[1] == other[0] for one, other in zip(found.tokens, found.tokens[1:])
+        ):
+            return True
+    return False
+
+
+def train_tokenizer(
+    treebank: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    language: str | None = None,
+    options: TokenizerOptions | None = None,
+) -> Tokenizer:
+    """Train a tokeniser.
+
+    Parameters
+    ----------
+    treebank : sequence of Sentence
+        As read from CoNLL-U; those whose text cannot be told are left out.
+    rng : numpy.random.Generator
+        Orders the sentences.
+    language : str or None
+        Code of the language, whose rules are a feature.
+    options : TokenizerOptions or None
+        None for the defaults.
+
+    Raises
+    ------
+    UsageError
+        When no sentence shows its text.
+    """
+    settings = options or TokenizerOptions()
+    texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
+    if not texts:
+        raise UsageError("no sentence shows its tokens, expected CoNLL-U with SpaceAfter=No or # text")
+    unspaced = _is_unspaced(texts)
+    lexicons = _lexicons(texts, settings.folds) if unspaced else [frozenset[str]()]
+    examples = [(found, lexicons[number % len(lexicons)], 1.0) for number, found in enumerate(texts)]
+    if settings.spaced and not unspaced:
+        examples += [(_spaced(found), lexicons[0], settings.spaced) for found in texts]
+    keys = [keys_of(found.text, language, known) for found, known, _ in examples]
+    index = FeatureIndex(np.setdiff1d(np.concatenate(keys), np.zeros(1, dtype=np.uint64)))
+    start = _rules_first(index, language, settings.trust)
+    trainer = _TokenTrainer(index, start, settings.rate)
+    encoded = [
+        _Example(index.rows(own), _states(found), strength)
+        for (found, _, strength), own in zip(examples, keys, strict=True)
+    ]
+    learned = learn(
+        trainer, encoded, epochs=settings.epochs, rng=rng, patience=None, description="learning tokens"
+    )[0]
+    return Tokenizer(
+        language=language,
+        index=learned.index,
+        weights=learned.weights,
+        transitions=learned.transitions,
+        expansions=learn_expansions(
+            (found.text[begin:end], words)
+            for found in texts
+            for begin, end, words in found.tokens
+            if len(words) > 1
+        ),
+        known=_words(texts) if unspaced else frozenset(),
+        inner_spaces=any(" " in found.text[begin:end] for found in texts for begin, end, _ in found.tokens),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Example:
+    """Rows of weights that fire int32[n, K], states int32[n], and the weight in the objective."""
+
+    rows: NDArray[np.int32]
+    states: NDArray[np.int32]
+    strength: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learned:
+    index: FeatureIndex
+    weights: NDArray[np.float32]
+    transitions: NDArray[np.float64]
+
+
+class _TokenTrainer(Trainer[_Example, _Learned]):
+    """Learns the weights of features and of pairs of states by conditional likelihood. Mutable; final."""
+
+    def __init__(self, index: FeatureIndex, weights: NDArray[np.float32], rate: float) -> None:
+        self._index = index
+        self._features = RowAdaGrad(weights, rate=rate, counts_start=True)
+        self._chain = RowAdaGrad(np.zeros((N_STATES + 1, N_STATES)), rate=rate, counts_start=True)
+
+    def step(self, example: _Example) -> float:
+        """Learn from one line; return minus the log-likelihood of its states, in nats, by its strength."""
+        slopes = np.empty((len(example.states), N_STATES))
+        pair_slopes = np.empty_like(self._chain.weights)
+        likelihood: float = gradient(
+            example.rows, example.states, self._features.weights, self._chain.weights, slopes, pair_slopes
+        )
+        slopes *= -example.strength
+        pair_slopes *= -example.strength
+        self._features.step(step_emissions, example.rows, slopes)
+        self._chain.step(step_transitions, pair_slopes)
+        return -example.strength * likelihood
+
+    def averaged(self) -> _Learned:
+        """Return the mean of the weights before every step so far, faint features dropped."""
+        weights = self._features.mean()
+        kept = np.abs(weights).max(axis=1) >= FAINTEST
+        return _Learned(FeatureIndex(self._index.keys[kept]), weights[kept], self._chain.mean())
+
+
+def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:
+    """Return the weights to start from, float32[R, 4]: those of what rules say, all others zero."""
+    weights = np.zeros((len(index.keys), N_STATES), dtype=np.float32)
+    # In this line rules begin a token at the first character and none at the second, in any language.
+    rows = index.rows(keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
+    for row, signs in zip(rows.tolist(), ((1, -1, 0, 1), (-1, 1, 0, -1)), strict=True):
+        if row >= 0:
+            weights[row] = trust * np.array(signs, dtype=np.float32)
+    return weights
+
+
+def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], list[bool]]:
+    """Return the tokens, each with its words, and whether the next one follows each without a space."""
+    assert sentence.layout is not None
+    misc = {}
+    for line in sentence.layout.lines:
+        if line[0] != "#":
+            cells = line.rstrip("\r").split("\t")
+            misc[cells[0]] = "SpaceAfter=No" in cells[-1].split("|")
+    ranges = {span.first: span for span in word_ranges(sentence)}
+    tokens, adjoin = [], []
+    word = 1
+    while word <= len(sentence):
+        span = ranges.get(word)
+        last = word if span is None else span.last
+        form = sentence.forms[word - 1] if span is None else span.form
+        tokens.append((" ".join(form.split()), sentence.forms[word - 1 : last]))
+        adjoin.append(misc[str(word) if span is None else f"{word}-{last}"])
+        word = last + 1
+    return tokens, adjoin
+
+
+def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
+    """Find tokens one after the other in a text; None where they do not spell it."""
+    placed, at = [], 0
+    for form, words in tokens:
+        at += text.startswith(" ", at)
+        if not form or not text.startswith(form, at):
+            return None
+        placed.append((at, at + len(form), words))
+        at += len(form)
+    return TokenizedText(text, tuple(placed)) if at == len(text) else None
+
+
+def _spaced(found: TokenizedText) -> TokenizedText:
+    """Return the same tokens, parted by single spaces."""
+    tokens, at = [], 0
+    for begin, end, words in found.tokens:
+        tokens.append((at, at + end - begin, words))
+        at += end - begin + 1
+    return TokenizedText(" ".join(found.text[begin:end] for begin, end, _ in found.tokens), tuple(tokens))
+
+
+def _states(found: TokenizedText) -> NDArray[np.int32]:
+    """Return the state of each character, int32[n]."""
+    states = np.full(len(found.text), SPACE, dtype=np.int32)
+    for begin, end, words in found.tokens:
+        states[begin:end] = INSIDE
+        states[begin] = MULTIWORD if len(words) > 1 else BEGIN
+    return states
+
+
+def _is_unspaced(texts: Sequence[TokenizedText]) -> bool:
+    """Return whether many words of letters follow one another without a space."""
+    together = total = 0
+    for text, tokens in texts:
+        for begin, _, _ in tokens[1:]:
+            total += 1
+            together += text[begin].isalpha() and text[begin - 1].isalpha()
+    return together > UNSPACED_SHARE * total
+
+
+def _words(texts: Iterable[TokenizedText]) -> frozenset[str]:
+    return frozenset(text[begin:end] for text, tokens in texts for begin, end, _ in tokens)
+
+
+def _lexicons(texts: Sequence[TokenizedText], folds: int) -> list[frozenset[str]]:
+    """Return the words of all texts but those of each fold; text i is of fold i % folds."""
+    folds = max(2, min(folds, len(texts)))
+    return [
+        _words(found for number, found in enumerate(texts) if number % folds != fold) for fold in range(folds)
+    ]

@@ -1,0 +1,162 @@
+"""The learned tokeniser: what treebanks show, what is learned of it, and that it is read back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.text import read_text
+from qsproj.errors import UsageError
+from qsproj.evaluation.cut_differently import cut_scores
+from qsproj.models.tokens.expansions import Expansions, learn_expansions
+from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer_training import (
+    TokenizerOptions,
+    shows_tokens,
+    tokenized_text,
+    train_tokenizer,
+)
+
+SAMPLE = "corpora/de.conllu"
+ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t{}\n"
+
+
+def read(tmp_path, text):
+    path = tmp_path / "x.conllu"
+    path.write_text(text, encoding="utf-8")
+    return list(read_conllu(path))
+
+
+@pytest.fixture(scope="module")
+def german():
+    return list(read_conllu(SAMPLE))
+
+
+@pytest.fixture(scope="module")
+def tokenizer(german):
+    return train_tokenizer(german, rng=np.random.default_rng(1), language="de")
+
+
+def trained(sentences, **options):
+    return train_tokenizer(sentences, rng=np.random.default_rng(1), options=TokenizerOptions(**options))
+
+
+def test_text_is_told_by_space_after_or_by_the_comment(tmp_path):
+    rows = ROW.format("1-2", "zum", "_") + ROW.format(1, "zu", "_") + ROW.format(2, "dem", "_")
+    rows += ROW.format(3, "Haus", "SpaceAfter=No") + ROW.format(4, ".", "_")
+    wanted = ("zum Haus.", ((0, 3, ("zu", "dem")), (4, 8, ("Haus",)), (8, 9, (".",))))
+    for comment in ("", "# text = zum  Haus.\n", "# text = something else\n"):
+        (sentence,) = read(tmp_path, f"# sent_id = 1\n{comment}{rows}\n")
+        assert tokenized_text(sentence) == wanted
+        assert shows_tokens([sentence])
+    plain = rows.replace("SpaceAfter=No", "_")
+    (sentence,) = read(tmp_path, f"# text = zum Haus.\n{plain}\n")
+    assert tokenized_text(sentence) == wanted
+    (sentence,) = read(tmp_path, f"{plain}\n")
+    assert tokenized_text(sentence).text == "zum Haus ."
+    assert not shows_tokens([sentence])
+    assert not shows_tokens([replace(sentence, layout=None)])
+
+
+def test_the_sample_is_learned_by_heart(german, tokenizer):
+    lines = [comment_value(sentence, "text") for sentence in german]
+    scores = cut_scores(german, tokenizer.read(lines))
+    assert (scores.tokens.f1, scores.words.f1) == (100.0, 100.0)
+
+
+def test_few_sentences_do_not_cut_worse_than_rules(data_dir):
+    sentences = list(read_conllu(data_dir / "treebanks" / "spanish-gsd-dev.conllu.gz"))
+    test = sentences[500:560]
+    lines = [comment_value(sentence, "text") for sentence in test]
+    rules = cut_scores(test, read_text(lines, "es"))
+    rng = np.random.default_rng(1)
+    few = train_tokenizer(sentences[:25], rng=rng, language="es", options=TokenizerOptions(epochs=5))
+    learned = cut_scores(test, few.read(lines))
+    assert learned.tokens.f1 > rules.tokens.f1 - 0.5
+    assert learned.words.f1 > rules.words.f1 + 2.0
+
+
+def test_chinese_is_cut_without_spaces(data_dir):
+    sentences = list(read_conllu(data_dir / "pud" / "zh.conllu.gz"))
+    learned = trained(sentences[:60], epochs=4)
+    assert learned.known
+    lines = [comment_value(sentence, "text") for sentence in sentences[60:90]]
+    assert cut_scores(sentences[60:90], learned.read(lines)).words.f1 > 65.0
+
+
+def test_one_sentence_a_line_in_valid_rows(tokenizer):
+    first, blank, last = tokenizer.read(["Ich gehe  zum\tHaus.\r\n", " \n", "Zum Haus"])
+    assert first.forms == ("Ich", "gehe", "zu", "dem", "Haus", ".")
+    assert [(span.first, span.last, span.form) for span in word_ranges(first)] == [(3, 4, "zum")]
+    assert comment_value(first, "text") == "Ich gehe zum Haus."
+    assert blank.forms == ("_",)
+    assert last.forms[-1] == "Haus"
+    assert [sentence.sent_id for sentence in (first, blank, last)] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    "text", ["...", "x" * 300, "¿?!", "😀 a", "\u0301", "a\u00a0b", "0", "ß" * 7, "今天天气"]
+)
+def test_any_text_is_cut_without_losing_a_character(tokenizer, text):
+    (sentence,) = tokenizer.read([text])
+    spelled = "".join(token for token, _ in tokenizer.tokens(" ".join(text.split())))
+    assert spelled.replace(" ", "") == "".join(text.split())
+    assert all(sentence.forms)
+
+
+def test_tokens_may_hold_spaces_where_the_treebank_has_them(tmp_path):
+    rows = ROW.format(1, "20 000", "_") + ROW.format(2, "Euro", "SpaceAfter=No") + ROW.format(3, ".", "_")
+    learned = trained(read(tmp_path, (f"# text = 20 000 Euro.\n{rows}\n") * 20), spaced=0.0)
+    assert learned.words("20 000 Euro.") == ["20 000", "Euro", "."]
+
+
+def test_saved_and_read_back(tokenizer):
+    again = Tokenizer.from_archive(*tokenizer.to_archive())
+    for text in ("Ich gehe zum Haus.", "„Ja“, sagte z. B. er."):
+        assert again.tokens(text) == tokenizer.tokens(text)
+    header, arrays = tokenizer.to_archive()
+    with pytest.raises(ValueError, match="weights has shape"):
+        Tokenizer.from_archive(header, {**arrays, "weights": arrays["weights"][1:]})
+
+
+def test_the_same_seed_gives_the_same_weights(german, tokenizer):
+    other = train_tokenizer(german, rng=np.random.default_rng(1), language="de")
+    assert np.array_equal(other.weights, tokenizer.weights)
+    assert np.array_equal(other.index.keys, tokenizer.index.keys)
+
+
+def test_nothing_to_learn_from(tmp_path):
+    with pytest.raises(UsageError, match="no sentence shows its tokens"):
+        trained([replace(one, layout=None) for one in read(tmp_path, ROW.format(1, "a", "_") + "\n")])
+
+
+SPLITS = [
+    ("del", ("de", "el")),
+    ("verlo", ("ver", "lo")),
+    ("hacerlo", ("hacer", "lo")),
+    ("hacerse", ("hacer", "se")),
+    ("dárselo", ("dar", "se", "lo")),
+    ("wakitab", ("wa", "kitab")),
+    ("walad", ("wa", "lad")),
+]
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("del", ("de", "el")),
+        ("Del", ("De", "el")),
+        ("DEL", ("DE", "EL")),
+        ("comerlo", ("comer", "lo")),
+        ("Ponerse", ("Poner", "se")),
+        ("wamadrasa", ("wa", "madrasa")),
+        ("xyz", ("xyz",)),
+    ],
+)
+def test_expansions_by_table_and_by_rule(token, words):
+    for learned in (learn_expansions(SPLITS), learn_expansions(reversed(SPLITS))):
+        assert learned.words(token) == words
+        assert Expansions.from_json(learned.to_json()).words(token) == words
