@@ -79,15 +79,51 @@ class EMState(Generic[Parameters]):
     records: tuple[EMRecord, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMProblem(Generic[Parameters, Counts]):
+    """A model and its data, as EM sees them.
+
+    Attributes
+    ----------
+    e_step : callable
+        Gives expected counts and log-likelihood.
+    m_step : callable
+        Gives the parameters that maximise the expected log-likelihood plus ``log_prior``.
+    log_prior : callable
+        The log of the prior density, up to a constant, where the M-step smooths: a Dirichlet's is
+        the sum of what is added to each count times the log of its parameter.
+    held_out : callable or None
+        Log-likelihood of data that are not trained on. With it, EM stops when that gains too little;
+        without, when the objective does.
+    """
+
+    e_step: Callable[[Parameters], tuple[Counts, float]]
+    m_step: Callable[[Counts], Parameters]
+    log_prior: Callable[[Parameters], float] = lambda _: 0.0
+    held_out: Callable[[Parameters], float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMLimits:
+    """When EM stops.
+
+    Attributes
+    ----------
+    iterations : int
+        At most so many, those of an earlier run that is gone on with included.
+    tolerance : float
+        Gain, relative to the absolute value of what is watched, below which EM has converged.
+    """
+
+    iterations: int
+    tolerance: float
+
+
 def run_em(
     parameters: Parameters,
+    problem: EMProblem[Parameters, Counts],
     *,
-    e_step: Callable[[Parameters], tuple[Counts, float]],
-    m_step: Callable[[Counts], Parameters],
-    log_prior: Callable[[Parameters], float] = lambda _: 0.0,
-    held_out: Callable[[Parameters], float] | None = None,
-    iterations: int = 100,
-    tolerance: float = 1e-4,
+    limits: EMLimits,
     resume: EMState[Parameters] | None = None,
     after_iteration: Callable[[EMState[Parameters]], None] = lambda _: None,
 ) -> EMResult[Parameters]:
@@ -97,20 +133,8 @@ def run_em(
     ----------
     parameters
         Where to start.
-    e_step : callable
-        Gives expected counts and log-likelihood.
-    m_step : callable
-        Gives the parameters that maximise the expected log-likelihood plus ``log_prior``.
-    log_prior : callable
-        The log of the prior density, up to a constant, where the M-step smooths: a Dirichlet's is
-        the sum of what is added to each count times the log of its parameter.
-    held_out : callable, optional
-        Log-likelihood of data that are not trained on. With it, EM stops when that gains less than
-        ``tolerance``; without, when the objective does.
-    iterations : int
-        At most so many, those before ``resume`` included.
-    tolerance : float
-        Gain, relative to the absolute value of what is watched, below which EM has converged.
+    problem : EMProblem
+    limits : EMLimits
     resume : EMState, optional
         Where an earlier run got to; ``parameters`` are then not looked at. The result is that of a run that
         was never interrupted.
@@ -125,12 +149,13 @@ def run_em(
     *Source*: Dempster, Laird and Rubin 1977; stopping on held-out data as in thesis 4.6.3.2.
     """
     state = resume or EMState(parameters, parameters, ())
-    while len(state.records) < iterations:
-        counts, log_likelihood = e_step(state.parameters)
+    held_out = problem.held_out
+    while len(state.records) < limits.iterations:
+        counts, log_likelihood = problem.e_step(state.parameters)
         record = EMRecord(
             len(state.records) + 1,
             log_likelihood,
-            log_likelihood + log_prior(state.parameters),
+            log_likelihood + problem.log_prior(state.parameters),
             held_out(state.parameters) if held_out else None,
         )
         before = state.records
@@ -139,9 +164,9 @@ def run_em(
         improves = record.held_out is not None and record.held_out > _best_held_out(before)
         best = state.parameters if improves else state.best
         records = (*before, record)
-        if before and _watched(record) - _watched(before[-1]) <= tolerance * abs(_watched(record)):
+        if before and _watched(record) - _watched(before[-1]) <= limits.tolerance * abs(_watched(record)):
             return EMResult(best if held_out else state.parameters, records, True)
-        state = EMState(m_step(counts), best, records)
+        state = EMState(problem.m_step(counts), best, records)
         after_iteration(state)
     final = state.parameters
     if held_out is not None and held_out(final) <= _best_held_out(state.records):

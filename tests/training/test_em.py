@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from qsproj.training.em import LikelihoodFellError, run_em
+from qsproj.training.em import EMLimits, EMProblem, LikelihoodFellError, run_em
+
+
+def em(start, *, iterations=100, tolerance=1e-4, resume=None, after_iteration=lambda _: None, **problem):
+    limits = EMLimits(iterations=iterations, tolerance=tolerance)
+    return run_em(start, EMProblem(**problem), limits=limits, resume=resume, after_iteration=after_iteration)
+
 
 THROWS, HEADS = 10, (9, 8, 2, 9, 1, 1, 8, 2)
 
@@ -33,7 +39,7 @@ def m_step(counts):
 
 
 def test_it_finds_the_coins_and_never_falls():
-    result = run_em((0.6, 0.5), e_step=e_step, m_step=m_step, tolerance=1e-12)
+    result = em((0.6, 0.5), e_step=e_step, m_step=m_step, tolerance=1e-12)
     assert result.converged
     assert result.parameters == pytest.approx((0.85, 0.15), abs=0.02)
     objectives = [record.objective for record in result.records]
@@ -46,17 +52,17 @@ def test_a_wrong_m_step_is_caught():
         return tuple(p / 2 for p in m_step(counts))
 
     with pytest.raises(LikelihoodFellError, match="iteration"):
-        run_em((0.8, 0.2), e_step=e_step, m_step=too_far)
+        em((0.8, 0.2), e_step=e_step, m_step=too_far)
 
 
 def test_a_likelihood_that_is_no_number_is_caught():
     with pytest.raises(LikelihoodFellError):
-        run_em(0, e_step=lambda step: (step, math.nan if step else 0.0), m_step=lambda step: step + 1)
+        em(0, e_step=lambda step: (step, math.nan if step else 0.0), m_step=lambda step: step + 1)
 
 
 def test_it_stops_on_held_out_data_with_the_best_parameters():
     scores = [-10.0, -5.0, -3.0, -4.0, -1.0]
-    result = run_em(
+    result = em(
         0, e_step=lambda step: (step, float(step)), m_step=lambda step: step + 1, held_out=scores.__getitem__
     )
     assert (result.parameters, result.converged, len(result.records)) == (2, True, 4)
@@ -64,7 +70,7 @@ def test_it_stops_on_held_out_data_with_the_best_parameters():
 
 def test_iterations_run_out():
     seen = []
-    result = run_em(
+    result = em(
         0,
         e_step=lambda step: (step, float(step)),
         m_step=lambda step: step + 1,
@@ -77,7 +83,7 @@ def test_iterations_run_out():
 
 def test_the_last_parameters_are_not_taken_when_held_out_data_like_them_less():
     scores = [-10.0, -5.0, -6.0]
-    result = run_em(
+    result = em(
         0,
         e_step=lambda step: (step, float(step)),
         m_step=lambda step: step + 1,
@@ -97,10 +103,10 @@ def test_smoothing_counts_in_the_objective():
         return 5 * sum(math.log(p) + math.log(1 - p) for p in parameters)
 
     start = (0.95, 0.05)
-    result = run_em(start, e_step=e_step, m_step=smoothed, log_prior=log_prior, tolerance=1e-12)
+    result = em(start, e_step=e_step, m_step=smoothed, log_prior=log_prior, tolerance=1e-12)
     assert result.parameters[0] < 0.8
     with pytest.raises(LikelihoodFellError):
-        run_em((0.85, 0.15), e_step=e_step, m_step=smoothed)
+        em((0.85, 0.15), e_step=e_step, m_step=smoothed)
 
 
 @pytest.mark.parametrize("held_out", [None, [-10.0, -5.0, -6.0, -4.0, -7.0, -3.0].__getitem__])
@@ -113,18 +119,16 @@ def test_going_on_gives_what_never_stopping_gives(held_out, stopped_after):
         "held_out": held_out,
         "tolerance": -1e9,
     }
-    whole = run_em(0, iterations=5, after_iteration=states.append, **steps)
-    resumed = run_em(99, iterations=5, resume=states[stopped_after - 1], **steps)
+    whole = em(0, iterations=5, after_iteration=states.append, **steps)
+    resumed = em(99, iterations=5, resume=states[stopped_after - 1], **steps)
     assert resumed == whole
     assert len(whole.records) == 5
 
 
 def test_a_run_that_is_over_is_not_run_again():
     states = []
-    run_em(
-        0, e_step=lambda n: (n, float(n)), m_step=lambda n: n + 1, iterations=3, after_iteration=states.append
-    )
-    again = run_em(0, e_step=None, m_step=None, iterations=3, resume=states[-1])
+    em(0, e_step=lambda n: (n, float(n)), m_step=lambda n: n + 1, iterations=3, after_iteration=states.append)
+    again = em(0, e_step=None, m_step=None, iterations=3, resume=states[-1])
     assert (again.parameters, len(again.records)) == (3, 3)
 
 

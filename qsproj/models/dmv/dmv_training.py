@@ -24,7 +24,7 @@ from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_p
 from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.training.em import EMRecord
+from qsproj.training.em import EMLimits, EMProblem, EMRecord
 
 # Counts are added up part by part: the parts must not depend on who works on them.
 PART_SENTENCES = 10_000
@@ -93,14 +93,15 @@ def train_dmv(
     result = run_resumable_em(
         lambda: initial_parameters(parts, len(inventory), options),
         DmvParameters,
+        EMProblem[DmvParameters, DmvCounts](
+            e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
+            m_step=lambda counts: counts.estimate(options.smoothing),
+            log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+            held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
+        ),
+        limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=checkpoint,
         fingerprint=_fingerprint([*parts, held_out], inventory, options),
-        e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
-        m_step=lambda counts: counts.estimate(options.smoothing),
-        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
-        iterations=options.iterations,
-        tolerance=options.tolerance,
     )
     if result.converged and not dev:
         log_likelihood: float | None = result.records[-1].log_likelihood

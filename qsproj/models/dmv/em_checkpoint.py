@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError
 from qsproj.models.storage import load_archive, nested, save_model, unnested
-from qsproj.training.em import EMRecord, EMResult, EMState, run_em
+from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
 
 KIND = "em-checkpoint"
 FILE_NAME = "em.checkpoint"
 
 Parameters = TypeVar("Parameters")
+Counts = TypeVar("Counts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,11 @@ class Checkpoint:
 def run_resumable_em(
     start: Callable[[], Parameters],
     parameters_type: Callable[..., Parameters],
+    problem: EMProblem[Parameters, Counts],
     *,
+    limits: EMLimits,
     checkpoint: Checkpoint | None,
     fingerprint: str,
-    **steps: Any,
 ) -> EMResult[Parameters]:
     """Run EM, from the beginning or from a checkpoint; the result is the same.
 
@@ -58,12 +60,12 @@ def run_resumable_em(
         Gives the parameters to begin with.
     parameters_type : callable
         The dataclass of arrays that the parameters are.
+    problem, limits
+        As :func:`qsproj.training.em.run_em` takes them.
     checkpoint : Checkpoint or None
         None: nothing is written.
     fingerprint : str
         What the state depends on: the data and every option but the number of iterations.
-    **steps
-        What :func:`qsproj.training.em.run_em` takes.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def run_resumable_em(
         When the checkpoint is damaged, or was made from other data or with other options.
     """
     if checkpoint is None:
-        return run_em(start(), **steps)
+        return run_em(start(), problem, limits=limits)
     folder, state = checkpoint.folder, None
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,9 +85,10 @@ def run_resumable_em(
         state = read_state(checkpoint.path, parameters_type, fingerprint=fingerprint)
     return run_em(
         state.parameters if state else start(),
+        problem,
+        limits=limits,
         resume=state,
         after_iteration=lambda state: write_state(checkpoint.path, state, fingerprint=fingerprint),
-        **steps,
     )
 
 

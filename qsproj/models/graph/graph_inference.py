@@ -11,6 +11,7 @@ change the distribution most.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +70,33 @@ def propagate(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelaxationLimits:
+    """What calls for a factor, and how far a graph may grow.
+
+    Attributes
+    ----------
+    doubt : float
+        Greater than 0. An arc is plausible from this probability on, and undecided if its probability is also
+        at most 1 minus this.
+    iterations : int
+        In all; after every LOOK of them the graph may grow. Messages go on from where they were.
+    max_factors : int
+        The most factors a graph may have.
+    """
+
+    doubt: float
+    iterations: int
+    max_factors: int
+
+
 def relax(
     chances: Array,
     layout: Callable[[Doubts], SentenceGraph],
     link_scores: Array,
     score: Callable[[SentenceGraph], list[Array]],
     *,
-    doubt: float,
-    iterations: int,
-    max_factors: int,
+    limits: RelaxationLimits,
     maximise: bool = False,
 ) -> tuple[SentenceGraph, Beliefs | None]:
     """Pass messages in a graph that grows for as long as its beliefs call for more factors.
@@ -92,13 +111,7 @@ def relax(
         Natural log.
     score : callable
         Returns the scores of each family of a graph, float64[F], natural log.
-    doubt : float
-        Greater than 0. An arc is plausible from this probability on, and undecided if its probability is also
-        at most 1 minus this.
-    iterations : int
-        In all; after every LOOK of them the graph may grow. Messages go on from where they were.
-    max_factors : int
-        The most factors a graph may have.
+    limits : RelaxationLimits
     maximise : bool
         Max-product instead of sum-product.
 
@@ -106,15 +119,15 @@ def relax(
     -------
     The last graph, and what is believed in it; None where it would have too many factors.
     """
-    doubts = _doubts(odds_of(chances), doubt)
+    doubts, iterations = _doubts(odds_of(chances), limits.doubt), limits.iterations
     graph, scores, start = layout(doubts), None, None
-    while graph.n_factors <= max_factors:
+    while graph.n_factors <= limits.max_factors:
         scores = score(graph) if scores is None else scores
         beliefs = propagate(
             graph, link_scores, scores, iterations=min(LOOK, iterations), maximise=maximise, start=start
         )
         iterations -= LOOK
-        called_for = doubts.joined(_doubts(beliefs.log_ratios, doubt))
+        called_for = doubts.joined(_doubts(beliefs.log_ratios, limits.doubt))
         grows = not called_for.same_as(doubts)
         settled = beliefs.status is Status.CONVERGED and not grows
         if iterations <= 0 or settled or beliefs.status is Status.CONTRADICTION:

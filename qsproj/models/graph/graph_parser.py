@@ -26,7 +26,13 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.factor_scorer import FactorScorer
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
-from qsproj.models.graph.graph_inference import arc_log_odds, candidate_arcs, propagate, relax
+from qsproj.models.graph.graph_inference import (
+    RelaxationLimits,
+    arc_log_odds,
+    candidate_arcs,
+    propagate,
+    relax,
+)
 from qsproj.models.storage import Made, nested, save_model, unnested
 from qsproj.models.tree_inference import DECODERS, TreeInference
 
@@ -227,9 +233,11 @@ class GraphParser:
                 layout,
                 link_scores,
                 score,
-                doubt=options.doubt,
-                iterations=options.iterations,
-                max_factors=options.max_factors,
+                limits=RelaxationLimits(
+                    doubt=options.doubt,
+                    iterations=options.iterations,
+                    max_factors=options.max_factors,
+                ),
                 maximise=maximise,
             )
         graph = layout(None)

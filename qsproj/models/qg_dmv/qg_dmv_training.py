@@ -23,6 +23,7 @@ from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_parameters import (
+    QgCounts,
     QgParameters,
     QgStep,
     before_first_step,
@@ -32,7 +33,7 @@ from qsproj.models.qg_dmv.qg_dmv_parameters import (
 from qsproj.models.qg_dmv.qg_dmv_parts import PackedPairs, pack_into
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
-from qsproj.training.em import EMRecord, EMResult
+from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,14 +167,15 @@ def _run_em(
     return run_resumable_em(
         lambda: before_first_step(initial),
         QgStep,
+        EMProblem[QgStep, QgCounts](
+            e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
+            m_step=lambda counts: counts.step(options.smoothing),
+            log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+            held_out=likelihood if dev else None,
+        ),
+        limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
-        e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
-        m_step=lambda counts: counts.step(options.smoothing),
-        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=likelihood if dev else None,
-        iterations=options.iterations,
-        tolerance=options.tolerance,
     )
 
 
