@@ -269,6 +269,18 @@ def unnested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the weights, or rows of weights, that are not zero, and where they stand, for a model file."""
+    used = np.flatnonzero(weights if weights.ndim == 1 else weights.any(axis=1)).astype(np.uint32)
+    return {f"{name}buckets": used, f"{name}weights": weights[used]}
+
+
+def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
+    """Fill zeros with what :func:`packed_weights` gave under this name, and return them."""
+    weights[arrays[f"{name}buckets"]] = arrays[f"{name}weights"]
+    return weights
+
+
 def load_parser(path: str | Path) -> Parser:
     """Load a model that parses.
 

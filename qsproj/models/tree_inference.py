@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.errors import unknown_name
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.posterior import NoTreeError
 
 DECODERS = ("map", "mbr")
+Number = TypeVar("Number", bound=np.generic)
 
 # Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), ruling them out was better on dev
 # files, by 0.2 to 0.8 UAS. The share beyond which it is not is a guess: no treebank at hand has more.
@@ -50,6 +53,26 @@ class TreeInference:
         heads: Heads = self._trees.best(scores, single_root=self.single_root)[0]
         return heads
 
+    def decode(self, scores: Scores, decode: str) -> Heads:
+        """Return the most probable tree (``map``), or that of most expected right heads (``mbr``).
+
+        Raises
+        ------
+        UsageError
+            When ``decode`` is not one of DECODERS.
+        """
+        check_decoder(decode)
+        return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
+
+    def most_right(self, probabilities: Scores) -> Heads:
+        """Return the tree of most expected right heads, made of arcs whose probability is not 0."""
+        return self.best(np.where(probabilities > 0.0, probabilities, -np.inf))
+
+    def described(self, what: str) -> str:
+        """Say in a few words which trees these are, those of ``what``."""
+        shape = "projective" if self.projective else "non-projective"
+        return f"{shape} {what}, {'one root' if self.single_root else 'any number of roots'}"
+
     def expect(self, scores: Scores, values: Scores) -> tuple[float, Scores]:
         """Return the expected sum of ``values`` over the arcs of a tree, and its derivative by the scores."""
         expected: tuple[float, Scores] = self._trees.expectation(scores, values, single_root=self.single_root)
@@ -62,6 +85,12 @@ class TreeInference:
         except NoTreeError:
             return False
         return True
+
+
+def check_decoder(decode: str) -> None:
+    """Raise UsageError when ``decode`` is not one of DECODERS."""
+    if decode not in DECODERS:
+        raise unknown_name("decoder", decode, list(DECODERS))
 
 
 def choose_inference(
@@ -90,6 +119,12 @@ def arcs_in(heads: Heads) -> NDArray[np.bool_]:
     arcs[heads[known], known] = True
     np.fill_diagonal(arcs, False)
     return arcs
+
+
+def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
+    """Return what a matrix over arcs [n+1, n+1] holds for the arcs of a tree int32[n+1]: [n], by word."""
+    chosen: NDArray[Number] = values[heads[1:], np.arange(1, len(heads))]
+    return chosen
 
 
 def reachable(heads: Heads, inference: TreeInference) -> Heads:

@@ -8,18 +8,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.storage import Made, save_model
-from qsproj.models.tree_inference import DECODERS, TreeInference
+from qsproj.models.tree_inference import TreeInference, of_tree
 
 KIND = "arc-parser"
 BLOCK = 32
@@ -54,9 +52,16 @@ class ArcParser:
         SentenceLengthError
             When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
         """
-        return self._scores(self._encode(sentence))
+        return self._scores(self.encode(sentence))
 
-    def _encode(self, sentence: Sentence) -> EncodedSentence:
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence.
+
+        Raises
+        ------
+        SentenceLengthError
+            As :meth:`scores`.
+        """
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
@@ -75,11 +80,7 @@ class ArcParser:
         UsageError
             When ``decode`` is not one of DECODERS.
         """
-        if decode == "map":
-            return self.inference.best(scores)
-        if decode == "mbr":
-            return self.inference.best(self.inference.infer(scores)[1])
-        raise unknown_name("decoder", decode, list(DECODERS))
+        return self.inference.decode(scores, decode)
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
@@ -99,19 +100,39 @@ class ArcParser:
             When the sentence last taken from ``sentences`` is too long.
         """
         remaining = iter(sentences)
-        while block := [(sentence, self._encode(sentence)) for sentence in islice(remaining, BLOCK)]:
+        while block := [(sentence, self.encode(sentence)) for sentence in islice(remaining, BLOCK)]:
             scores = [self._scores(encoded) for _, encoded in block]
             trees = [self.heads(matrix, decode=decode) for matrix in scores]
             for (sentence, encoded), matrix, heads in zip(block, scores, trees, strict=True):
-                relations = self.labeller.label(encoded, heads) if self.labeller else ("dep",) * len(sentence)
-                parsed = with_heads(sentence, heads, relations)
-                yield self._with_confidence(parsed, matrix) if confidence else parsed
+                marginals = self.inference.infer(matrix / self.temperature)[1] if confidence else None
+                yield self.attached(sentence, heads, encoded=encoded, probabilities=marginals)
 
-    def _with_confidence(self, parsed: Sentence, scores: Scores) -> Sentence:
-        """Add the probability of each arc to MISC."""
-        marginals = self.inference.infer(scores / self.temperature)[1]
-        chosen = marginals[parsed.heads[1:], np.arange(1, len(parsed.heads))]
-        return with_arc_probabilities(parsed, chosen)
+    def attached(
+        self,
+        sentence: Sentence,
+        heads: Heads,
+        *,
+        encoded: EncodedSentence | None = None,
+        probabilities: Scores | None = None,
+    ) -> Sentence:
+        """Return the sentence with a tree and the relations that the labeller gives its arcs.
+
+        Parameters
+        ----------
+        encoded : EncodedSentence, optional
+            The sentence, where it has been encoded already.
+        probabilities : float64[n+1, n+1], optional
+            Of each arc; those of the tree become ``ArcProb=`` in MISC.
+        """
+        if self.labeller is None:
+            relations: tuple[str, ...] = ("dep",) * len(sentence)
+        else:
+            encoded = self.scorer.encode(sentence) if encoded is None else encoded
+            relations = self.labeller.label(encoded, heads)
+        parsed = with_heads(sentence, heads, relations)
+        return (
+            parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))
+        )
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
         """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""

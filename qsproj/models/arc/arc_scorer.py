@@ -17,6 +17,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective
@@ -74,17 +75,13 @@ class ArcScorer:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only weights that are not zero are kept."""
-        used = np.flatnonzero(self.weights).astype(np.uint32)
-        return (
-            {"template_set": self.template_set, "buckets": len(self.weights)},
-            {"arc_buckets": used, "arc_weights": self.weights[used]},
-        )
+        header = {"template_set": self.template_set, "buckets": len(self.weights)}
+        return header, packed_weights("arc_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcScorer:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = zero_weights(header["buckets"])
-        weights[arrays["arc_buckets"]] = arrays["arc_weights"]
+        weights = unpack_weights("arc_", arrays, zero_weights(header["buckets"]))
         return ArcScorer(header["template_set"], weights)
 
 

@@ -69,14 +69,12 @@ class TrainingReport:
 
     def summary(self, inference: TreeInference) -> str:
         """Say in a line what was trained."""
-        shape = "projective" if inference.projective else "non-projective"
-        roots = "one root" if inference.single_root else "any number of roots"
         best = max(self.epochs, key=lambda record: record.score or 0.0)
         dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
         left_out = "".join(
             f"; {counted(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
         )
-        return f"{shape} parser, {roots}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}"
+        return f"{inference.described('parser')}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}"
 
 
 def train_arc_parser(

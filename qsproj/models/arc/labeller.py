@@ -18,6 +18,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features import label_features
+from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -67,19 +68,18 @@ class Labeller:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only rows that are not all zero are kept."""
-        used = np.flatnonzero(self.weights.any(axis=1)).astype(np.uint32)
         header = {
             "template_set": self.template_set,
             "relations": list(self.relations),
             "buckets": len(self.weights),
         }
-        return header, {"label_buckets": used, "label_weights": self.weights[used]}
+        return header, packed_weights("label_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
         """Rebuild what :meth:`to_archive` gave."""
         weights = np.zeros((header["buckets"], len(header["relations"])), dtype=np.float32)
-        weights[arrays["label_buckets"]] = arrays["label_weights"]
+        unpack_weights("label_", arrays, weights)
         return Labeller(header["template_set"], tuple(header["relations"]), weights)
 
 

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import MissingTreeError, unknown_name
+from qsproj.errors import MissingTreeError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
-from qsproj.models.storage import Made, save_model
-from qsproj.models.tree_inference import DECODERS, TreeInference
+from qsproj.models.storage import Made, packed_weights, save_model, unpack_weights
+from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
 
@@ -142,16 +142,14 @@ class Converter:
         SentenceLengthError
             When the sentence has more than MAX_WORDS words.
         """
-        if decode not in DECODERS:
-            raise unknown_name("decoder", decode, list(DECODERS))
+        check_decoder(decode)
         sources = self.encode(sentence, source_posteriors)
         inference = inference_for(self.inference, sources)
         scores = self.scores(sources)
         marginals = inference.infer(scores)[1]
         heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
         relations = self.relations.adapt(sentence, sources[0].nodes, heads)
-        probabilities = np.clip(marginals[heads[1:], np.arange(1, len(heads))], 0.0, 1.0)
-        return Conversion(heads, relations, probabilities)
+        return Conversion(heads, relations, np.clip(of_tree(marginals, heads), 0.0, 1.0))
 
     def convert_sentence(
         self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False
@@ -180,20 +178,18 @@ class Converter:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
-        used = np.flatnonzero(self.weights).astype(np.uint32)
         header, arrays = self.relations.to_archive()
         return {
             "relations": header,
             "projective": self.inference.projective,
             "single_root": self.inference.single_root,
             "prior": self.prior,
-        }, {"buckets": used, "weights": self.weights[used], **arrays, **self.turns.to_archive()}
+        }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Converter:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
-        weights[arrays["buckets"]] = arrays["weights"]
+        weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         return Converter(
             TurnModel.from_archive(arrays),
             weights,

@@ -18,6 +18,7 @@ from qsproj.kernels.adaptation import adaptation_relations as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
 from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -127,15 +128,13 @@ class RelationAdapter:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only rows that are not all zero are kept."""
-        used = np.flatnonzero(self.weights.any(axis=1)).astype(np.uint32)
-        header = {"relations": list(self.relations)}
-        return header, {"relation_buckets": used, "relation_weights": self.weights[used]}
+        return {"relations": list(self.relations)}, packed_weights("relation_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationAdapter:
         """Rebuild what :meth:`to_archive` gave."""
         adapter = RelationAdapter.untrained(tuple(header["relations"]))
-        adapter.weights[arrays["relation_buckets"]] = arrays["relation_weights"]
+        unpack_weights("relation_", arrays, adapter.weights)
         return adapter
 
 

@@ -72,10 +72,8 @@ class ConverterReport:
 
     def summary(self, inference: TreeInference) -> str:
         """Say in a line what was trained."""
-        shape = "projective" if inference.projective else "non-projective"
-        roots = "one root" if inference.single_root else "any number of roots"
         left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
-        return f"converter to {shape} trees, {roots}, {counted(self.sentences, 'sentence')}{left_out}"
+        return f"converter to {inference.described('trees')}, {counted(self.sentences, 'sentence')}{left_out}"
 
 
 def train_converter(

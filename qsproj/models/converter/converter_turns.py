@@ -20,6 +20,7 @@ from qsproj.features.source_nodes import function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.kernels.adaptation.turned_trees import turned_trees
+from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
 
@@ -67,14 +68,13 @@ class TurnModel:
 
     def to_archive(self) -> dict[str, NDArray[Any]]:
         """Return the weights that are not zero."""
-        used = np.flatnonzero(self.weights).astype(np.uint32)
-        return {"turn_buckets": used, "turn_weights": self.weights[used]}
+        return packed_weights("turn_", self.weights)
 
     @staticmethod
     def from_archive(arrays: dict[str, NDArray[Any]]) -> TurnModel:
         """Rebuild what :meth:`to_archive` gave."""
         model = TurnModel.untrained()
-        model.weights[arrays["turn_buckets"]] = arrays["turn_weights"]
+        unpack_weights("turn_", arrays, model.weights)
         return model
 
 

@@ -18,6 +18,7 @@ from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily
 from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
 from qsproj.models.arc.arc_scorer import zero_weights
 from qsproj.models.graph.graph_factors import Family
+from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 
 HASH_BITS = 22
@@ -72,17 +73,13 @@ class FactorScorer:
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only weights that are not zero are kept."""
-        used = np.flatnonzero(self.weights).astype(np.uint32)
-        return (
-            {"template_set": self.template_set, "buckets": len(self.weights)},
-            {"factor_buckets": used, "factor_weights": self.weights[used]},
-        )
+        header = {"template_set": self.template_set, "buckets": len(self.weights)}
+        return header, packed_weights("factor_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FactorScorer:
         """Rebuild what :meth:`to_archive` gave."""
-        weights = zero_weights(header["buckets"])
-        weights[arrays["factor_buckets"]] = arrays["factor_weights"]
+        weights = unpack_weights("factor_", arrays, zero_weights(header["buckets"]))
         return FactorScorer(header["template_set"], weights)
 
 

@@ -16,9 +16,9 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
-from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_misc
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.conventions import Scores
+from qsproj.corpus.editing import with_misc
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
@@ -34,7 +34,7 @@ from qsproj.models.graph.graph_inference import (
     relax,
 )
 from qsproj.models.storage import Made, nested, save_model, unnested
-from qsproj.models.tree_inference import DECODERS, TreeInference
+from qsproj.models.tree_inference import TreeInference, check_decoder
 
 KIND = "graph-parser"
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
@@ -173,13 +173,8 @@ class GraphParser:
         UsageError
             When ``decode`` is not one of DECODERS.
         """
-        if decode not in DECODERS:
-            raise unknown_name("decoder", decode, list(DECODERS))
-        return self._beliefs(self._encode(sentence), allowed, maximise=decode == "map")
-
-    def _encode(self, sentence: Sentence) -> EncodedSentence:
-        check_sentence(sentence)
-        return self.base.scorer.encode(sentence)
+        check_decoder(decode)
+        return self._beliefs(self.base.encode(sentence), allowed, maximise=decode == "map")
 
     def _beliefs(
         self, encoded: EncodedSentence, allowed: NDArray[np.bool_] | None, *, maximise: bool
@@ -246,32 +241,23 @@ class GraphParser:
         iterations = options.iterations
         return graph, propagate(graph, link_scores, score(graph), iterations=iterations, maximise=maximise)
 
-    def _best(self, probabilities: Scores) -> Heads:
-        """Return the tree with the most expected right heads, of candidate arcs only."""
-        return self.inference.best(np.where(probabilities > 0.0, probabilities, -np.inf))
-
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
         Where the sentence was parsed first-order, ``Order=1`` in MISC says so. Options and errors as for
         :meth:`arc_beliefs`; ``map`` maximises approximately.
         """
-        if decode not in DECODERS:
-            raise unknown_name("decoder", decode, list(DECODERS))
-        encoded = self._encode(sentence)
+        check_decoder(decode)
+        encoded = self.base.encode(sentence)
         believed = self._beliefs(encoded, None, maximise=False)
-        heads = self._best(believed.probabilities)
+        heads = self.inference.most_right(believed.probabilities)
         if decode == "map" and believed.order == 2:
-            heads = self._best(self._beliefs(encoded, None, maximise=True).probabilities)
-        labeller = self.base.labeller
-        relations = labeller.label(encoded, heads) if labeller else ("dep",) * len(sentence)
-        parsed = with_heads(sentence, heads, relations)
+            highest = self._beliefs(encoded, None, maximise=True)
+            heads = self.inference.most_right(highest.probabilities)
         if believed.order == 1:
-            parsed = with_misc(parsed, "Order", ["1"] * len(sentence))
-        if not confidence:
-            return parsed
-        chosen = believed.probabilities[heads[1:], np.arange(1, len(heads))]
-        return with_arc_probabilities(parsed, chosen)
+            sentence = with_misc(sentence, "Order", ["1"] * len(sentence))
+        probabilities = believed.probabilities if confidence else None
+        return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
         """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_columns, with_heads, with_probabilities
+from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
@@ -191,17 +191,10 @@ class TaggingParser:
             raise unknown_name("decoder of a parser that tags", decode, list(DECODERS))
         believed = self.beliefs(sentence)
         tags = believed.tags.argmax(axis=1)
-        heads = self.inference.best(np.where(believed.arcs > 0.0, believed.arcs, -np.inf))
+        heads = self.inference.most_right(believed.arcs)
         tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
-        labeller = self.base.labeller
-        relations = (
-            labeller.label(self.base.scorer.encode(tagged), heads) if labeller else ("dep",) * len(sentence)
-        )
-        parsed = with_heads(tagged, heads, relations)
-        if not confidence:
-            return parsed
-        parsed = with_arc_probabilities(parsed, believed.arcs[heads[1:], np.arange(1, len(heads))])
-        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1))
+        parsed = self.base.attached(tagged, heads, probabilities=believed.arcs if confidence else None)
+        return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
         """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""

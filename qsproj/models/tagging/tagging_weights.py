@@ -15,7 +15,7 @@ from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.row_features import score_rows
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.storage import shaped
+from qsproj.models.storage import packed_weights, shaped, unpack_weights
 from qsproj.models.tagging.tagging_graph import FactorValues, TaggingGraph
 
 TAG_LINK_BUCKETS = 1 << 20
@@ -131,21 +131,15 @@ class TaggingWeights:
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only weights that are not zero are kept of hashed ones."""
         header, arrays = self.arcs.to_archive()
-        used = np.flatnonzero(self.tag_links).astype(np.uint32)
-        own: dict[str, NDArray[Any]] = {
-            "tag_link_buckets": used,
-            "tag_link_weights": self.tag_links[used],
-            "trigram_weights": self.trigrams,
-        }
-        return {"arcs": header}, {**arrays, **own}
+        tag_links = packed_weights("tag_link_", self.tag_links)
+        return {"arcs": header}, {**arrays, **tag_links, "trigram_weights": self.trigrams}
 
     @staticmethod
     def from_archive(
         header: dict[str, Any], arrays: dict[str, NDArray[Any]], *, n_tags: int
     ) -> TaggingWeights:
         """Rebuild what :meth:`to_archive` gave."""
-        tag_links = np.zeros(TAG_LINK_BUCKETS, dtype=np.float32)
-        tag_links[arrays["tag_link_buckets"]] = arrays["tag_link_weights"]
+        tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
         return TaggingWeights(
             ArcScorer.from_archive(header["arcs"], arrays),
             tag_links,
