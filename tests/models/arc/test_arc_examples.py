@@ -1,0 +1,99 @@
+"""What arc weights learn from: the objective of a tree by its name, against all trees one by one."""
+
+import numpy as np
+import pytest
+
+from qsproj.conventions import frozen_heads
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_examples import (
+    MARGIN,
+    check_finite,
+    dev_score,
+    tree_examples,
+    tree_objective,
+    usable_sentences,
+)
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.tree_inference import TreeInference
+from tests.oracles.trees import all_trees
+from tests.sentences import make_sentence
+
+INFERENCE = TreeInference(projective=False, single_root=False)
+ONE_ROOT = TreeInference(projective=True, single_root=True)
+HEADS = (-1, 2, 0, 2)
+
+
+@pytest.fixture
+def scores():
+    return np.random.default_rng(3).normal(size=(4, 4))
+
+
+def score(tree, scores):
+    return sum(scores[head, word] for word, head in enumerate(tree) if word)
+
+
+def wrong(tree):
+    return sum(head != right for head, right in zip(tree[1:], HEADS[1:], strict=True))
+
+
+@pytest.mark.parametrize(("name", "handicap"), [("margin", MARGIN), ("likelihood", 0.0)])
+def test_the_loss_of_a_tree(scores, name, handicap):
+    trees = list(all_trees(3, projective=False, single_root=False))
+    log_z = np.logaddexp.reduce([score(tree, scores) + handicap * wrong(tree) for tree in trees])
+    loss, _ = tree_objective(frozen_heads(HEADS), INFERENCE, name).value_and_gradient(scores)
+    assert loss == pytest.approx(log_z - score(HEADS, scores), abs=1e-9)
+
+
+def test_risk_is_the_expected_number_of_wrong_heads(scores):
+    trees = list(all_trees(3, projective=False, single_root=False))
+    weights = np.exp([score(tree, scores) for tree in trees])
+    expected = sum(w * wrong(tree) for w, tree in zip(weights, trees, strict=True)) / weights.sum()
+    loss, _ = tree_objective(frozen_heads(HEADS), INFERENCE, "risk").value_and_gradient(scores)
+    assert loss == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["margin", "likelihood", "risk"])
+def test_what_a_partial_tree_does_not_say_is_summed_out(scores, name):
+    trees = list(all_trees(3, projective=True, single_root=True))
+    agreeing = [tree for tree in trees if tree[2] == 0]
+    log_z, within = (np.logaddexp.reduce([score(tree, scores) for tree in of]) for of in (trees, agreeing))
+    loss, _ = tree_objective(frozen_heads([-1, -1, 0, -1]), ONE_ROOT, name).value_and_gradient(scores)
+    assert loss == pytest.approx(log_z - within, abs=1e-9)
+
+
+def test_crossing_arcs_are_those_of_the_nearest_tree_that_a_projective_model_has():
+    crossing = frozen_heads([-1, 3, 0, 2, 1])
+    nearest = tree_objective(crossing, ONE_ROOT, "likelihood").heads
+    assert 0 < np.count_nonzero(nearest != crossing) <= 2
+    assert tree_objective(crossing, INFERENCE, "likelihood").heads.tolist() == crossing.tolist()
+
+
+def test_a_tree_that_cannot_be_built_is_no_example():
+    sentences = [
+        make_sentence("a b", "X X", [0, 0]),
+        make_sentence("a b", "X X", [2, 0]),
+        make_sentence("a b c", "X X X", [-1, 1, 1]),
+    ]
+    made = tree_examples(sentences, ArcScorer.untrained("words"), ONE_ROOT, objective="margin")
+    assert [example is None for example in made] == [True, False, False]
+
+
+def test_sentences_without_any_head_are_counted():
+    bare, partial = make_sentence("a b", "X X"), make_sentence("a b", "X X", [-1, 1])
+    assert usable_sentences([bare, partial, bare]) == ([partial], {"no head given": 2})
+
+
+def test_dev_score_counts_known_heads_alone():
+    class Chain:
+        def parse(self, sentence):
+            return make_sentence(" ".join(sentence.forms), " ".join(sentence.upos), range(len(sentence)))
+
+    assert dev_score([]) is None
+    dev = [make_sentence("a b c", "X X X", [0, 3, -1]), make_sentence("a b", "X X", [0, 1])]
+    assert dev_score(dev)(Chain()) == 75.0
+
+
+def test_scores_that_are_no_numbers_end_training():
+    check_finite(np.zeros(3), np.ones(2))
+    with pytest.raises(UsageError, match="diverged"):
+        check_finite(np.zeros(3), np.array([1.0, np.nan]))
