@@ -7,19 +7,25 @@ training above one of the target's own trees.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, zero_weights
-from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, zero_weights
+from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
 
 
 def train_above(
-    base: ArcParser, examples: Iterable[ArcExample], *, rng: np.random.Generator, options: TrainingOptions
+    base: ArcParser,
+    examples: Iterable[ArcExample],
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    trained_by: Callable[[ArcTrainer], Trainer[ArcExample, ArcScorer]] = lambda trainer: trainer,
 ) -> ArcParser:
     """Learn what is to be added to the weights of a parser; return the parser with the sums.
 
@@ -33,13 +39,15 @@ def train_above(
         Orders the examples of each epoch.
     options : TrainingOptions
         Epochs, rate and L2.
+    trained_by : callable
+        Returns a trainer that takes the place of the one it is given, which it lets learn.
     """
     above = []
     for example in examples:
         own = base.scorer.scores(base.scorer.features(example.encoded))
         above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
-    template_set, inference = base.scorer.template_set, base.inference
-    added, _ = train_scorer(above, template_set, rng=rng, inference=inference, options=options)
+    trainer = trained_by(ArcTrainer(base.scorer.template_set, rate=options.rate, l2=options.l2))
+    added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
     return with_added(base, added)
 
 

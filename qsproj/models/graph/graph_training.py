@@ -49,12 +49,8 @@ def train_graph_parser(
 
     Parameters
     ----------
-    sentences : sequence of Sentence
-        Whole or partial trees.
-    rng : numpy.random.Generator
-        Orders the sentences of each epoch; the same seed gives the same model.
-    dev : sequence of Sentence
-        Trees to stop early on.
+    sentences, rng, dev
+        As :func:`~qsproj.models.arc.arc_training.train_arc_parser` takes them.
     options : TrainingOptions
         Of the first-order parser, and of the arcs of this one.
 

@@ -9,8 +9,8 @@ parser of target text that has no translation.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,24 @@ from qsproj.models.tree_inference import TreeInference
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.
 MAX_LOG_ODDS = 9.0
 NO_FAMILY = -1
+
+
+class Explanation(NamedTuple):
+    """How well target trees explain a source tree.
+
+    Attributes
+    ----------
+    loss : float
+        In nats; it stands for minus the log-probability of the source tree, which takes longer.
+    gradient : float64[n+1, n+1]
+        Of minus that log-probability; exact where the graph is acyclic, zero after a contradiction.
+    statuses : (Status, Status)
+        How the runs of belief propagation ended, without the source tree observed and with it.
+    """
+
+    loss: float
+    gradient: Scores
+    statuses: tuple[Status, Status]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,8 +69,6 @@ class SourceTreeLikelihood:
         Which trees are possible.
     propagation : Propagation
         How long messages are passed.
-    statuses : Counter of Status
-        Changed: counts how the runs of belief propagation ended.
 
     Notes
     -----
@@ -68,9 +84,12 @@ class SourceTreeLikelihood:
     source_trees: TreeInference
     target_trees: TreeInference
     propagation: Propagation
-    statuses: Counter[Status] = field(default_factory=Counter)
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return loss and gradient as :meth:`explain` does."""
+        return self.explain(scores)[:2]
+
+    def explain(self, scores: Scores) -> Explanation:
         """Return minus the log-beliefs of the source tree's arcs, and a gradient by the target's arc scores.
 
         Parameters
@@ -78,21 +97,16 @@ class SourceTreeLikelihood:
         scores : float64[n+1, n+1]
             Of the target's arcs, natural log.
 
-        Returns
-        -------
-        loss : float
-            In nats; it stands for minus the log-probability of the source tree, which takes longer.
-        gradient : float64[n+1, n+1]
-            Of minus that log-probability; exact where the graph is acyclic, zero after a contradiction.
         """
         marginals = self.target_trees.infer(scores)[1]
         free, clamped = (self._beliefs(marginals, heads) for heads in (None, self.source_heads))
-        self.statuses.update((free.status, clamped.status))
+        statuses = (free.status, clamped.status)
         words = np.arange(1, len(self.source_heads))
         loss = -np.log(np.maximum(free.source[self.source_heads[1:], words], 1e-12)).sum()
-        if Status.CONTRADICTION in (free.status, clamped.status):
-            return float(loss), np.zeros_like(scores)
-        return float(loss), self._through_marginals(scores, marginals, free.target - clamped.target)
+        if Status.CONTRADICTION in statuses:
+            return Explanation(float(loss), np.zeros_like(scores), statuses)
+        gradient = self._through_marginals(scores, marginals, free.target - clamped.target)
+        return Explanation(float(loss), gradient, statuses)
 
     def _beliefs(self, marginals: Scores, source_heads: Heads | None) -> JointBeliefs:
         """Pass messages, with the source tree observed or not."""

@@ -18,7 +18,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser, given_source_heads
@@ -26,6 +26,8 @@ from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_stru
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.cotrain import CotrainingReport, whole_tree_examples
 from qsproj.progress import track
+from qsproj.training.loop import Trainer
+from qsproj.training.objectives import AboveBase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,23 +103,56 @@ def train_noisy_channel(
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, trees, options.training, skipped)
-    statuses: Counter[Status] = Counter()
     following = track(usable, "preparing", unit="pair")
     explaining = [
         ArcExample(
             base.scorer.encode(pair.target),
-            source_tree_likelihood(bilingual, pair, options=options, statuses=statuses),
+            source_tree_likelihood(bilingual, pair, options=options),
         )
         for pair in following
     ]
     if not annotated and not explaining:
         raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
-    parser = train_above(base, [*annotated, *explaining], rng=rng, options=options.training)
+    statuses: Counter[Status] = Counter()
+    parser = train_above(
+        base,
+        [*annotated, *explaining],
+        rng=rng,
+        options=options.training,
+        trained_by=lambda arcs: _CountingTrainer(arcs, statuses),
+    )
     return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
 
 
+@dataclass(frozen=True, slots=True)
+class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
+    """Lets another learn, and counts how runs of belief propagation ended in ``statuses``, which changes."""
+
+    arcs: ArcTrainer
+    statuses: Counter[Status]
+
+    def step(self, example: ArcExample) -> float:
+        """Learn from one sentence, whose objective is above a base; return its loss before the step."""
+        above = example.objective
+        if not (isinstance(above, AboveBase) and isinstance(above.objective, SourceTreeLikelihood)):
+            return self.arcs.step(example)
+        features = self.arcs.features(example.encoded)
+        loss, slopes, statuses = above.objective.explain(above.base + self.arcs.scores(features))
+        self.statuses.update(statuses)
+        self.arcs.descend(features, slopes)
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self.arcs.regularise()
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the mean of the weights after every step so far."""
+        return self.arcs.averaged()
+
+
 def source_tree_likelihood(
-    bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions, statuses: Counter[Status]
+    bilingual: JointParser, pair: SentencePair, *, options: NoisyChannelOptions
 ) -> SourceTreeLikelihood:
     """Return what a pair without a target tree asks of the target parser.
 
@@ -141,5 +176,4 @@ def source_tree_likelihood(
         source_trees=bilingual.source.inference,
         target_trees=bilingual.target.inference,
         propagation=options.propagation,
-        statuses=statuses,
     )
