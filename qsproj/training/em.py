@@ -115,8 +115,8 @@ class EMLimits:
         Gain, relative to the absolute value of what is watched, below which EM has converged.
     """
 
-    iterations: int
-    tolerance: float
+    iterations: int = 100
+    tolerance: float = 1e-4
 
 
 def run_em(

@@ -9,9 +9,9 @@ import pytest
 from qsproj.training.em import EMLimits, EMProblem, LikelihoodFellError, run_em
 
 
-def em(start, *, iterations=100, tolerance=1e-4, resume=None, after_iteration=lambda _: None, **problem):
-    limits = EMLimits(iterations=iterations, tolerance=tolerance)
-    return run_em(start, EMProblem(**problem), limits=limits, resume=resume, after_iteration=after_iteration)
+def em(start, *, resume=None, after_iteration=lambda _: None, **given):
+    limits = EMLimits(**{name: given.pop(name) for name in ("iterations", "tolerance") if name in given})
+    return run_em(start, EMProblem(**given), limits=limits, resume=resume, after_iteration=after_iteration)
 
 
 THROWS, HEADS = 10, (9, 8, 2, 9, 1, 1, 8, 2)
@@ -136,7 +136,7 @@ def test_a_run_that_is_over_is_not_run_again():
 @pytest.mark.parametrize(("gain", "converged"), [(0.00009, True), (0.00011, False)])
 def test_unless_told_it_goes_on_for_a_gain_of_a_ten_thousandth(gain, converged, scale):
     levels = [scale * (-1.0 - gain), -scale]
-    result = run_em(
+    result = em(
         0, e_step=lambda step: (step, levels[step]), m_step=lambda step: step + 1, iterations=len(levels)
     )
     assert result.converged == converged
@@ -145,7 +145,7 @@ def test_unless_told_it_goes_on_for_a_gain_of_a_ten_thousandth(gain, converged, 
 @pytest.mark.parametrize(("fall", "caught"), [(0.9e-9, False), (1.1e-9, True)])
 def test_what_rounding_takes_off_is_no_fall(fall, caught):
     def run():
-        return run_em(
+        return em(
             0,
             e_step=lambda step: (step, -1.0 - step * fall),
             m_step=lambda step: step + 1,
@@ -161,7 +161,7 @@ def test_what_rounding_takes_off_is_no_fall(fall, caught):
 
 
 def test_without_a_prior_the_objective_is_the_likelihood():
-    result = run_em((0.6, 0.5), e_step=e_step, m_step=m_step, iterations=3)
+    result = em((0.6, 0.5), e_step=e_step, m_step=m_step, iterations=3)
     assert [record.objective for record in result.records] == [
         record.log_likelihood for record in result.records
     ]
@@ -169,7 +169,7 @@ def test_without_a_prior_the_objective_is_the_likelihood():
 
 def test_of_parameters_that_held_out_data_like_alike_the_first_are_taken():
     scores = [-10.0, -5.0, -5.0]
-    result = run_em(
+    result = em(
         0,
         e_step=lambda step: (step, float(step)),
         m_step=lambda step: step + 1,

@@ -90,15 +90,16 @@ def train_dmv(
     parts, inventory, skipped = _packed_parts(sentences, options)
     held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
+    problem: EMProblem[DmvParameters, DmvCounts] = EMProblem(
+        e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
+        m_step=lambda counts: counts.estimate(options.smoothing),
+        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
+    )
     result = run_resumable_em(
         lambda: initial_parameters(parts, len(inventory), options),
         DmvParameters,
-        EMProblem[DmvParameters, DmvCounts](
-            e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
-            m_step=lambda counts: counts.estimate(options.smoothing),
-            log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-            held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
-        ),
+        problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=checkpoint,
         fingerprint=_fingerprint([*parts, held_out], inventory, options),

@@ -164,15 +164,16 @@ def _run_em(
     def likelihood(parameters: QgParameters) -> float:
         return expected_counts(held_out, parameters)[1]
 
+    problem: EMProblem[QgStep, QgCounts] = EMProblem(
+        e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
+        m_step=lambda counts: counts.step(options.smoothing),
+        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        held_out=likelihood if dev else None,
+    )
     return run_resumable_em(
         lambda: before_first_step(initial),
         QgStep,
-        EMProblem[QgStep, QgCounts](
-            e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
-            m_step=lambda counts: counts.step(options.smoothing),
-            log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-            held_out=likelihood if dev else None,
-        ),
+        problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",

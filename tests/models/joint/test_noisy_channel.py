@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +30,6 @@ def likelihood(structure, scores, source_heads):
         source_trees=TREES,
         target_trees=TREES,
         propagation=PRECISE,
-        statuses=Counter(),
     )
 
 
