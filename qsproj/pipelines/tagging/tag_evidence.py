@@ -1,8 +1,8 @@
-"""From votes of links to weighted sets of tags: what all like words allow, and what a word's own links say.
+"""From votes of links to sets of tags.
 
 A link says little by itself: it may be wrong, and translations change the part of speech. All links of a type
 together tell which tags it may have. Which of these a word has is left to the sentences, for the chain to
-learn; its own links weigh in, but do not decide.
+learn.
 
 Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints.
 """
@@ -21,9 +21,6 @@ from qsproj.pipelines.tagging.script_tags import tags_by_script
 
 # How many occurrences the shares of the lower-cased form count for in those of a form.
 LOWER_CASED = 2.0
-# What a word's links can take from the tags that they do not speak for: all but this.
-DOUBT = 0.1
-BLOCK_WORDS = 1 << 17
 
 Shares = NDArray[np.float64]
 Sets = NDArray[np.bool_]
@@ -86,30 +83,11 @@ def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
     return sets
 
 
-def log_evidence(text: LinkedText, sets: Sets, *, link_weight: float) -> LogEvidence:
-    """Return the evidence of each word, float32[N, T], natural logs: -inf outside its type's set, 0 at best.
-
-    Parameters
-    ----------
-    sets : bool[V, T]
-    link_weight : float
-        Exponent of what a word's own links say; 0: they say nothing.
-    """
-    evidence = np.empty(text.votes.shape, dtype=np.float32)
-    for first in range(0, len(evidence), BLOCK_WORDS):
-        block = slice(first, first + BLOCK_WORDS)
-        evidence[block] = _of_words(text.votes[block], sets[text.types[block]], link_weight)
+def set_evidence(text: LinkedText, sets: Sets) -> LogEvidence:
+    """Return the evidence of each word, float32[N, T]: 0 for the tags in the set of its type, else -inf."""
+    weights = np.where(sets, np.float32(0.0), np.float32(-np.inf))
+    evidence: LogEvidence = weights[text.types]
     return evidence
-
-
-def _of_words(votes: NDArray[np.float32], sets: Sets, link_weight: float) -> NDArray[np.float64]:
-    inside = votes * sets
-    certainty = (1.0 - DOUBT) * np.minimum(inside.sum(axis=1, keepdims=True), 1.0)
-    own = (1.0 - certainty) + certainty * normalised(inside.astype(np.float64))
-    with np.errstate(divide="ignore"):
-        result: NDArray[np.float64] = np.log(sets) + link_weight * np.log(own)
-    result -= result.max(axis=1, keepdims=True)
-    return result
 
 
 def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:

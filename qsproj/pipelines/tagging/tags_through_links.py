@@ -1,7 +1,8 @@
 """Tags through links: a tagger of a language without tagged text, from tagged translations of it.
 
-Links bring tags; types and script settle which of them a word may have; the chain CRF learns from the
-weighted sets that are left. Few tagged sentences, where there are some, correct what translations get wrong.
+Links bring tags; types and script settle which of them a word may have. A first tagger learns from these sets
+alone, and shows how far the links of each type can be believed; a second learns from sets and links. Few
+tagged sentences, where there are some, correct what translations get wrong.
 
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
@@ -21,11 +22,12 @@ from qsproj.features.tagging import templates_with
 from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged
+from qsproj.pipelines.tagging.link_channel import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.tag_evidence import (
     allowed_tags,
     corrected,
-    log_evidence,
+    set_evidence,
     type_sets,
     type_shares,
 )
@@ -50,12 +52,12 @@ class TagProjectionOptions:
         Share of the words of such a sentence that must be linked.
     shortest, longest : int
         How many words it may have.
-    least : float
-        Share of a type's links that makes a tag one of its set.
-    link_weight : float
-        How far a word's own links decide among the tags of its type's set; 0: not at all.
+    first_sentences : int
+        The first round learns from this many, by the sets of types alone; it tells which links to believe.
+    first_least, least : float
+        Share of a type's links that makes a tag one of its set, in the first round and in the second.
     training : SetTrainingOptions
-        Of the tagger.
+        Of either round.
     tagged_strength : float
         Weight of a tagged sentence against 1 for one of the bitext.
     tuning : SetTrainingOptions
@@ -66,8 +68,9 @@ class TagProjectionOptions:
     covered: float = 0.5
     shortest: int = 5
     longest: int = 49
-    least: float = 0.25
-    link_weight: float = 0.3
+    first_sentences: int = 12000
+    first_least: float = 0.25
+    least: float = 0.15
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
     tagged_strength: float = 5.0
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
@@ -132,10 +135,15 @@ def project_tags(
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     allowed = allowed_tags(text, lexicon)
     shares = corrected(type_shares(text, text.votes, allowed), text, few.counts)
-    sets = type_sets(shares, allowed, least=options.least)
-    evidence = log_evidence(text, sets, link_weight=options.link_weight)
     learner = _Learner(text, few, FeatureExtractor(templates_with(()), {}), rng, options)
-    tagger = learner.train(chosen, evidence)
+
+    sets = type_sets(shares, allowed, least=options.first_least)
+    first = np.sort(rng.permutation(chosen)[: options.first_sentences]).tolist()
+    deaf = learner.train(first, set_evidence(text, sets), "learning from types")
+    channel = learn_channel(text, sets, deaf, track(first, "weighing links", unit="sentence"))
+
+    sets = type_sets(shares, allowed, least=options.least)
+    tagger = learner.train(chosen, channel_evidence(text, sets, channel), "learning from links")
     report = (
         summary(text),
         f"learned from {counted(len(chosen), 'sentence')} of {counted(len(text.sentences), 'sentence')}"
@@ -155,13 +163,18 @@ class _Learner:
     rng: np.random.Generator
     options: TagProjectionOptions
 
-    def train(self, chosen: Sequence[int], evidence: LogEvidence) -> Tagger:
+    def train(self, chosen: Sequence[int], evidence: LogEvidence, what: str) -> Tagger:
         """Train on sentences of the bitext with their evidence and on tagged ones; then on these alone."""
         text, options = self.text, self.options
         examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
         examples += self.few.examples(text.tags, strength=options.tagged_strength)
         tagger = train_on_sets(
-            examples, tags=text.tags, extractor=self.extractor, rng=self.rng, options=options.training
+            examples,
+            tags=text.tags,
+            extractor=self.extractor,
+            rng=self.rng,
+            options=options.training,
+            what=what,
         )
         if not self.few.sentences:
             return tagger

@@ -8,7 +8,7 @@ from qsproj.pipelines.tagging.script_tags import allowed_by_script
 from qsproj.pipelines.tagging.tag_evidence import (
     allowed_tags,
     corrected,
-    log_evidence,
+    set_evidence,
     type_sets,
     type_shares,
 )
@@ -74,18 +74,10 @@ def test_a_type_without_a_tag_may_have_all_that_are_allowed():
     assert type_sets(shares, allowed, least=0.25).tolist() == [[True, True, False], [True, False, False]]
 
 
-def test_links_weigh_within_the_set_alone(text):
+def test_evidence_of_types_is_their_set(text):
     sets = np.ones((len(text.vocabulary), len(text.tags)), dtype=bool)
-    sets[:, text.tags.index("VERB")] = False
-    evidence = log_evidence(text, sets, link_weight=0.5)
-    assert np.all(evidence.max(axis=1) == 0.0)
-    assert np.all(np.isneginf(evidence[:, text.tags.index("VERB")]))
-    heard = text.votes[:, [tag != "VERB" for tag in text.tags]].sum(axis=1) > 0
-    strongest = (text.votes * sets[text.types]).argmax(axis=1)
-    assert np.all(evidence[heard, strongest[heard]] == 0.0)
-    # A vote of v leaves (1 - .9 v) to the others, against (1 - .9 v) + .9 v for its own tag.
-    vote = text.votes[heard].max(axis=1)
-    others = np.where(evidence[heard] == 0.0, -np.inf, evidence[heard]).max(axis=1)
-    one_tag = np.count_nonzero(text.votes[heard], axis=1) == 1
-    np.testing.assert_allclose(others[one_tag], 0.5 * np.log(1 - 0.9 * vote[one_tag]), rtol=1e-4)
-    assert np.all(log_evidence(text, sets, link_weight=0.0)[sets[text.types]] == 0.0)
+    sets[text.vocabulary.index("Hund"), text.tags.index("VERB")] = False
+    evidence = set_evidence(text, sets)
+    forbidden = np.isneginf(evidence)
+    assert np.array_equal(~forbidden, sets[text.types])
+    assert np.all(evidence[~forbidden] == 0.0)

@@ -1,0 +1,94 @@
+"""How far links are believed: what tags and links of a type have to do with each other."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
+from qsproj.pipelines.tagging.linked_text import read_linked_text
+
+TAGS = ("AUX", "NOUN", "PRON", "VERB")
+
+
+def pairs(size, seed=0):
+    """Return sentences of which ``se`` is PRON or NOUN as the word before tells, and ``at`` as well.
+
+    Links of ``at`` bring the tag that it has, those of ``se`` bring one or the other, whatever it is.
+    """
+    rng = np.random.default_rng(seed)
+    for number in range(size):
+        tag = ("PRON", "NOUN")[number % 2]
+        before = {"PRON": "x", "NOUN": "y"}[tag]
+        chance = ("PRON", "NOUN")[rng.integers(2)]
+        source = sentence_from_words(["a", "b", "c", "d"], upos=["VERB", tag, "VERB", chance])
+        target = sentence_from_words([before, "at", before, "se"])
+        links = make_alignment(4, 4, [(word, word) for word in range(1, 5)], weights=[1.0] * 4)
+        gold = sentence_from_words(target.forms, upos=["VERB", tag, "VERB", tag])
+        yield SentencePair(source, target, links), gold
+
+
+@pytest.fixture(scope="module")
+def learned():
+    made = list(pairs(400))
+    text = read_linked_text(((pair,) for pair, _ in made), more_tags=TAGS)
+    tagger = train_tagger([gold for _, gold in made[:40]], rng=np.random.default_rng(1))
+    # The tagger knows three tags; the text has the same, in the same order, and AUX.
+    text = read_linked_text((pair,) for pair, _ in made)
+    assert text.tags == tagger.tags
+    sets = np.ones((len(text.vocabulary), len(text.tags)), dtype=bool)
+    return text, sets, learn_channel(text, sets, tagger, range(len(made)))
+
+
+def chances(learned, form, tag):
+    text, _, channel = learned
+    row = channel.chances[channel.rows[text.vocabulary.index(form)], text.tags.index(tag)]
+    return dict(zip(text.tags, row))
+
+
+def test_links_that_go_with_the_tag_are_believed(learned):
+    assert chances(learned, "at", "PRON")["PRON"] > 0.9
+    assert chances(learned, "at", "NOUN")["NOUN"] > 0.9
+
+
+def test_links_that_come_whatever_the_tag_are_not(learned):
+    by_tag = chances(learned, "se", "PRON")["PRON"], chances(learned, "se", "NOUN")["PRON"]
+    assert by_tag[0] == pytest.approx(by_tag[1], abs=0.1)
+
+
+def test_channels_are_distributions(learned):
+    text, _, channel = learned
+    assert channel.chances.shape[1:] == (len(text.tags), len(text.tags))
+    np.testing.assert_allclose(channel.chances.sum(axis=2), 1.0)
+
+
+def test_evidence_follows_what_is_believed(learned):
+    text, sets, channel = learned
+    evidence = channel_evidence(text, sets, channel)
+    assert np.all(evidence.max(axis=1) == 0.0)
+    for form, least, most in (("at", -np.inf, -2.0), ("se", -0.5, 0.0)):
+        words = np.nonzero(text.types == text.vocabulary.index(form))[0]
+        brought = text.votes[words].argmax(axis=1)
+        other = np.where(brought == text.tags.index("PRON"), text.tags.index("NOUN"), text.tags.index("PRON"))
+        against = evidence[words, other] - evidence[words, brought]
+        assert np.all((least <= against) & (against <= most)), form
+
+
+def test_evidence_is_by_hand_what_it_should_be(learned):
+    """Two tags, one link of probability .5, a channel that is right in .8: its vote counts .5 ** 4."""
+    text, _, _ = learned
+    votes = np.zeros_like(text.votes)
+    votes[0, 0] = 0.5**4
+    changed = type(text)(
+        text.tags, text.sentences, text.starts, text.vocabulary, text.types, votes, text.links
+    )
+    right = np.full((1, 3, 3), 0.1) + 0.7 * np.eye(3)
+    sets = np.ones((len(text.vocabulary), 3), dtype=bool)
+    sets[text.types[0], 2] = False
+    evidence = channel_evidence(changed, sets, LinkChannel(np.zeros(len(sets), dtype=np.int32), right))
+    certainty = 0.95 * 0.5**4
+    assert evidence[0].tolist() == pytest.approx(
+        [0.0, np.log(1 - certainty + certainty * 0.1 / 0.8), -np.inf], rel=1e-5
+    )
+    assert np.all(evidence[1][sets[text.types[1]]] == 0.0)
