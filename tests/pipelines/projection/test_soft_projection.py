@@ -220,6 +220,7 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert after.uas > before.uas + 3
     assert after.las > before.las + 3
     assert "1 prior parser" in projected.report[0]
+    assert "ArcProb may be far too high" in projected.report[-1]
 
 
 def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
