@@ -17,6 +17,7 @@ from qsproj.errors import QsprojError
 
 # command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
 COMMANDS: tuple[tuple[str, str], ...] = (
+    ("bootstrap", "make a model that reads raw text, from a bitext and a treebank of one side"),
     ("train", "train a dependency parser on treebanks"),
     ("parse", "parse sentences with a trained model"),
     ("tag", "train a part-of-speech tagger, or tag text"),

@@ -129,8 +129,13 @@ def html_document(title: str, drawings: Iterable[tuple[str, Drawing]]) -> Iterat
     yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
     yield f"<style>\n{_PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n"
     for heading, drawing in drawings:
-        yield f"<h2>{escape(heading)}</h2>\n<figure>\n{_element(drawing)}\n</figure>\n"
+        yield f"<h2>{escape(heading)}</h2>\n{figure(drawing)}"
     yield "</body>\n</html>\n"
+
+
+def figure(drawing: Drawing) -> str:
+    """Return a drawing as a figure of an HTML page."""
+    return f"<figure>\n{_element(drawing)}\n</figure>\n"
 
 
 def _element(drawing: Drawing) -> str:

@@ -21,8 +21,6 @@ from qsproj.errors import counted
 from qsproj.features.tagging import templates_with
 from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.tagging.compare_alone import compare_with_tagged_alone
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.link_channel import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
@@ -38,8 +36,6 @@ from qsproj.progress import track
 
 # One sentence of so many is not learned from, but used to say how well tagger and links agree.
 HELD_OUT = 100
-# By which potentials are divided: on development files probabilities are then off by 4.1%, before by 5.7%.
-TEMPERATURE = 1.5
 # Votes of this weight are what the report calls evidence.
 EVIDENT = 0.5
 
@@ -138,25 +134,18 @@ def project_tags(
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     allowed = allowed_tags(text, lexicon)
-    shares = type_shares(text, text.votes, allowed)
-    learner = _Learner(text, FeatureExtractor(templates_with(()), {}), rng, options)
+    shares = corrected(type_shares(text, text.votes, allowed), text, few.counts)
+    learner = _Learner(text, few, FeatureExtractor(templates_with(()), {}), rng, options)
 
-    learned_from, aside = few.split()
-    sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
+    sets = type_sets(shares, allowed, least=options.first_least)
     first = np.sort(rng.permutation(chosen)[: options.first_sentences]).tolist()
-    deaf = learner.train(first, set_evidence(text, sets), learned_from, "learning from types")
+    deaf = learner.train(first, set_evidence(text, sets), "learning from types")
     channel = learn_channel(text, sets, deaf, track(first, "weighing links", unit="sentence"))
-    verdict = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
-    if verdict.alone_wins:
-        tagger = train_tagger(few.sentences, rng=rng, raw=text.sentences, language=language)
-        return ProjectedTagger(tagger, (summary(text), *verdict.report))
 
-    sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
-    evidence = channel_evidence(text, sets, channel)
-    tagger = cooled(learner.train(chosen, evidence, few, "learning from links"), TEMPERATURE)
+    sets = type_sets(shares, allowed, least=options.least)
+    tagger = learner.train(chosen, channel_evidence(text, sets, channel), "learning from links")
     report = (
         summary(text),
-        *verdict.report,
         f"learned from {counted(len(chosen), 'sentence')} of {counted(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else ""),
         f"held-out evidence: {100 * agreement(tagger, text, held_out):.1f}% of words are tagged as linked",
@@ -169,15 +158,16 @@ class _Learner:
     """What stays the same between rounds of training."""
 
     text: LinkedText
+    few: FewTagged
     extractor: FeatureExtractor
     rng: np.random.Generator
     options: TagProjectionOptions
 
-    def train(self, chosen: Sequence[int], evidence: LogEvidence, few: FewTagged, what: str) -> Tagger:
+    def train(self, chosen: Sequence[int], evidence: LogEvidence, what: str) -> Tagger:
         """Train on sentences of the bitext with their evidence and on tagged ones; then on these alone."""
         text, options = self.text, self.options
         examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
-        examples += few.examples(text.tags, strength=options.tagged_strength)
+        examples += self.few.examples(text.tags, strength=options.tagged_strength)
         tagger = train_on_sets(
             examples,
             tags=text.tags,
@@ -186,22 +176,16 @@ class _Learner:
             options=options.training,
             what=what,
         )
-        if not few.sentences:
+        if not self.few.sentences:
             return tagger
         return train_on_sets(
-            few.examples(text.tags, strength=1.0),
+            self.few.examples(text.tags, strength=1.0),
             tags=text.tags,
             extractor=self.extractor,
             rng=self.rng,
             options=options.tuning,
             start=tagger,
         )
-
-
-def cooled(tagger: Tagger, temperature: float) -> Tagger:
-    """Return the tagger with all potentials divided: the same tags, less sure of themselves."""
-    weights = (tagger.weights / temperature).astype(np.float32)
-    return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
 
 
 def choose_sentences(

@@ -1,0 +1,182 @@
+"""From a bitext and a treebank of one side to a model that reads raw text of the other side.
+
+TREEBANK is CoNLL-U of the source language, --bitext its text with the translation, one sentence a line: two
+files, or one of pairs parted by a tab or |||. Nothing of the target needs to be annotated. The model cuts
+text into words, tags and parses: qsproj parse -m MODEL TEXT.
+
+Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
+(links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
+side (tagged), train parsers of tags alone (prior), project the trees and train on them (parser), put all
+into one file (model). Each says in a line what it did. With --work DIR each is kept, and made again only when
+its inputs, its options or qsproj have changed: after a kill, the same command goes on.
+
+Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import (
+    add_seed,
+    add_workers,
+    workers_of,
+)
+from qsproj.cli.options.made import made_by
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+    from qsproj.pipelines.bootstrap.texts import SourceText
+
+EXAMPLES = """examples:
+  qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
+      --work de.work --report de.html -o de.model
+  qsproj parse -m de.model new.de.txt -o new.de.conllu
+  qsproj bootstrap --treebank en-train.conllu --bitext en-sv.tsv.xz --languages en sv \\
+      --also da.conllu no.conllu de.conllu -o sv.model      # other languages' treebanks vote
+  qsproj bootstrap --treebank en-train.conllu --bitext en-de.tsv --languages en de \\
+      --tagged hundred.de.conllu -o de.model                # what little there is of the target
+  qsproj bootstrap --treebank en.conllu --bitext en.txt gl.txt --languages en gl \\
+      --treebank es.conllu --bitext es-gl.tsv --languages es gl -o gl.model
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "--treebank", nargs="+", action="append", required=True, metavar="FILE", help="source trees, CoNLL-U"
+    )
+    parser.add_argument(
+        "--bitext",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar="FILE",
+        help="source and target text, one sentence a line, or one file of pairs",
+    )
+    parser.add_argument(
+        "--languages",
+        nargs=2,
+        action="append",
+        required=True,
+        metavar=("SOURCE", "TARGET"),
+        help="their codes, two or three letters: en de",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    parser.add_argument(
+        "--also", nargs="+", default=[], metavar="FILE", help="treebanks of any other languages, to vote"
+    )
+    parser.add_argument(
+        "--tagged", nargs="+", default=[], metavar="FILE", help="target sentences with UPOS, CoNLL-U"
+    )
+    parser.add_argument(
+        "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
+    )
+    parser.add_argument(
+        "--unspaced",
+        metavar="SIDE",
+        help="source, target or both: written without spaces, see `qsproj align --help`",
+    )
+    parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
+    parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
+    parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
+    add_seed(parser)
+    add_workers(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run all stages, then write what was asked for."""
+    from qsproj.pipelines.bootstrap.bootstrap import bootstrap
+    from qsproj.pipelines.bootstrap.report import write_report
+    from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
+
+    texts = _texts(options)
+    _check_outputs(options)
+    workers = workers_of(options)
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as temporary:
+        workspace = Workspace(Path(options.work or temporary), say=_say)
+        made = bootstrap(
+            texts,
+            workspace=workspace,
+            options=_bootstrap_options(options),
+            made=made_by(options),
+            workers=workers,
+        )
+        copy_to(made.model, options.output)
+        if options.trees:
+            copy_to(made.trees, options.trees)
+        if options.report:
+            title = (
+                f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
+            )
+            write_report(options.report, made, workspace.stages, title=title)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _target(options: argparse.Namespace) -> str:
+    target: str = options.languages[0][1]
+    return target
+
+
+def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
+    from qsproj.corpus.text import check_language
+    from qsproj.pipelines.bootstrap.texts import SourceText
+
+    counts = len(options.treebank), len(options.bitext), len(options.languages)
+    if len(set(counts)) > 1:
+        found = "{} --treebank, {} --bitext and {} --languages".format(*counts)
+        raise UsageError(f"found {found}; give all three once for each source language")
+    targets = {target for _, target in options.languages}
+    if len(targets) > 1:
+        raise UsageError(
+            f"found target languages {' and '.join(sorted(targets))}, expected the same with every source"
+        )
+    for files in options.bitext:
+        if len(files) > 2:
+            raise UsageError(f"found {len(files)} files after one --bitext, expected two, or one of pairs")
+    for source, target in options.languages:
+        check_language(source)
+        check_language(target)
+        if source == target:
+            raise UsageError(f"found {source} as source and target language, expected two languages")
+    return tuple(
+        SourceText(treebanks=tuple(treebanks), bitext=tuple(bitext), languages=tuple(languages))
+        for treebanks, bitext, languages in zip(
+            options.treebank, options.bitext, options.languages, strict=True
+        )
+    )
+
+
+def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+
+    return BootstrapOptions(
+        also=tuple(options.also),
+        tagged=tuple(options.tagged),
+        lexicon=options.lexicon,
+        unspaced=options.unspaced,
+        seed=options.seed,
+    )
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Check where results go before hours are spent on them."""
+    inputs = [
+        *itertools.chain(*options.treebank, *options.bitext),
+        *options.also,
+        *options.tagged,
+        options.lexicon,
+    ]
+    if "-" in inputs:
+        raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
+    check_files(reads=inputs, model=options.output, writes=[(options.trees, None), (options.report, None)])

@@ -1,0 +1,110 @@
+"""The report of a bootstrap: what each stage did, how sure the model is, pairs, what to annotate next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.files import open_output
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.evaluation.calibration import BINS, stated_confidences
+from qsproj.models.storage import load_parser
+from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
+from qsproj.pipelines.bootstrap.workspace import Stage
+from qsproj.pipelines.suggest import Candidate, RankingOptions, rank
+from qsproj.pipelines.uncertainty import word_uncertainties
+from qsproj.viz.page import Heading, Piece, Table, page
+from qsproj.viz.trees import draw_pair
+
+# Shorter sentences say little, longer ones do not fit on a screen.
+SHOWN_WORDS = range(6, 21)
+SHOWN_OF_EACH = 10
+SUGGESTED = 20
+# Ranking what to annotate takes time in proportion to the sentences that are looked at.
+CANDIDATES = 500
+
+
+def write_report(path: str, made: Bootstrapped, stages: Sequence[Stage], *, title: str) -> None:
+    """Write the page.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be written.
+    """
+    with open_output(path) as handle:
+        handle.writelines(page(title, _pieces(made, stages)))
+
+
+def _pieces(made: Bootstrapped, stages: Sequence[Stage]) -> Iterator[Piece]:
+    yield Heading("Stages")
+    yield Table(
+        ("stage", "what it did", "seconds", ""),
+        [
+            (stage.name, stage.told.line, round(stage.seconds, 1), "kept" if stage.kept else "")
+            for stage in stages
+        ],
+    )
+    examples = _examples(made)
+    yield Heading("How sure the model is")
+    yield (
+        "The probability that the model gives to each arc, over sentences of the bitext. It is calibrated "
+        "without gold trees: a stated probability can be off by some percent."
+    )
+    yield Table(("probability", "arcs", "share"), _confidences(examples))
+    for name, chosen in _surest_and_least_sure(examples):
+        yield Heading(name)
+        for example in chosen:
+            yield Heading(f"mean probability {example.confidence:.2f}", 3)
+            yield draw_pair(example.pair)
+    yield Heading("What to annotate next")
+    yield "Trees of these sentences would teach the model most, the first first."
+    yield Table(("sentence", "words", "text"), list(_suggestions(made, examples)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """A pair whose target side the model has parsed, and the mean probability of its arcs."""
+
+    pair: SentencePair
+    confidence: float
+
+
+def _examples(made: Bootstrapped) -> list[_Example]:
+    found = []
+    for pair, parsed in zip(made.corpora[0], read_conllu(made.examples), strict=False):
+        confidence = float(np.nanmean(stated_confidences(parsed, name=made.examples)[1:]))
+        found.append(_Example(replace(pair, target=parsed), confidence))
+    return found
+
+
+def _confidences(examples: Sequence[_Example]) -> list[tuple[str, int, str]]:
+    stated = np.concatenate([stated_confidences(example.pair.target, name="")[1:] for example in examples])
+    counts, edges = np.histogram(stated, bins=BINS, range=(0.0, 1.0))
+    return [
+        (f"{low:.1f} to {high:.1f}", int(count), f"{100 * count / max(counts.sum(), 1):.1f}%")
+        for low, high, count in zip(edges, edges[1:], counts, strict=False)
+    ]
+
+
+def _surest_and_least_sure(examples: Sequence[_Example]) -> Iterator[tuple[str, list[_Example]]]:
+    fitting = [example for example in examples if len(example.pair.target) in SHOWN_WORDS]
+    ordered = sorted(fitting, key=lambda example: -example.confidence)
+    yield "The surest pairs", ordered[:SHOWN_OF_EACH]
+    yield "The least sure pairs", ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
+
+
+def _suggestions(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[tuple[str, int, str]]:
+    parser = load_parser(made.model)
+    sentences: list[Sentence] = [example.pair.target for example in islice(examples, CANDIDATES)]
+    candidates = [
+        Candidate(sentence, word_uncertainties([parser], sentence, criterion="errors"))
+        for sentence in sentences
+    ]
+    for candidate in rank(candidates, options=RankingOptions(count=SUGGESTED)):
+        sentence = candidate.sentence
+        yield sentence.sent_id or "", len(sentence), " ".join(sentence.forms)

@@ -1,0 +1,295 @@
+"""What each stage of a bootstrap does: files in, files out, and a line of what shows without gold trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.alignment.aligners import align_words
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.contractions import learn_contractions
+from qsproj.corpus.lexicon import read_lexicon
+from qsproj.corpus.pairing import AlignedFiles, pair_files
+from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.text import read_text
+from qsproj.errors import DataError, counted
+from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.treebank_weights import Treebank
+from qsproj.models.storage import Made, load_model_of, load_parser
+from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.text.text_parser import TextParser, text_parser
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.workspace import Told
+from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_sources import JoinedSources
+from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from qsproj.pipelines.streams import parse_stream, tag_stream
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.progress import track
+
+# Links below it are noise more often than not; what remains is weighed by its probability.
+LEAST_LINK = 0.15
+LIKELY_LINK = 0.5
+# So many pairs are aligned twice, as they are and with one side shifted by a line, to tell translations from
+# sentences that stand side by side by chance. Of news, speeches and verses, 1.9 to 7 times as many words have
+# a likely link where the sides belong together.
+LOOKED_AT = 1000
+LEAST_RATIO = 1.5
+# To tell how alike the tags of two languages are.
+LIKENESS_SENTENCES = 5000
+# Parsed by the finished model, for the report.
+EXAMPLES = 2000
+
+
+def train_source(paths: Sequence[Path], treebanks: Sequence[str], *, language: str, seed: int) -> Told:
+    """Train what tags and parses the source side: it reads words and tags, as text has no more.
+
+    Raises
+    ------
+    UsageError, DataError
+        When a treebank cannot be read, or has no trees or tags.
+    """
+    sentences = list(chain.from_iterable(read_conllu(path) for path in treebanks))
+    rng = np.random.default_rng(seed)
+    tagger = train_tagger(sentences, rng=rng, language=language)
+    parser, report = train_arc_parser(sentences, rng=rng, options=TrainingOptions(template_set="words"))
+    text_parser(tagger, parser).save(paths[0])
+    words = sum(map(len, sentences))
+    return Told(
+        line=f"trained on {counted(len(sentences), 'sentence')}, {counted(words, 'word')}; "
+        f"{report.summary(parser.inference)}",
+        figures={"sentences": len(sentences), "words": words},
+    )
+
+
+def cut_words(paths: Sequence[Path], text: SourceText, *, model: str, tagged: Sequence[str]) -> Told:
+    """Cut both sides of a bitext into words: the source as its treebank is, the target by rules.
+
+    Contractions of the target are split as its tagged sentences show it, where there are any.
+    """
+    source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
+    contractions = learn_contractions(chain.from_iterable(read_conllu(path) for path in tagged))
+    name = text.bitext[-1]
+    target = partial(read_text, language=text.languages[1], contractions=contractions, name=name)
+    return write_words(paths, text.bitext, cut=(cut_by(source.read), cut_by(target)))
+
+
+def cut_by(read: Callable[[list[str]], Iterator[Sentence]]) -> Cut:
+    """Return what makes a sentence of a line, None of a blank one, by a reader of lines."""
+    return lambda line: next(read([line])) if line.strip() else None
+
+
+def parse_source(paths: Sequence[Path], words: str, *, model: str, total: int, workers: Workers) -> Told:
+    """Tag and parse the source side, with the probability of each arc."""
+    sentences = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
+    sure = _Mean()
+    parsed = parse_stream(model, sentences, confidence=True, workers=workers)
+    write_conllu(sure.of_arcs(parsed), paths[0])
+    return Told(
+        line=f"mean probability of an arc {sure.value:.3f}",
+        figures={"mean ArcProb": sure.value},
+    )
+
+
+@dataclass(slots=True)
+class _Mean:
+    """The mean of what has passed. Mutable; final."""
+
+    total: float = 0.0
+    count: int = 0
+
+    @property
+    def value(self) -> float:
+        return self.total / max(self.count, 1)
+
+    def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Pass parsed sentences on."""
+        for sentence in sentences:
+            stated = stated_confidences(sentence, name="parsed")[1:]
+            self.total += float(np.nansum(stated))
+            self.count += int(np.count_nonzero(~np.isnan(stated)))
+            yield sentence
+
+
+@dataclass(slots=True)
+class LinkCounts:
+    """What links there are. Mutable; final."""
+
+    pairs: int = 0
+    target_words: int = 0
+    links: float = 0.0
+    linked: int = 0
+
+    def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+        """Pass alignments on."""
+        for alignment in alignments:
+            self.pairs += 1
+            self.target_words += alignment.n_target
+            if alignment.weights is not None:
+                self.links += float(alignment.weights.sum())
+                likely = alignment.links[alignment.weights >= LIKELY_LINK, 1]
+                self.linked += len(np.unique(likely))
+            yield alignment
+
+    @property
+    def share_linked(self) -> float:
+        """The share of the target words that have a likely link."""
+        return self.linked / max(self.target_words, 1)
+
+
+def check_translations(source: str, target: str, *, name: str) -> None:
+    """Check that two files of CoNLL-U translate each other, sentence by sentence.
+
+    Parameters
+    ----------
+    name : str
+        What a message calls the bitext.
+
+    Raises
+    ------
+    DataError
+        When hardly more words of the first LOOKED_AT pairs have a likely link than if one side is shifted.
+    """
+    pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
+    sides = [list(side) for side in zip(*pairs, strict=True)]
+    share = share_linked(pairs)
+    by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
+    if share < LEAST_RATIO * by_chance:
+        raise DataError(
+            name,
+            None,
+            found=f"a likely link for {100 * share:.0f}% of the words of the first "
+            f"{counted(len(pairs), 'pair')}, {100 * by_chance:.0f}% with one side shifted by a line",
+            expected=f"{LEAST_RATIO} times as many where the sides translate each other",
+            remedy="check that line i of one side translates line i of the other",
+        )
+
+
+def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
+    """Return the share of the target words that have a likely link when these pairs alone are aligned."""
+    counts = LinkCounts()
+    for _ in counts.counted(align_words(pairs, threshold=LIKELY_LINK)):
+        pass
+    return counts.share_linked
+
+
+def link_words(
+    paths: Sequence[Path], source: str, target: str, *, unspaced: str | None, name: str, workers: Workers
+) -> Told:
+    """Align the words of two files of CoNLL-U, and weigh the links.
+
+    Raises
+    ------
+    DataError
+        As :func:`check_translations`.
+    """
+    check_translations(source, target, name=name)
+    counts = LinkCounts()
+    pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
+    alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
+    write_alignments(counts.counted(alignments), paths[0], with_weights=True)
+    share = counts.share_linked
+    return Told(
+        line=f"{100 * share:.0f}% of the target words have a likely link, "
+        f"{counts.links / max(counts.target_words, 1):.2f} links a word are expected",
+        figures={"linked": share, "links a word": counts.links / max(counts.target_words, 1)},
+    )
+
+
+def tag_target(
+    paths: Sequence[Path],
+    corpora: Sequence[AlignedFiles],
+    *,
+    tagged: Sequence[str],
+    lexicon: str | None,
+    language: str,
+    seed: int,
+) -> Told:
+    """Train a tagger of the target by what links carry over."""
+    projected = project_tags(
+        ((pair,) for pairs in corpora for pair in pairs),
+        rng=np.random.default_rng(seed),
+        tagged=list(chain.from_iterable(read_conllu(path) for path in tagged)),
+        lexicon=None if lexicon is None else read_lexicon(lexicon),
+        language=language,
+    )
+    projected.tagger.save(paths[0])
+    return Told(line="; ".join(projected.report), figures={})
+
+
+def tag_words(paths: Sequence[Path], words: str, *, tagger: str, total: int, workers: Workers) -> Told:
+    """Tag a file of words."""
+    sentences = track(read_conllu(words), "tagging the target", total=total, unit="sentence")
+    write_conllu(tag_stream(tagger, sentences, workers=workers), paths[0])
+    return Told(line=f"{counted(total, 'sentence')} tagged", figures={})
+
+
+def train_priors(
+    paths: Sequence[Path],
+    sources: Sequence[str],
+    others: Sequence[str],
+    *,
+    target: Sequence[str],
+    seed: int,
+) -> Told:
+    """Train parsers of tags alone, each treebank weighed by how alike its tags are to the target's."""
+    tagged = islice(chain.from_iterable(read_conllu(path) for path in target), LIKENESS_SENTENCES)
+    prior = weighted_prior(
+        [Treebank(path, list(read_conllu(path))) for path in sources],
+        [Treebank(path, list(read_conllu(path))) for path in others],
+        target=tagged,
+        rng=np.random.default_rng(seed),
+    )
+    for member, path in zip(prior.members, paths, strict=True):
+        member.save(path)
+    return Told(line="; ".join(prior.report), figures={})
+
+
+def project(
+    paths: Sequence[Path],
+    corpora: Sequence[AlignedFiles],
+    *,
+    priors: Sequence[str],
+    options: SoftProjectionOptions,
+    seed: int,
+) -> Told:
+    """Train the parser of the target on what links carry over, above the priors; write its trees, too."""
+    prior = join_priors([load_prior(path) for path in priors], projective=True)
+    projected = project_soft(
+        JoinedSources(tuple((corpus,) for corpus in corpora)),
+        prior=prior,
+        rng=np.random.default_rng(seed),
+        options=options,
+        trees=str(paths[1]),
+    )
+    projected.parser.save(paths[0])
+    return Told(line="; ".join(projected.report), figures={})
+
+
+def parse_examples(paths: Sequence[Path], words: str, *, model: str, workers: Workers) -> Told:
+    """Parse some of the target side by the finished model, as it would parse other text."""
+    sentences = islice(read_conllu(words), EXAMPLES)
+    sure = _Mean()
+    write_conllu(sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers)), paths[0])
+    return Told(line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value})
+
+
+def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made) -> Told:
+    """Put tagger and parser into one model."""
+    text_parser(load_tagger(tagger), load_parser(parser)).save(paths[0], made=made)
+    return Told(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
+
+
+def prior_count(others: Sequence[str]) -> int:
+    """Return how many priors :func:`train_priors` makes."""
+    return 3 if others else 1

@@ -1,0 +1,162 @@
+"""``qsproj bootstrap``: from two texts and a treebank to a model, stage by stage."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import pytest
+
+from qsproj.cli.main import main
+from qsproj.corpus.conllu import read_conllu
+from qsproj.evaluation.attachment import attachment_scores
+
+CORPORA = Path("corpora").resolve()
+
+
+def text_of(code, folder, count=None):
+    path = folder / f"{code}.txt"
+    sentences = list(read_conllu(CORPORA / f"{code}.conllu"))[:count]
+    path.write_text("".join(" ".join(one.forms) + "\n" for one in sentences), encoding="utf-8")
+    return path
+
+
+def options(folder, *, source="en", target="de", count=None):
+    sides = text_of(source, folder, count), text_of(target, folder, count)
+    return (
+        *("--treebank", CORPORA / f"{source}.conllu", "--bitext", *sides),
+        *("--languages", source, target, "-o", folder / "model"),
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A model, the work it was made in, and what was said."""
+    folder = tmp_path_factory.mktemp("bootstrap")
+    extras = ("--work", folder / "work", "--report", folder / "report.html", "--trees", folder / "trees")
+    said = io.StringIO()
+    with redirect_stderr(said):
+        assert main(["bootstrap", *map(str, (*options(folder), *extras))]) == 0
+    return folder, extras, said.getvalue().splitlines()
+
+
+def test_each_stage_says_in_a_line_what_it_did(made):
+    names = [line.partition(":")[0] for line in made[2]]
+    assert names == [
+        *("source", "words", "links", "trees", "tagger", "tagged", "prior", "parser", "model", "examples")
+    ]
+    assert all(line.endswith(" s)") for line in made[2])
+
+
+def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):
+    outcome = run_cli("parse", "-m", made[0] / "model", stdin="Der Hund schläft im Garten.\n")
+    assert outcome.code == 0
+    (sentence,) = read_conllu_text(outcome.out, made[0])
+    assert sentence.forms == ("Der", "Hund", "schläft", "im", "Garten", ".")
+    assert sentence.upos[:3] == ("DET", "NOUN", "VERB")
+    assert list(sentence.heads[1:4]) == [2, 3, 0]
+
+
+def read_conllu_text(text, folder):
+    path = folder / "parsed.conllu"
+    path.write_text(text, encoding="utf-8")
+    return list(read_conllu(path))
+
+
+def test_trees_and_tags_are_near_those_of_annotators(made, run_cli):
+    gold = list(read_conllu(CORPORA / "de.conllu"))
+    parsed = run_cli("parse", "--retag", "-m", made[0] / "model", CORPORA / "de.conllu").out
+    (scores,) = attachment_scores(gold, [read_conllu_text(parsed, made[0])])
+    assert scores.upos > 80
+    assert scores.uas > 65
+
+
+def test_the_report_shows_stages_and_pairs(made):
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser"))
+    assert page.count("<svg") == 20
+    assert "What to annotate next" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_trees_are_written(made):
+    assert len(list(read_conllu(made[0] / "trees"))) > 20
+
+
+def test_a_second_run_keeps_every_stage_and_writes_the_same_bytes(made, run_cli):
+    folder, extras, said = made
+    before = (folder / "model").read_bytes()
+    outcome = run_cli("bootstrap", *options(folder), *extras)
+    assert [line.rpartition(" ")[2] for line in outcome.err.splitlines()] == ["(kept)"] * len(said)
+    assert (folder / "model").read_bytes() == before
+
+
+def test_another_seed_repeats_what_depends_on_it(made, run_cli):
+    folder, extras, _ = made
+    outcome = run_cli("bootstrap", *options(folder), *extras, "--seed", "2", "-o", folder / "other")
+    kept = {line.partition(":")[0] for line in outcome.err.splitlines() if line.endswith("(kept)")}
+    assert outcome.code == 0
+    assert kept == set()
+
+
+def test_another_report_repeats_nothing(made, run_cli):
+    folder, extras, said = made
+    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--report", folder / "again.html")
+    assert outcome.err.count("(kept)") == len(said)
+    assert (folder / "again.html").exists()
+
+
+def test_two_sources_and_other_treebanks_vote(tmp_path, run_cli):
+    outcome = run_cli(
+        "bootstrap",
+        *options(tmp_path),
+        *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
+        *("--languages", "es", "de", "--also", CORPORA / "es.conllu"),
+        *("--tagged", CORPORA / "de.conllu"),
+    )
+    assert outcome.code == 0, outcome.err
+    assert {"source-1", "source-2", "links-1", "links-2"} <= {
+        line.partition(":")[0] for line in outcome.err.splitlines()
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("--languages", "es", "de"), "1 --treebank, 1 --bitext and 2 --languages"),
+        (("--also", "-"), "- (standard input)"),
+        (("--also", "missing.conllu"), "missing.conllu: cannot be read"),
+        (("--tagged", "missing.conllu"), "missing.conllu: cannot be read"),
+        (("--languages", "german", "de"), "1 --treebank, 1 --bitext and 2 --languages"),
+        (("--report", "no/such/folder/r.html"), "r.html: cannot be written"),
+        (("--work", "/dev/null/x"), "/dev/null/x: cannot be made"),
+    ],
+)
+def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
+    outcome = run_cli("bootstrap", *options(tmp_path), *change)
+    assert outcome.code == 2
+    assert message in outcome.err.splitlines()[-1]
+    assert not (tmp_path / "model").exists()
+
+
+def test_bitexts_that_teach_nothing_are_told(tmp_path, run_cli):
+    few = run_cli("bootstrap", *options(tmp_path, count=20))
+    assert few.code == 2
+    assert "found 20 pairs to learn from" in few.err
+    swapped = [*options(tmp_path)]
+    swapped[3], swapped[4] = swapped[4], swapped[3]
+    assert "swap the sides" in run_cli("bootstrap", *swapped).err
+    same = [*options(tmp_path)]
+    same[-3] = "en"
+    assert "found en as source and target language" in run_cli("bootstrap", *same).err
+
+
+def test_sides_that_do_not_translate_each_other_are_told(tmp_path, run_cli):
+    words = options(tmp_path)
+    target = tmp_path / "de.txt"
+    lines = target.read_text(encoding="utf-8").splitlines()
+    target.write_text("\n".join(sorted(lines, key=len, reverse=True)) + "\n", encoding="utf-8")
+    outcome = run_cli("bootstrap", *words)
+    assert outcome.code == 2
+    assert "where the sides translate each other" in outcome.err
