@@ -44,6 +44,8 @@ _ATOM = re.compile(r"([a-z]+[0-9]?)([-+][0-9]+)?")
 _RUN = re.compile(r"[^\W_]+")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
+# So much of what stands between spaces is looked at.
+LONGEST_CHUNK = 30
 # Longest words that are looked up in the words of the treebank.
 LONGEST_KNOWN = 8
 
@@ -109,8 +111,9 @@ def _add_runs(columns: dict[str, Codes], text: str) -> None:
             columns["start"][begin + at] = _hash("start", run[max(0, at - 6) : at])
             columns["rest"][begin + at] = _hash("rest", run[at : at + 8])
     for match in re.finditer(r"[^ ]+", text):
+        chunk = match[0][:LONGEST_CHUNK].lower()
         for at in range(match.start(), match.end()):
-            columns["chunk"][at] = _hash("chunk", f"{match[0].lower()[:30]}{at - match.start()}")
+            columns["chunk"][at] = _hash("chunk", f"{chunk}{at - match.start()}")
 
 
 def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> None:

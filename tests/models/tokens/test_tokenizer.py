@@ -1,5 +1,6 @@
 """The learned tokeniser: what treebanks show, what is learned of it, and that it is read back."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -105,6 +106,13 @@ def test_any_text_is_cut_without_losing_a_character(tokenizer, text):
     spelled = "".join(token for token, _ in tokenizer.tokens(" ".join(text.split())))
     assert spelled.replace(" ", "") == "".join(text.split())
     assert all(sentence.forms)
+
+
+def test_time_is_linear_in_the_length_of_a_line(tokenizer):
+    """Quadratic time would take minutes."""
+    begin = time.process_time()
+    assert "".join(tokenizer.words("xü-" * 60_000)) == "xü-" * 60_000
+    assert time.process_time() - begin < 15.0
 
 
 def test_tokens_may_hold_spaces_where_the_treebank_has_them(tmp_path):
