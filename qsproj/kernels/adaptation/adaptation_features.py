@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.kernels.adaptation.source_paths import PLACES, pair_atoms, workspace
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import MULTIPLIER, mix
-from qsproj.kernels.features.sparse_gradient import DONE, add_slope
+from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 
 PAIR_PLACE = len(PLACES) - 1
 # A gradient (a difference of probabilities) smaller than this does not move the weights.
@@ -113,8 +113,8 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
         if used + out.shape[0] > touched.shape[0]:
             return used, arc
         slope *= share
-        for k in range(arc_buckets(source, templates, head, dependent, room, out)):
-            used = add_slope(out[k], slope, gradient, touched, used)
+        count = arc_buckets(source, templates, head, dependent, room, out)
+        used = add_slopes(out, count, slope, gradient, touched, used)
     return used, DONE
 
 
@@ -148,6 +148,6 @@ def gather_turns(source, templates, slopes, gradient, touched, used, begin):
             continue
         if used + out.shape[0] > touched.shape[0]:
             return used, word
-        for k in range(arc_buckets(source, templates, head, word, room, out)):
-            used = add_slope(out[k], slopes[word], gradient, touched, used)
+        count = arc_buckets(source, templates, head, word, room, out)
+        used = add_slopes(out, count, slopes[word], gradient, touched, used)
     return used, DONE

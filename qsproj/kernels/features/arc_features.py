@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.sparse_gradient import DONE, add_slope
+from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 
 PAD = 2
 
@@ -248,8 +248,11 @@ def gather_arcs(features, slopes, support, gradient, touched, used, begin):
         count = one_arc(features, head, dependent, between_tags, out)
         if used + count > touched.shape[0]:
             return used, arc
+        supported = 0
         for k in range(count):
             bucket = out[k]
             if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
-                used = add_slope(bucket, slope, gradient, touched, used)
+                out[supported] = bucket
+                supported += 1
+        used = add_slopes(out, supported, slope, gradient, touched, used)
     return used, DONE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.sparse_gradient import DONE, add_slope
+from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -39,6 +39,5 @@ def gather_rows(buckets, slopes, gradient, touched, used, begin):
             continue
         if used + buckets.shape[1] > touched.shape[0]:
             return used, f
-        for t in range(buckets.shape[1]):
-            used = add_slope(buckets[f, t], slope, gradient, touched, used)
+        used = add_slopes(buckets[f], buckets.shape[1], slope, gradient, touched, used)
     return used, DONE

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import MULTIPLIER
-from qsproj.kernels.features.sparse_gradient import DONE, add_slope
+from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -84,15 +84,20 @@ def gather_factors(features, slopes, gradient, touched, used, begin):
         Derivative of the loss by each factor's score; entries below NEGLIGIBLE are skipped.
     """
     templates = features.parts.shape[2]
+    out = np.empty(2 * templates, np.uint64)
     for factor in range(begin, slopes.shape[0]):
         slope = slopes[factor]
         if abs(slope) < NEGLIGIBLE:
             continue
         if used + 2 * templates > touched.shape[0]:
             return used, factor
+        count = 0
         for t in range(templates):
             bucket = bucket_of(features, factor, t)
-            used = add_slope(bucket ^ features.places[factor], slope, gradient, touched, used)
+            out[count] = bucket ^ features.places[factor]
+            count += 1
             if t < features.plain:
-                used = add_slope(bucket, slope, gradient, touched, used)
+                out[count] = bucket
+                count += 1
+        used = add_slopes(out, count, slope, gradient, touched, used)
     return used, DONE
