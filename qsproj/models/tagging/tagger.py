@@ -18,6 +18,7 @@ from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.kernels.tagging.tag_sampling import draw_sequences
 from qsproj.models.storage import Made, load_model_of, nested, save_model, shaped, unnested
 from qsproj.models.tokens.tokenizer import Tokenizer
 
@@ -151,6 +152,14 @@ class Tagger:
         if len(emissions):
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
+
+    def draw(self, forms: tuple[str, ...], count: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+        """Return ``count`` tag sequences, each drawn from p(tags | words) on its own."""
+        forward, drawn = self._emissions(forms), np.empty((count, len(forms)), dtype=np.int32)
+        if len(forms):
+            posterior(forward, self.transitions, np.empty_like(forward), np.zeros_like(self.transitions))
+            draw_sequences(forward, self.transitions, rng.random((count, len(forms))), drawn)
+        return [tuple([self.tags[tag] for tag in sequence]) for sequence in drawn.tolist()]
 
     def _emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
         emissions = np.empty((len(forms), len(self.tags)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import (
@@ -28,6 +28,7 @@ from qsproj.models.storage import (
 )
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
+from qsproj.models.text.uncertain_tags import draw_tags, mean_scores
 
 KIND = "text-parser"
 
@@ -42,10 +43,14 @@ class TextParser:
         Its tokeniser or the rules of its language cut plain text.
     parser : Parser
         Any model that parses.
+    draws : int
+        Over so many tag sequences, drawn from the tagger, scores of a first-order parser are averaged where a
+        sentence comes without tags; see :mod:`qsproj.models.text.uncertain_tags`. 0: the best sequence alone.
     """
 
     tagger: Tagger
     parser: Parser
+    draws: int = 0
 
     def read(
         self, lines: Iterable[str], *, language: str | None = None, name: str = "text"
@@ -67,7 +72,7 @@ class TextParser:
         SentenceError, UsageError
             As the parser's own ``parse``.
         """
-        return self.parser.parse(self.tagged(sentence, retag=retag), decode=decode, confidence=confidence)
+        return next(self.parse_all([sentence], decode=decode, confidence=confidence, retag=retag))
 
     def parse_all(
         self,
@@ -78,10 +83,33 @@ class TextParser:
         retag: bool = False,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, several at a time where the parser can."""
-        tagged = (self.tagged(sentence, retag=retag) for sentence in sentences)
         if isinstance(self.parser, ArcParser):
-            return self.parser.parse_all(tagged, decode=decode, confidence=confidence)
-        return (self.parser.parse(sentence, decode=decode, confidence=confidence) for sentence in tagged)
+            if self.draws:
+                for sentence in sentences:
+                    yield self._parsed_by_draws(sentence, decode=decode, confidence=confidence, retag=retag)
+            else:
+                tagged = (self.tagged(sentence, retag=retag) for sentence in sentences)
+                yield from self.parser.parse_all(tagged, decode=decode, confidence=confidence)
+            return
+        for sentence in sentences:
+            tagged_sentence = self.tagged(sentence, retag=retag)
+            yield self.parser.parse(tagged_sentence, decode=decode, confidence=confidence)
+
+    def _parsed_by_draws(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
+        parser = cast(ArcParser, self.parser)
+        scores = self._scores(parser, sentence, retag=retag)
+        return parser.attached(
+            self.tagged(sentence, retag=retag),
+            parser.heads(scores, decode=decode),
+            probabilities=parser.inference.infer(scores / parser.temperature)[1] if confidence else None,
+        )
+
+    def _scores(self, parser: ArcParser, sentence: Sentence, *, retag: bool = False) -> Scores:
+        """Return arc scores under all tag sequences that are drawn, or under the tags that there are."""
+        if not retag and UNSPECIFIED not in sentence.upos:
+            return parser.scores(sentence)
+        check_sentence(sentence)
+        return mean_scores(parser, sentence, draw_tags(self.tagger, sentence, self.draws, retag=retag))
 
     def parse_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed."""
@@ -89,6 +117,9 @@ class TextParser:
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
+        if self.draws and isinstance(self.parser, ArcParser):
+            scores = self._scores(self.parser, sentence)
+            return self.parser.inference.infer(scores / self.parser.temperature)[1]
         return self.parser.arc_probabilities(self.tagged(sentence))
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
@@ -112,6 +143,7 @@ class TextParser:
         header = {
             "tagger": tagger_header,
             "parser": {"kind": kind_of(self.parser), "model": parser_header},
+            "draws": self.draws,
         }
         return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
 
@@ -123,13 +155,14 @@ class TextParser:
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        return TextParser(tagger=tagger, parser=parser)
+        return TextParser(tagger=tagger, parser=parser, draws=header.get("draws", 0))
 
 
-def text_parser(tagger: Tagger, parser: Parser) -> TextParser:
+def text_parser(tagger: Tagger, parser: Parser, *, draws: int = 0) -> TextParser:
     """Put a tagger and a parser together.
 
-    A parser that is a text parser itself gives its parser, under the new tagger.
+    A parser that is a text parser itself gives its parser, under the new tagger. ``draws`` is that of
+    :class:`TextParser`.
 
     Raises
     ------
@@ -139,7 +172,7 @@ def text_parser(tagger: Tagger, parser: Parser) -> TextParser:
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):
         raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
-    return TextParser(tagger=tagger, parser=inner)
+    return TextParser(tagger=tagger, parser=inner, draws=draws)
 
 
 def tagger_of(model: object) -> Tagger | None:
