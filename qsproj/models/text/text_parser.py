@@ -28,7 +28,7 @@ from qsproj.models.storage import (
 )
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
-from qsproj.models.text.uncertain_tags import draw_tags, mean_scores
+from qsproj.models.text.uncertain_tags import Readings, draw_tags, read_by
 
 KIND = "text-parser"
 
@@ -97,19 +97,20 @@ class TextParser:
 
     def _parsed_by_draws(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
         parser = cast(ArcParser, self.parser)
-        scores = self._scores(parser, sentence, retag=retag)
+        readings = self._readings(parser, sentence, retag=retag)
+        marginals = parser.inference.infer(readings.scores / parser.temperature)[1] if confidence else None
         return parser.attached(
-            self.tagged(sentence, retag=retag),
-            parser.heads(scores, decode=decode),
-            probabilities=parser.inference.infer(scores / parser.temperature)[1] if confidence else None,
+            with_columns(sentence, upos=readings.tags),
+            parser.heads(readings.scores, decode=decode),
+            probabilities=marginals,
         )
 
-    def _scores(self, parser: ArcParser, sentence: Sentence, *, retag: bool = False) -> Scores:
-        """Return arc scores under all tag sequences that are drawn, or under the tags that there are."""
+    def _readings(self, parser: ArcParser, sentence: Sentence, *, retag: bool = False) -> Readings:
+        """Read a sentence by all tag sequences that are drawn, or by the tags that it has."""
         if not retag and UNSPECIFIED not in sentence.upos:
-            return parser.scores(sentence)
+            return Readings(parser.scores(sentence), sentence.upos)
         check_sentence(sentence)
-        return mean_scores(parser, sentence, draw_tags(self.tagger, sentence, self.draws, retag=retag))
+        return read_by(parser, sentence, draw_tags(self.tagger, sentence, self.draws, retag=retag))
 
     def parse_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed."""
@@ -118,7 +119,7 @@ class TextParser:
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
         if self.draws and isinstance(self.parser, ArcParser):
-            scores = self._scores(self.parser, sentence)
+            scores = self._readings(self.parser, sentence).scores
             return self.parser.inference.infer(scores / self.parser.temperature)[1]
         return self.parser.arc_probabilities(self.tagged(sentence))
 

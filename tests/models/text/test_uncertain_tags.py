@@ -13,7 +13,8 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import draw_tags, mean_scores
+from qsproj.models.text.uncertain_tags import draw_tags, read_by
+from tests.oracles.trees import all_trees, tree_score
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +58,33 @@ def test_the_same_words_get_the_same_sequences(model, sample):
     assert draw_tags(model.tagger, sentence, 20) == draw_tags(model.tagger, other, 20)
 
 
-def test_scores_are_the_mean_over_the_sequences(model, sample):
-    sentence = untagged(sample[40])
-    sequences = draw_tags(model.tagger, sentence, 30)
-    expected = sum(
-        count * model.parser.scores(with_columns(sentence, upos=tags)) for tags, count in sequences.items()
-    )
-    np.testing.assert_allclose(mean_scores(model.parser, sentence, sequences), expected / 30)
+def entropy_of_trees(parser, scores):
+    """By listing every tree that the parser may build."""
+    shape = {"projective": parser.inference.projective, "single_root": parser.inference.single_root}
+    trees = all_trees(len(scores) - 1, **shape)
+    logs = np.array([tree_score(scores, tree) for tree in trees]) / parser.temperature
+    logs -= logs.max()
+    logs -= np.log(np.exp(logs).sum())
+    return -(np.exp(logs) * logs).sum()
+
+
+def test_sequences_weigh_by_draws_and_by_how_sure_the_parser_is_under_them(model, sample):
+    sentence = untagged(next(one for one in sample if len(one) == 5))
+    parser = replace(model.parser, temperature=2.0)
+    sequences = {("DET", "NOUN", "VERB", "ADV", "PUNCT"): 3, ("PRON", "NOUN", "AUX", "ADJ", "PUNCT"): 5}
+    scores = [parser.scores(with_columns(sentence, upos=tags)) for tags in sequences]
+    weights = np.array([3.0, 5.0]) * np.exp([-entropy_of_trees(parser, matrix) for matrix in scores])
+    weights /= weights.sum()
+    readings = read_by(parser, sentence, sequences)
+    np.testing.assert_allclose(readings.scores, weights[0] * scores[0] + weights[1] * scores[1])
+    assert readings.tags == list(sequences)[int(weights[1] > weights[0])]
+
+
+def test_each_word_gets_the_tag_with_the_most_weight(model, sample):
+    sentence = untagged(next(one for one in sample if len(one) == 5))
+    rest = ("NOUN", "VERB", "ADV", "PUNCT")
+    sequences = {("DET", *rest): 1000, ("PRON", *rest[:3], "X"): 1, ("PRON", *rest): 1}
+    assert read_by(model.parser, sentence, sequences).tags == ("DET", *rest)
 
 
 def test_what_is_tagged_is_parsed_as_given(model, sample):
@@ -71,12 +92,14 @@ def test_what_is_tagged_is_parsed_as_given(model, sample):
         assert list(model.parse(sentence).heads) == list(model.parser.parse(sentence).heads)
 
 
-def test_trees_and_probabilities_are_those_of_the_mean(model, sample):
+def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
-    scores = mean_scores(model.parser, sentence, draw_tags(model.tagger, sentence, model.draws))
-    marginals = model.parser.inference.infer(scores / model.parser.temperature)[1]
+    readings = read_by(model.parser, sentence, draw_tags(model.tagger, sentence, model.draws))
+    marginals = model.parser.inference.infer(readings.scores / model.parser.temperature)[1]
     np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
-    assert list(model.parse(sentence).heads) == list(model.parser.heads(scores))
+    parsed = model.parse(sentence)
+    assert list(parsed.heads) == list(model.parser.heads(readings.scores))
+    assert parsed.upos == readings.tags
 
 
 def test_draws_are_stored(model, sample, tmp_path):
