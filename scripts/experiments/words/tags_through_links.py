@@ -1,0 +1,251 @@
+"""Tags through links: PUD with nothing tagged, with a few sentences, with all; what the ingredients are worth.
+
+Settings were chosen on the development treebanks; PUD is only tested on. Each condition is kept as it is measured,
+and ``--languages`` and ``--tagged`` say which are wanted: cells that were never measured stay empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qsproj.alignment.reading import read_word_pairs
+from qsproj.corpus.aligned_text import AlignedText
+from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.calibration import expected_calibration_error, reliability
+from qsproj.features.tagging import templates_with
+from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.tag_evidence import allowed_tags, set_evidence, type_sets, type_shares
+from qsproj.pipelines.tagging.tags_through_links import (
+    TagProjectionOptions,
+    choose_sentences,
+    project_tags,
+)
+from qsproj.pipelines.translations import Translations
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import table
+from scripts.experiments.transfer.stages import NAMES, TAGGER_TREEBANKS, Stages
+
+DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
+TAGGED = ("0", "20", "100", "300", "all")
+LINKS, ALONE = "through links", "tagged sentences alone"
+WORST = 12
+
+FULL = TagProjectionOptions()
+TYPES_ALONE = "types alone, in one round"
+INGREDIENTS: dict[str, TagProjectionOptions | None] = {
+    "as it is": FULL,
+    TYPES_ALONE: None,
+    "sets of types as narrow as in the first round": replace(FULL, least=FULL.first_least),
+    "12,000 sentences": replace(FULL, sentences=FULL.first_sentences),
+    "one epoch": replace(FULL, training=SetTrainingOptions(epochs=1)),
+    "four epochs": replace(FULL, training=SetTrainingOptions(epochs=4)),
+}
+
+
+@dataclass(frozen=True)
+class Bitext:
+    """Files of a bitext: tagged English, words of the other side, links."""
+
+    source: Path
+    target: Path
+    links: Path
+
+    @property
+    def files(self) -> list[Path]:
+        return [self.source, self.target, self.links]
+
+    def __iter__(self) -> Iterator[Translations]:
+        pairs = AlignedText(str(self.source), str(self.target), str(self.links))
+        return ((pair,) for pair in pairs)
+
+
+def bitext(stages: Stages, language: str) -> Bitext:
+    """Tag English as it is, cut the other side into words, link them."""
+    texts = {side: stages.text(language, side) for side in ("en", language)}
+    source = stages.stage(f"en-{language}.whole.en.conllu", "tag", "-m", stages.tagger("en"), texts["en"])
+    words = {
+        side: stages.lab.cache.file(
+            f"en-{language}.{side}.words",
+            partial(write_words, texts=texts, language=language, column=column),
+            options={"side": side},
+            data=texts.values(),
+            experiment=Path(__file__),
+        )
+        for column, side in enumerate(("en", language))
+    }
+    links = stages.stage(
+        f"en-{language}.whole.pharaoh", "align", *words.values(), "--weights", "--threshold", "0.1"
+    )
+    return Bitext(source, words[language], links)
+
+
+def write_words(path: Path, *, texts: dict[str, Path], language: str, column: int) -> None:
+    """Write the words of one side, parted by spaces; a blank line is the word ``_``."""
+    sides = read_word_pairs(str(texts["en"]), str(texts[language]), languages=("en", language))
+    with path.open("w", encoding="utf-8") as out:
+        for pair in sides:
+            out.write((" ".join(pair[column]) or "_") + "\n")
+
+
+def few(lab: Lab, language: str, tagged: str) -> list[Sentence]:
+    """Return the first sentences of the treebanks that taggers learn from, or all."""
+    sentences = (s for name in TAGGER_TREEBANKS[language] for s in lab.treebank(name))
+    return [s for s, _ in zip(sentences, range(10**9 if tagged == "all" else int(tagged)))]
+
+
+def tested(tagger: Tagger, test: Sequence[Sentence]) -> dict[str, Any]:
+    """Return accuracy and calibration error in percent, and the commonest errors."""
+    errors: Counter[tuple[str, str]] = Counter()
+    chances, right = [], []
+    for sentence in test:
+        tags = tagger.tag_words(sentence.forms)
+        probabilities = tagger.tag_distribution(sentence)
+        chances += [min(row[tagger.tags.index(tag)], 1.0) for row, tag in zip(probabilities, tags)]
+        right += [tag == gold for tag, gold in zip(tags, sentence.upos)]
+        errors.update((gold, tag) for tag, gold in zip(tags, sentence.upos) if tag != gold)
+    return {
+        "accuracy": 100 * float(np.mean(right)),
+        "calibration": 100 * expected_calibration_error(reliability(chances, right)),
+        "errors": [(gold, tag, 100 * count / len(right)) for (gold, tag), count in errors.most_common(WORST)],
+    }
+
+
+def projected(lab: Lab, stages: Stages, language: str, tagged: str) -> dict[str, Any]:
+    """Learn through links; return what PUD says, and seconds."""
+    corpus, started = bitext(stages, language), time.process_time()
+    result = project_tags(
+        corpus, rng=np.random.default_rng(1), tagged=few(lab, language, tagged), language=language
+    )
+    seconds = time.process_time() - started
+    return {**tested(result.tagger, lab.pud(language)), "seconds": seconds, "said": list(result.report)}
+
+
+def alone(lab: Lab, stages: Stages, language: str, tagged: str) -> dict[str, Any]:
+    """Learn from tagged sentences and raw text; return what PUD says."""
+    words = bitext(stages, language).target.read_text(encoding="utf-8").splitlines()
+    tagger = train_tagger(
+        few(lab, language, tagged), rng=np.random.default_rng(1), raw=(line.split() for line in words)
+    )
+    return tested(tagger, lab.pud(language))
+
+
+def ingredient(lab: Lab, stages: Stages, language: str, name: str) -> float:
+    """Learn with one thing changed and nothing tagged; return the accuracy on the development treebank."""
+    corpus, options = bitext(stages, language), INGREDIENTS[name]
+    if options is None:
+        tagger = from_types(corpus)
+    else:
+        tagger = project_tags(corpus, rng=np.random.default_rng(1), options=options).tagger
+    accuracy: float = tested(tagger, lab.treebank(DEV[language]))["accuracy"]
+    return accuracy
+
+
+def from_types(corpus: Bitext) -> Tagger:
+    """Learn from the sets of types, deaf to the links of words."""
+    text, rng = read_linked_text(corpus), np.random.default_rng(1)
+    chosen, _ = choose_sentences(text, rng=rng, options=FULL)
+    allowed = allowed_tags(text, {})
+    sets = type_sets(type_shares(text, text.votes, allowed), allowed, least=FULL.first_least)
+    evidence = set_evidence(text, sets)
+    return train_on_sets(
+        [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen],
+        tags=text.tags,
+        extractor=FeatureExtractor(templates_with(()), {}),
+        rng=rng,
+        options=FULL.training,
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--languages", nargs="*", default=list(NAMES), choices=list(NAMES))
+    parser.add_argument("--tagged", nargs="*", default=list(TAGGED), choices=TAGGED)
+    parser.add_argument("--alone", nargs="*", default=list(TAGGED[1:]), choices=TAGGED[1:])
+    parser.add_argument("--ingredients", nargs="*", default=list(NAMES), choices=list(NAMES), metavar="CODE")
+
+
+def run(lab: Lab) -> Figures:
+    stages, found = Stages(lab), dict[tuple[str, str, str], Any]()
+    for language in NAMES:
+        for task, asked, measure in (
+            (LINKS, lab.options.tagged, projected),
+            (ALONE, lab.options.alone, alone),
+            ("ingredients", list(INGREDIENTS), ingredient),
+        ):
+            languages = lab.options.ingredients if task == "ingredients" else lab.options.languages
+            for one in asked if language in languages else ():
+                data = [
+                    *bitext(stages, language).files,
+                    lab.pud_path(language),
+                    lab.treebank_path(DEV[language]),
+                ]
+                found[task, language, one] = lab.cache.figures(
+                    f"{task} {language} {one}",
+                    partial(measure, lab, stages, language, one),
+                    options={"task": task, "one": one},
+                    data=data,
+                )
+                print(task, language, one, found[task, language, one], flush=True)
+    return shown(found)
+
+
+def shown(found: dict[tuple[str, str, str], Any]) -> Figures:
+    """Lay figures out."""
+
+    def cell(task: str, language: str, one: str, figure: str) -> str:
+        kept = found.get((task, language, one))
+        return "" if kept is None else f"{kept if figure == '' else kept[figure]:.1f}"
+
+    accuracy = [
+        [NAMES[language], task, *(cell(task, language, one, "accuracy") for one in TAGGED)]
+        for language in NAMES
+        for task in (LINKS, ALONE)
+    ]
+    calibration = [
+        [NAMES[language], *(cell(LINKS, language, one, "calibration") for one in TAGGED)]
+        for language in NAMES
+    ]
+    seconds = [
+        [NAMES[language], *(cell(LINKS, language, one, "seconds") for one in TAGGED)] for language in NAMES
+    ]
+    worth = [[name, *(cell("ingredients", language, name, "") for language in NAMES)] for name in INGREDIENTS]
+    errors = [
+        [NAMES[language], ", ".join(f"{gold} as {tag} {share:.2f}" for gold, tag, share in kept["errors"])]
+        for language in NAMES
+        if (kept := found.get((LINKS, language, "0")))
+    ]
+    said = [
+        [NAMES[language], "; ".join(kept["said"])]
+        for language in NAMES
+        if (kept := found.get((LINKS, language, "0")))
+    ]
+    return Figures(
+        tables={
+            "accuracy": table(["PUD", "learned", *(f"{one} tagged" for one in TAGGED)], accuracy),
+            "calibration": table(["PUD", *(f"{one} tagged" for one in TAGGED)], calibration),
+            "seconds": table(["bitext", *(f"{one} tagged" for one in TAGGED)], seconds),
+            "ingredients": table(["nothing tagged", *(DEV[language] for language in NAMES)], worth),
+            "errors": table(["PUD", "gold tag as wrong tag, % of all words"], errors),
+            "said": table(["bitext", "report"], said),
+        }
+    )
+
+
+EXPERIMENT = Experiment(
+    file=__file__, about=__doc__, measure=run, page="tags-through-links", add_arguments=add_arguments
+)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
