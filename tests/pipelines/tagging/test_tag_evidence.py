@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.script_tags import allowed_by_script
 from qsproj.pipelines.tagging.tag_evidence import (
@@ -46,6 +48,19 @@ def test_votes_are_powers_of_link_probabilities():
     assert text.links == len(text.types) == text.starts[-1]
     assert np.allclose(text.votes.max(axis=1), 0.95**4)
     assert np.count_nonzero(text.votes) == len(text.types)
+
+
+def test_parts_of_a_split_token_have_no_votes():
+    source = sentence_from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
+    target = sentence_from_words(["zum", "Haus", "!"])
+    links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)])
+    text = read_linked_text(
+        [(SentencePair(source, target, links),)], more_tags=["DET"], contractions={"zum": ("zu", "dem")}
+    )
+    assert text.sentences == (("zu", "dem", "Haus", "!"),)
+    assert text.tags == ("ADP", "DET", "NOUN", "PUNCT")
+    assert text.votes.tolist() == [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    assert text.links == 2
 
 
 def test_shares_add_up_and_lean_on_lower_case(text):
