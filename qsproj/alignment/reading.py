@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qsproj.corpus.aligned_text import pair_with_text
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
 from qsproj.corpus.inputs import looks_like_conllu, opening
@@ -40,7 +41,7 @@ def read_word_pairs(
     Parameters
     ----------
     source, target : str
-        Two files, both CoNLL-U (see ``pairing``) or both text (paired by line); or one
+        Two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by line); or one
         file of text with both sides on a line. ``-`` is the standard input.
     languages : (str, str) or None
         Codes of both languages, to tokenise text with sacremoses. None: words are parted by white space.
@@ -50,8 +51,8 @@ def read_word_pairs(
     Raises
     ------
     UsageError
-        When a file cannot be opened; when one is CoNLL-U and the other is not; when tokenised input is to
-        be tokenised.
+        When a file cannot be opened; when tokenised input is to be tokenised; when the standard input, which
+        is taken for text, comes with CoNLL-U.
     DataError
         As the readers do; when there is no pair at all.
     """
@@ -60,10 +61,11 @@ def read_word_pairs(
         raise UsageError(
             f"{source} is CoNLL-U and has no translations; name the file of the other language, too"
         )
-    if len(set(formats)) == 2:
-        trees, text = (source, target) if formats[0] else (target, source)
-        remedy = "name a file, as - is text" if text == "-" else "make CoNLL-U of the text: qsproj tag"
-        raise UsageError(f"found CoNLL-U in {trees} and text in {text}, expected both of one kind; {remedy}")
+    if target is not None and len(set(formats)) == 2:
+        if "-" in (source, target):
+            trees = source if formats[0] else target
+            raise UsageError(f"found CoNLL-U in {trees} and text in -; name a file, as - is text")
+        return _not_empty(_words_of_either(source, target, languages, trees_first=formats[0]), source)
     if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
     return _not_empty(
@@ -79,6 +81,15 @@ def _words_of_trees(
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     for one, other in pair_files(source, target, pairing=pairing):
         yield one.forms, other.forms
+
+
+def _words_of_either(
+    source: str, target: str, languages: tuple[str, str] | None, *, trees_first: bool
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    trees, text = (source, target) if trees_first else (target, source)
+    code = languages[int(trees_first)] if languages else None
+    for sentence, words in pair_with_text(trees, text, language=code):
+        yield (sentence.forms, words) if trees_first else (words, sentence.forms)
 
 
 def _words_of_text(

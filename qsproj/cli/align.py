@@ -1,9 +1,9 @@
 """Align the words of a bitext, learning from nothing but the bitext itself, or from links by hand, too.
 
 SOURCE and TARGET are text, one sentence a line, words parted by white space (raw text: --tokenize), or
-CoNLL-U, paired by parallel_id, else by sent_id, else by order; or one file PAIRS of "source TAB target" or
-"source ||| target" lines. Written, for each pair in, is one line of links i-j (Pharaoh: word i of the source
-and j of the target, counted from 0); the line is empty where a side is.
+CoNLL-U, paired by parallel_id, else by sent_id, else by order, or one of each, paired by order; or one file
+PAIRS of "source TAB target" or "source ||| target" lines. Written, for each pair in, is one line of links i-j
+(Pharaoh: word i of the source and j of the target, counted from 0); the line is empty where a side is.
 
 Where one side is written without spaces (Chinese, Japanese, Thai) and some of it, such as a treebank, is cut
 into words and some is not, --unspaced learns from Chinese characters, and from what recurs in letters.
@@ -37,6 +37,7 @@ from qsproj.errors import counted, unknown_name
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
+  qsproj align en.tagged.conllu de.txt --tokenize en de --weights -o en-de.pharaoh
   qsproj align pairs.tsv.xz --symmetrize grow-diag-final-and | head
   qsproj align en.txt zh.txt --unspaced target -o en-zh.pharaoh  # words parted by spaces in some lines only
   qsproj align en.txt de.txt --hand-alignment first.pharaoh --save-model en-de.links -o en-de.pharaoh

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu -o de.tagger --language de
   qsproj tag --train a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
-  qsproj align en.txt de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
   qsproj tag -m en.tagger en.txt -o en.conllu
+  qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
   qsproj tag --project --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
   qsproj tag --project --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
       --source nl.conllu --alignment nl-de.pharaoh --tagged few.conllu --lexicon de.tsv -o de.tagger

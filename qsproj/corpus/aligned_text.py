@@ -17,6 +17,41 @@ from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError
 
 
+def pair_with_text(
+    trees: str, text: str, *, language: str | None = None
+) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
+    """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line.
+
+    Parameters
+    ----------
+    trees, text : str
+        Files, read in step.
+    language : str or None
+        By which text is cut into words; None: at white space.
+
+    Raises
+    ------
+    UsageError
+        When a file cannot be opened.
+    DataError
+        When there are not as many sentences as lines; as in :func:`read_conllu`.
+    """
+    tree_line = 1
+    with open_text(text) as lines:
+        for number, (sentence, line) in enumerate(zip_longest(read_conllu(trees), lines), start=1):
+            if sentence is None or line is None:
+                longer, shorter = (text, trees) if sentence is None else (trees, text)
+                raise DataError(
+                    name_of(longer),
+                    number if sentence is None else tree_line,
+                    found=f"sentence {number}, but only {number - 1} in {name_of(shorter)}",
+                    expected="as many on either side",
+                    remedy="check that both hold the same sentences, in the same order",
+                )
+            yield sentence, tuple(tokenize(line, language) if language else line.split())
+            tree_line += lines_in(sentence)
+
+
 @dataclass(frozen=True, slots=True)
 class AlignedText:
     """Sentence pairs whose target is text, paired by order; read anew each time they are iterated.
@@ -47,35 +82,16 @@ class AlignedText:
         UsageError
             When a file cannot be opened or the format is unknown.
         DataError
-            When there are not as many sentences as lines; as in :func:`read_alignments`.
+            As in :func:`pair_with_text` and :func:`read_alignments`.
         """
         current: deque[tuple[Sentence, Sentence]] = deque()
 
         def sizes() -> Iterator[tuple[int, int]]:
-            for source, target in self._sentences():
+            for source, words in pair_with_text(self.source, self.target, language=self.language):
+                target = sentence_from_words(words or [UNSPECIFIED])
                 current.append((source, target))
                 yield len(source), len(target)
 
         for alignment in read_alignments(self.alignment, self.alignment_format, sizes()):
             source, target = current.popleft()
             yield SentencePair(source, target, alignment)
-
-    def _sentences(self) -> Iterator[tuple[Sentence, Sentence]]:
-        source_line = 1
-        with open_text(self.target) as lines:
-            for number, (source, line) in enumerate(zip_longest(read_conllu(self.source), lines), start=1):
-                if source is None or line is None:
-                    raise self._unequal(number, source_line, more_text=source is None)
-                words = tokenize(line, self.language) if self.language else line.split()
-                yield source, sentence_from_words(words or [UNSPECIFIED])
-                source_line += lines_in(source)
-
-    def _unequal(self, number: int, source_line: int, *, more_text: bool) -> DataError:
-        longer, shorter = (self.target, self.source) if more_text else (self.source, self.target)
-        return DataError(
-            name_of(longer),
-            number if more_text else source_line,
-            found=f"sentence {number}, but only {number - 1} in {name_of(shorter)}",
-            expected="as many on either side",
-            remedy="check that both hold the same sentences, in the same order",
-        )

@@ -43,6 +43,19 @@ def test_tokenised_when_asked(write):
     assert list(pairs) == [(("It", "'s", "here", "."), ("Es", "ist", "da", "."))]
 
 
+def test_trees_and_text_are_paired_by_order(write):
+    """The tagger's words of one side, the tokeniser's of the other, whichever comes first."""
+    trees = write("c", ROW.format(1, "It") + ROW.format(2, "'s") + "\n" + ROW.format(1, "_") + "\n")
+    text = write("t", "Es ist da.\n\n")
+    expected = [(("It", "'s"), ("Es", "ist", "da", ".")), (("_",), ())]
+    assert list(read_word_pairs(trees, text, languages=("en", "de"))) == expected
+    swapped = [(other, one) for one, other in expected]
+    assert list(read_word_pairs(text, trees, languages=("de", "en"))) == swapped
+    assert next(read_word_pairs(trees, text))[1] == ("Es", "ist", "da.")
+    with pytest.raises(DataError, match=r"more:3: found sentence 3, but only 2 in .*c, expected as many"):
+        list(read_word_pairs(trees, write("more", "a\nb\nc\n")))
+
+
 def test_a_text_of_hashes_and_tabs_is_no_tree(write):
     assert not is_conllu(write("t", "# heading\nword\tword\n"))
     assert not is_conllu(write("e", ""))
@@ -50,11 +63,9 @@ def test_a_text_of_hashes_and_tabs_is_no_tree(write):
 
 
 def test_formats_that_do_not_go_together(write):
-    tree, text = write("c", ROW.format(1, "a") + "\n"), write("t", "a\n")
+    tree = write("c", ROW.format(1, "a") + "\n")
     for arguments, message in (
-        ((tree, text), f"found CoNLL-U in {tree} and text in {text}, .*; make CoNLL-U of the text"),
-        ((text, tree), f"found CoNLL-U in {tree} and text in {text}, "),
-        ((tree, "-"), f"found CoNLL-U in {tree} and text in -, .*; name a file, as - is text"),
+        ((tree, "-"), f"found CoNLL-U in {tree} and text in -; name a file, as - is text"),
         ((tree,), "name the file of the other language"),
         ((tree, tree), "leave out --tokenize"),
     ):

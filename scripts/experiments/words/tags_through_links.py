@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.alignment.reading import read_word_pairs
 from qsproj.corpus.aligned_text import AlignedText
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import tokenize
 from qsproj.evaluation.calibration import expected_calibration_error, reliability
 from qsproj.features.tagging import templates_with
 from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
@@ -76,28 +76,23 @@ def bitext(stages: Stages, language: str) -> Bitext:
     """Tag English as it is, cut the other side into words, link them."""
     texts = {side: stages.text(language, side) for side in ("en", language)}
     source = stages.stage(f"en-{language}.whole.en.conllu", "tag", "-m", stages.tagger("en"), texts["en"])
-    words = {
-        side: stages.lab.cache.file(
-            f"en-{language}.{side}.words",
-            partial(write_words, texts=texts, language=language, column=column),
-            options={"side": side},
-            data=texts.values(),
-            experiment=Path(__file__),
-        )
-        for column, side in enumerate(("en", language))
-    }
-    links = stages.stage(
-        f"en-{language}.whole.pharaoh", "align", *words.values(), "--weights", "--threshold", "0.1"
+    words = stages.lab.cache.file(
+        f"en-{language}.{language}.words",
+        partial(write_words, text=texts[language], language=language),
+        data=[texts[language]],
+        experiment=Path(__file__),
     )
-    return Bitext(source, words[language], links)
+    links = stages.stage(
+        f"en-{language}.whole.pharaoh", "align", source, words, "--weights", "--threshold", "0.1"
+    )
+    return Bitext(source, words, links)
 
 
-def write_words(path: Path, *, texts: dict[str, Path], language: str, column: int) -> None:
-    """Write the words of one side, parted by spaces; a blank line is the word ``_``."""
-    sides = read_word_pairs(str(texts["en"]), str(texts[language]), languages=("en", language))
-    with path.open("w", encoding="utf-8") as out:
-        for pair in sides:
-            out.write((" ".join(pair[column]) or "_") + "\n")
+def write_words(path: Path, *, text: Path, language: str) -> None:
+    """Write the words of each line, parted by spaces."""
+    with text.open(encoding="utf-8") as lines, path.open("w", encoding="utf-8") as out:
+        for line in lines:
+            out.write(" ".join(tokenize(line, language)) + "\n")
 
 
 def few(lab: Lab, language: str, tagged: str) -> list[Sentence]:
