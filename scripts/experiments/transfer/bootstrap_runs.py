@@ -1,0 +1,92 @@
+"""Runs of `qsproj bootstrap`, each in a process of its own on one core, and what their models score.
+
+What a killed run had made stays in a workspace beside the kept figures: the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.models.storage import load_model_of
+from qsproj.models.text.text_parser import TextParser
+from scripts.experiments.harness.cache import said
+from scripts.experiments.harness.experiment import Lab
+from scripts.experiments.transfer.stages import NAMES, timed
+
+DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
+ENGLISH, OTHERS = "English", "other treebanks too"
+WAYS = (ENGLISH, OTHERS)
+# How the words of a test are tagged: by the model, which averages over tags that it draws; by its best tags; by hand.
+DRAWN_TAGS, BEST_TAGS, GOLD_TAGS = "drawn tags", "best tags", "gold tags"
+
+Row = dict[str, Any]
+
+
+def other_treebanks(lab: Lab, language: str) -> list[Path]:
+    """Return the development treebanks of all languages but English, the source, and the target."""
+    left_out = ("english-", f"{NAMES[language].lower()}-")
+    treebanks = sorted((lab.data / "treebanks").glob("*-dev.conllu.gz"))
+    found = [path for path in treebanks if not path.name.startswith(left_out)]
+    return [*found, lab.data / "partut" / "it-dev.conllu.gz"]
+
+
+def row(lab: Lab, language: str, way: str) -> Row | None:
+    """Return what a run took and what its model scores, by test and by tags; None where it is not asked for.
+
+    The options ``languages`` and ``ways`` say what is run now; what is kept is always returned.
+    """
+    also = other_treebanks(lab, language) if way == OTHERS else []
+    treebank, bitext = lab.treebank_path("english-ewt-train"), lab.bitext_path(language)
+    command: list[str | Path] = ["--treebank", treebank, "--bitext", bitext, "--languages", "en", language]
+    command += ["--also", *also] if also else []
+    data = [treebank, bitext, *also]
+    tests = [lab.pud_path(language), lab.treebank_path(DEV[language])]
+    name, options, this = f"{language} {way}", {"language": language, "way": way}, Path(__file__)
+    found: Row | None = lab.cache.kept(name, options=options, data=[*data, *tests], experiment=this)
+    if found is None and language in lab.options.languages and way in lab.options.ways:
+        make = partial(bootstrap, command, work=lab.cache.folder / f"bootstrap-{language}")
+        model = lab.cache.file(f"{name}.model", make, options=options, data=data, experiment=this)
+        measure = partial(tested, lab, language, model)
+        found = lab.cache.figures(name, measure, options=options, data=[*data, *tests], experiment=this)
+    return found
+
+
+def bootstrap(command: Iterable[str | Path], path: Path, *, work: Path) -> dict[str, Any]:
+    """Run the command; return what it took, see :func:`~scripts.experiments.transfer.stages.timed`."""
+    words = list(map(str, command))
+    print(f"qsproj bootstrap {' '.join(words)}", file=sys.stderr, flush=True)
+    return timed(["bootstrap", *words, "--jobs", "1", "--work", str(work), "-o", str(path)])
+
+
+def tested(lab: Lab, language: str, path: Path) -> Row:
+    """Test a model on all of PUD and on a development treebank."""
+    model = load_model_of(path, TextParser, expected="a model of text", remedy="make one: qsproj bootstrap")
+    tests = {"PUD": lab.pud(language), "dev": lab.treebank(DEV[language])}
+    return {"run": said(path), **{test: by_tags(model, gold) for test, gold in tests.items()}}
+
+
+def by_tags(model: TextParser, gold: Sequence[Sentence]) -> dict[str, dict[str, float]]:
+    """Score a model on given words with tags of three kinds."""
+    best = replace(model, draws=0)
+    return {
+        DRAWN_TAGS: scores(gold, model.parse_all(gold, confidence=True, retag=True)),
+        BEST_TAGS: scores(gold, best.parse_all(gold, confidence=True, retag=True)),
+        GOLD_TAGS: scores(gold, model.parse_all(gold, confidence=True)),
+    }
+
+
+def scores(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> dict[str, float]:
+    """Score trees and the probabilities of their arcs, in percent."""
+    trees = list(parsed)
+    (found,) = attachment_scores(gold, [trees])
+    error = expected_calibration_error(reliability(*arc_confidences(gold, trees)))
+    names = ("upos", "uas", "las", "las_no_subtypes")
+    return {**{name: float(getattr(found, name)) for name in names}, "ece": 100.0 * error}
