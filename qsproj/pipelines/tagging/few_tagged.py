@@ -14,6 +14,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.tagging.set_training import LogEvidence, SetExample
 
+# Of fewer tagged sentences none is set aside to judge by.
+FEWEST = 50
+
 Words = tuple[str, ...]
 
 
@@ -56,6 +59,13 @@ class FewTagged:
                 for known in {form, form.lower()}:
                     counts.setdefault(known, Counter())[tag] += 1
         return cls(tuple(sentences), counts, learn_contractions(sentences))
+
+    def split(self) -> tuple[FewTagged, tuple[Sentence, ...]]:
+        """Return all but every fifth sentence, and these; all and none where there are fewer than FEWEST."""
+        if len(self.sentences) < FEWEST:
+            return self, ()
+        rest = [sentence for number, sentence in enumerate(self.sentences) if number % 5 != 4]
+        return FewTagged.of(rest), self.sentences[4::5]
 
     @property
     def tags(self) -> set[str]:

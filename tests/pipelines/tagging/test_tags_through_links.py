@@ -6,8 +6,11 @@ import pytest
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
-from qsproj.models.tagging.tagger_training import accuracy
-from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
+from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+from qsproj.pipelines.tagging.compare_alone import compare_with_tagged_alone
+from qsproj.pipelines.tagging.few_tagged import FewTagged
+from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, cooled, project_tags
 from qsproj.pipelines.translations import join_translations
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
@@ -34,6 +37,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
 def test_options_hold_for_the_bitext():
     result = projected(made_pairs(60), options=TagProjectionOptions(sentences=5))
     assert result.report[1].startswith("learned from 5 sentences of 60")
+    assert len(result.report) == 2, "of sixty sentences none is held out: nothing is said of agreement"
 
 
 def renamed(sentences, old, new):
@@ -49,6 +53,40 @@ def test_few_tagged_sentences_change_the_convention():
     test = renamed(gold(made_pairs(50, seed=9)), "DET", "PRON")
     assert accuracy(projected(pairs).tagger, test) < 80.0
     assert accuracy(projected(pairs, tagged=few).tagger, test) > 99.0
+
+
+def test_many_tagged_sentences_do_without_links():
+    """Links that are all wrong cannot hurt where enough is tagged, and the report says so."""
+    pairs = made_pairs(200, wrong=1.0)
+    few = renamed(gold(made_pairs(100, seed=3)), "DET", "PRON")
+    test = renamed(gold(made_pairs(50, seed=9)), "DET", "PRON")
+    result = projected(pairs, tagged=few, language="de")
+    assert accuracy(result.tagger, test) > 99.0
+    assert "20 tagged sentences set aside" in result.report[1]
+    assert result.tagger.language == "de"
+
+
+def test_tagged_sentences_alone_win_where_they_are_better():
+    pairs = made_pairs(60)
+    text = read_linked_text((pair,) for pair in pairs)
+    ours, test = FewTagged.of(gold(made_pairs(60, seed=3))), gold(made_pairs(20, seed=4))
+    wrong = train_tagger(renamed(test, "NOUN", "VERB"), rng=np.random.default_rng(1))
+    right = train_tagger(test, rng=np.random.default_rng(1))
+    for tagger, alone_wins in ((wrong, True), (right, False)):
+        verdict = compare_with_tagged_alone(tagger, text, ours, test, rng=np.random.default_rng(1))
+        assert verdict.alone_wins is alone_wins
+        assert "links do not help" in " ".join(verdict.report) or not alone_wins
+
+
+def test_cooling_keeps_tags_and_takes_certainty_away():
+    tagger = projected(made_pairs(100, wrong=0.1)).tagger
+    cooler = cooled(tagger, 2.0)
+    sentence = sentence_from_words(["ein", "Baum", "hört", "der", "Hund", "!"])
+    assert cooler.tag_words(sentence.forms) == tagger.tag_words(sentence.forms)
+    assert (
+        cooler.tag_distribution(sentence).max(axis=1).sum()
+        < tagger.tag_distribution(sentence).max(axis=1).sum()
+    )
 
 
 def test_a_lexicon_settles_what_links_get_wrong():
