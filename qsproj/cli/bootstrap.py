@@ -77,6 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tagged", nargs="+", default=[], metavar="FILE", help="target sentences with UPOS, CoNLL-U"
     )
     parser.add_argument(
+        "--annotated",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="target sentences with UPOS and trees",
+    )
+    parser.add_argument(
         "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
     )
     parser.add_argument(
@@ -163,6 +170,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
     return BootstrapOptions(
         also=tuple(options.also),
         tagged=tuple(options.tagged),
+        annotated=tuple(options.annotated),
         lexicon=options.lexicon,
         unspaced=options.unspaced,
         seed=options.seed,
@@ -175,6 +183,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         *itertools.chain(*options.treebank, *options.bitext),
         *options.also,
         *options.tagged,
+        *options.annotated,
         options.lexicon,
     ]
     if "-" in inputs:

@@ -94,7 +94,7 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
 
     sources, targets, alignments = options.source, options.target, options.alignment
     check_files(
-        reads=(*sources, *targets, *alignments, *options.prior),
+        reads=(*sources, *targets, *alignments, *options.prior, *options.annotated),
         model=options.output,
         writes=[(options.trees, None)],
     )

@@ -45,7 +45,7 @@ _UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 )
-_UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
+UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
 # Words of such letters are shorter, but for rare names; and in a line without spaces, of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
@@ -176,7 +176,7 @@ def read_text(
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line, the one of that number, that would be taken for few and very long words."""
     longest = max(map(len, _UNSPACED.findall(line)), default=0)
-    without_space = language in _UNSPACED_LANGUAGES and len(line.split()) == 1
+    without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
     if longest > (_LONGEST_LINE if without_space else _LONGEST_WORD):
         raise DataError(
             name,
@@ -193,7 +193,7 @@ def rule_starts(text: str, language: str | None) -> list[bool] | None:
 
     None where there are no rules, as for Chinese, or where their tokens do not spell the text.
     """
-    if language in _UNSPACED_LANGUAGES:
+    if language in UNSPACED_LANGUAGES:
         return None
     starts = [False] * len(text)
     at = 0

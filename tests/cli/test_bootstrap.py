@@ -113,9 +113,10 @@ def test_two_sources_and_other_treebanks_vote(tmp_path, run_cli):
         *options(tmp_path),
         *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
         *("--languages", "es", "de", "--also", CORPORA / "es.conllu"),
-        *("--tagged", CORPORA / "de.conllu"),
+        *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu"),
     )
     assert outcome.code == 0, outcome.err
+    assert "fine-tuned on 90 annotated sentences" in outcome.err
     assert {"source-1", "source-2", "links-1", "links-2"} <= {
         line.partition(":")[0] for line in outcome.err.splitlines()
     }

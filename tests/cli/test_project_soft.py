@@ -1,5 +1,6 @@
 """``qsproj project --method soft``: from files to a parser, on the sample."""
 
+import json
 import re
 from pathlib import Path
 
@@ -99,6 +100,20 @@ def test_sources_of_other_sentences_are_refused(run_cli, folder):
     outcome = run_cli("project", *files, "-o", folder / "none")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
+
+
+def test_annotated_trees_fine_tune_the_parser(run_cli, folder):
+    german = "corpora/de.conllu"
+    outcome = project(run_cli, "--annotated", german, "-o", folder / "tuned")
+    assert outcome.code == 0
+    assert "fine-tuned on 90 annotated sentences" in outcome.err
+    assert project(run_cli, "-o", folder / "plain").code == 0
+
+    def uas(model):
+        run_cli("parse", "-m", model, german, "-o", folder / "parsed")
+        return json.loads(run_cli("eval", german, folder / "parsed", "--json").out)["uas"]
+
+    assert uas(folder / "tuned") > uas(folder / "plain")
 
 
 def test_a_grammar_weighs_the_evidence(run_cli, folder):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qsproj.cli.options.common import add_number, add_whole_number
+from qsproj.cli.options.common import add_number, add_whole_number, read_all
 from qsproj.cli.options.projection_em import (
     ARC_READS,
     EM_READS,
@@ -143,6 +143,13 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         "or the priors are good",
     )
     group.add_argument(
+        "--annotated",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="the few target trees that there are, in the style of the source: they fine-tune the parser",
+    )
+    group.add_argument(
         "--qg",
         action="store_true",
         help="weigh what links carry over by the posteriors of a grammar as of --method qg, learned from the "
@@ -180,6 +187,7 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
             rounds=options.rounds,
             share=options.share,
         ),
+        annotated=list(read_all(options.annotated)),
         trees=options.trees,
     )
 
@@ -189,7 +197,7 @@ METHODS: dict[str, Method] = {
     "soft": Method(
         "a parser of other languages, moved by arcs of uncertain links",
         add_soft_options,
-        ("prior", "strength", "sentences", "rounds", "share", "qg", "nonprojective"),
+        ("prior", "strength", "sentences", "rounds", "share", "annotated", "qg", "nonprojective"),
         soft,
     ),
     "hard": Method(

@@ -26,6 +26,8 @@ class BootstrapOptions:
         Treebanks of any other languages; they vote in the prior.
     tagged : tuple of str
         Target sentences with UPOS, CoNLL-U.
+    annotated : tuple of str
+        Target sentences with UPOS and trees, CoNLL-U.
     lexicon : str or None
         Target words with the tags they may have.
     unspaced : str or None
@@ -37,10 +39,16 @@ class BootstrapOptions:
 
     also: tuple[str, ...] = ()
     tagged: tuple[str, ...] = ()
+    annotated: tuple[str, ...] = ()
     lexicon: str | None = None
     unspaced: str | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
     seed: int = 1
+
+    @property
+    def with_tags(self) -> tuple[str, ...]:
+        """The files whose tags are learned from."""
+        return *self.tagged, *self.annotated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +100,7 @@ def bootstrap(
         When there is nothing to learn from: see each stage.
     """
     options = options or BootstrapOptions()
-    for path in (*options.also, *options.tagged, *filter(None, [options.lexicon])):
+    for path in (*options.also, *options.with_tags, *filter(None, [options.lexicon])):
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
     job = _Job(workspace, options, workers)
@@ -166,9 +174,15 @@ class _Job:
         )
         words = self.workspace.stage(
             f"words{suffix}",
-            partial(stages.cut_words, text=text, model=trained.path, tagged=self.options.tagged),
-            made_of=(*text.bitext, trained, *self.options.tagged),
-            options=text.languages,
+            partial(
+                stages.cut_words,
+                text=text,
+                model=trained.path,
+                tagged=self.options.with_tags,
+                seed=seed,
+            ),
+            made_of=(*text.bitext, trained, *self.options.with_tags),
+            options=[text.languages, seed],
             suffixes=(".source.conllu", ".target.conllu"),
         )
         pairs = int(words.told.figures["pairs"])
@@ -209,14 +223,14 @@ class _Job:
             partial(
                 stages.tag_target,
                 corpora=corpora,
-                tagged=options.tagged,
+                tagged=options.with_tags,
                 lexicon=options.lexicon,
                 language=language,
                 seed=options.seed,
             ),
             made_of=(
                 *chain.from_iterable((side.words, side.trees, side.links) for side in sides),
-                *options.tagged,
+                *options.with_tags,
                 *(() if options.lexicon is None else (options.lexicon,)),
             ),
             options=[language, options.seed],
@@ -266,10 +280,15 @@ class _Job:
                 stages.project,
                 corpora=[corpus.files for corpus in corpora],
                 priors=[str(path) for path in priors.paths],
+                annotated=options.annotated,
                 options=options.soft,
                 seed=options.seed,
             ),
-            made_of=(*chain.from_iterable(corpus.stages for corpus in corpora), priors),
+            made_of=(
+                *chain.from_iterable(corpus.stages for corpus in corpora),
+                priors,
+                *options.annotated,
+            ),
             options=[asdict(options.soft), options.seed],
             suffixes=(".model", ".trees.conllu"),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.lexicon import read_lexicon
 from qsproj.corpus.pairing import AlignedFiles, pair_files
 from qsproj.corpus.sentence import Alignment, Sentence
-from qsproj.corpus.text import read_text
+from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
 from qsproj.errors import DataError, counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
@@ -26,6 +26,8 @@ from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, text_parser
+from qsproj.models.tokens.tokenizer import Tokenizer
+from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Told
@@ -45,6 +47,9 @@ LIKELY_LINK = 0.5
 # a likely link where the sides belong together.
 LOOKED_AT = 1000
 LEAST_RATIO = 1.5
+# From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know
+# of them what contractions there are.
+SENTENCES_TO_CUT = 200
 # To tell how alike the tags of two languages are.
 LIKENESS_SENTENCES = 5000
 # For text that comes without tags: on German dev data 8 draws were worth 2.1 UAS, 16 2.6, 32 2.7.
@@ -74,15 +79,31 @@ def train_source(paths: Sequence[Path], treebanks: Sequence[str], *, language: s
     )
 
 
-def cut_words(paths: Sequence[Path], text: SourceText, *, model: str, tagged: Sequence[str]) -> Told:
-    """Cut both sides of a bitext into words: the source as its treebank is, the target by rules.
+def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) -> Tokenizer | None:
+    """Learn how the target is cut where enough tagged sentences show it, or no rules can; else None."""
+    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
+    if not enough or not shows_tokens(tagged):
+        return None
+    return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
 
-    Contractions of the target are split as its tagged sentences show it, where there are any.
+
+def cut_words(
+    paths: Sequence[Path], text: SourceText, *, model: str, tagged: Sequence[str], seed: int
+) -> Told:
+    """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
+
+    Where rules cut, contractions of the target are split as its tagged sentences show it.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
-    contractions = learn_contractions(chain.from_iterable(read_conllu(path) for path in tagged))
-    name = text.bitext[-1]
-    target = partial(read_text, language=text.languages[1], contractions=contractions, name=name)
+    sentences = list(chain.from_iterable(read_conllu(path) for path in tagged))
+    language, name = text.languages[1], text.bitext[-1]
+    tokenizer = target_tokenizer(sentences, language=language, seed=seed)
+    target: Callable[[list[str]], Iterator[Sentence]]
+    if tokenizer is None:
+        contractions = learn_contractions(sentences)
+        target = partial(read_text, language=language, contractions=contractions, name=name)
+    else:
+        target = partial(tokenizer.read, name=name)
     return write_words(paths, text.bitext, cut=(cut_by(source.read), cut_by(target)))
 
 
@@ -218,14 +239,16 @@ def tag_target(
     seed: int,
 ) -> Told:
     """Train a tagger of the target by what links carry over."""
+    sentences = list(chain.from_iterable(read_conllu(path) for path in tagged))
     projected = project_tags(
         ((pair,) for pairs in corpora for pair in pairs),
         rng=np.random.default_rng(seed),
-        tagged=list(chain.from_iterable(read_conllu(path) for path in tagged)),
+        tagged=sentences,
         lexicon=None if lexicon is None else read_lexicon(lexicon),
         language=language,
     )
-    projected.tagger.save(paths[0])
+    tokenizer = target_tokenizer(sentences, language=language, seed=seed)
+    replace(projected.tagger, tokenizer=tokenizer).save(paths[0])
     return Told(line="; ".join(projected.report), figures={})
 
 
@@ -262,6 +285,7 @@ def project(
     corpora: Sequence[AlignedFiles],
     *,
     priors: Sequence[str],
+    annotated: Sequence[str],
     options: SoftProjectionOptions,
     seed: int,
 ) -> Told:
@@ -272,6 +296,7 @@ def project(
         prior=prior,
         rng=np.random.default_rng(seed),
         options=options,
+        annotated=list(chain.from_iterable(read_conllu(path) for path in annotated)),
         trees=str(paths[1]),
     )
     projected.parser.save(paths[0])

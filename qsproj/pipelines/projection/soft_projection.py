@@ -11,7 +11,7 @@ projection, 3.2.5 for what is summed out).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,6 +26,7 @@ from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, zero_weights
 from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
@@ -77,6 +78,7 @@ def project_soft(
     grammars: tuple[QgDmv, ...] = (),
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
+    annotated: Sequence[Sentence] = (),
     trees: str | None = None,
 ) -> Projected:
     """Train a parser of the target language from a prior and the evidence of translations.
@@ -91,13 +93,15 @@ def project_soft(
         By which evidence is weighed when it is learned from, one for each source; or none.
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same model.
+    annotated : sequence of Sentence
+        The few target trees that there are: they fine-tune the parser and its relations in the end.
     trees : path or None
         Where to write the chosen target sentences with their best trees under parser and evidence.
 
     Raises
     ------
     UsageError
-        When no sentence has evidence for half of its words.
+        When no sentence has evidence for half of its words, or none of those annotated has a head.
     """
     options = options or SoftProjectionOptions()
     parser, chosen = prior.joined, list[Translations]()
@@ -129,7 +133,11 @@ def project_soft(
     )
     temperature = trusted(fit_temperature(parser, unseen))
     summary = f"{_summary(labelled, prior, options)}; arc scores are divided by {temperature:.2f} for ArcProb"
-    return Projected(replace(parser, labeller=labeller, temperature=temperature), (summary,))
+    projected = replace(parser, labeller=labeller, temperature=temperature)
+    if annotated:
+        projected = fine_tuned(projected, annotated, rng=rng)
+        summary += f"; fine-tuned on {counted(len(annotated), 'annotated sentence')}"
+    return Projected(projected, (summary,))
 
 
 def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> ArcParser:
