@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 SENTENCES = 30
-PAIRS = 100
+PAIRS = 300
 # By the beginning of a file's name. Experiments split PUD at the 600th sentence, and learn from 100 of the others.
 MORE = {"pud/": 610, "styles/english-pud": 610, "styles/naija": 110, "treebanks/english-ewt-train": 140}
 WHOLE = "alignments/"

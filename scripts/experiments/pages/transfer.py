@@ -9,6 +9,8 @@ from scripts.experiments.harness.tables import Table, listed, span
 
 Phrases = Mapping[str, str]
 LANGUAGES = ("German", "Spanish", "Swedish")
+ENGLISH, OTHERS = "English", "other treebanks too"
+UNKNOWN = "not measured yet"
 
 
 def ladder(tables: Tables) -> Phrases:
@@ -121,3 +123,47 @@ def soft_projection(tables: Tables) -> Phrases:
         "others beside bitext": voted("bitext and PUD, all four", "bitext and PUD, English"),
         "best single": listed([f"{best_single(language)} for {language}" for language in LANGUAGES]),
     }
+
+
+def bootstrap(tables: Tables) -> Phrases:
+    pud, draws = tables["PUD"], tables["draws"]
+    return {
+        **{f"{language}: aims": against_aims(tables, language) for language in tables["aims"].names},
+        "missing": listed([f"{language} ({way})" for language, way, *cells in pud.rows if not any(cells)]),
+        "others": differences(pud, (OTHERS, "UAS"), (ENGLISH, "UAS")),
+        "others on dev": differences(tables["dev"], (OTHERS, "UAS"), (ENGLISH, "UAS")),
+        "gold tags": differences(pud, (ENGLISH, "UAS, gold tags"), (ENGLISH, "UAS")),
+        **{
+            f"draws: {name}": differences(
+                draws, (ENGLISH, f"{name}, drawn tags"), (ENGLISH, f"{name}, best tags")
+            )
+            for name in ("UAS", "LAS, no subtypes", "ECE")
+        },
+    }
+
+
+def against_aims(tables: Tables, language: str) -> str:
+    """Say which aims are reached with the trees of English alone, and what the others are missed by."""
+    pud, aims = tables["PUD"], tables["aims"]
+    said = []
+    for name in aims.header[1:]:
+        if not pud.has(language, ENGLISH, name):
+            return UNKNOWN
+        found, aim = pud.number(language, ENGLISH, name), aims.number(language, name)
+        verdict = "reached" if found >= aim else f"missed by {aim - found:.1f}"
+        said.append(f"{name} {found:.1f}, aim {aim:g}: {verdict}")
+    return "; ".join(said)
+
+
+def differences(table: Table, one: tuple[str, str], other: tuple[str, str]) -> str:
+    """Say for each language by how much a cell is above another, each given by its way and heading."""
+    languages = [
+        language
+        for language in dict.fromkeys(table.names)
+        if table.has(language, *one) and table.has(language, *other)
+    ]
+    found = [
+        f"{round(table.number(language, *one) - table.number(language, *other), 1) + 0.0:+.1f} ({language})"
+        for language in languages
+    ]
+    return listed(found) if found else UNKNOWN
