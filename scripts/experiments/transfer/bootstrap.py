@@ -29,6 +29,8 @@ AIMS: dict[str, dict[str, float]] = {
 }
 # What a stage says of itself: name, what it did, how long it took.
 STAGE = re.compile(r"([\w-]+): (.*) \((kept|\d+ s)\)")
+# Where a file lies says nothing to readers.
+FOLDER = re.compile(r"(?<!\S)/\S*/")
 
 # By language and way; None where it is not measured.
 Rows = Mapping[tuple[str, str], Row | None]
@@ -91,11 +93,11 @@ def stages_table(rows: Rows, language: str) -> Table:
 
 
 def stages_of(found: Row) -> Iterator[tuple[str, str, str]]:
-    """Read the lines of the stages among what a run said."""
+    """Read the lines of the stages among what a run said; of paths the names of files are left."""
     for line in found["run"]["said"]:
         if stage := STAGE.fullmatch(line):
             name, what, seconds = stage.groups()
-            yield name, what, seconds
+            yield name, FOLDER.sub("", what), seconds
 
 
 def run(lab: Lab) -> Figures:
