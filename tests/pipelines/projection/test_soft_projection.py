@@ -162,7 +162,11 @@ def test_pairs_are_chosen_by_agreement_within_each_band_of_lengths(sample, engli
     shown = [pair for pair in sample if 6 <= len(pair.target) < 10]
     assert len(shown) > 5
     scores = {id(pair): agreement(arc_evidence(pair), prior.arc_probabilities(pair.target)) for pair in shown}
-    chosen = choose_pairs(alone(sample), prior, sentences=15)
+    chosen, left_out = choose_pairs(alone(sample), prior, sentences=15)
+    assert sum(left_out.values()) + len(chosen) == len(sample)
+    assert left_out["less agreement than others of their length"] > 0
+    short = sum(len(pair.target) < 6 for pair in sample)
+    assert left_out.get("fewer than 6 or more than 35 words", 0) == short
     best = sorted(shown, key=lambda pair: -scores[id(pair)])[:3]
     chosen = [pair for (pair,) in chosen]
     kept = [pair for pair in chosen if 6 <= len(pair.target) < 10]
@@ -216,6 +220,7 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert after.uas > before.uas + 3
     assert after.las > before.las + 3
     assert "1 prior parser" in projected.report[0]
+    assert "ArcProb may be far too high" in projected.report[-1]
 
 
 def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
