@@ -119,6 +119,8 @@ def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Res
 def _on_processes(
     function: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[Result]:
+    from multiprocessing import resource_tracker
+
     from joblib import cpu_count
     from joblib.externals.loky import get_reusable_executor
     from joblib.externals.loky.backend.resource_tracker import ensure_running
@@ -127,7 +129,9 @@ def _on_processes(
     # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
     executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
-    ensure_running()  # what keeps track of shared memory lets interrupts through when it has started
+    # What keeps track of shared memory, loky's and Python's own, lets interrupts through once it has started.
+    ensure_running()
+    resource_tracker.ensure_running()
     with _interrupts_are_ours():
         executor.submit(_nothing)
     _STARTED[:] = [executor]

@@ -1,12 +1,16 @@
 """An interrupt is one line and exit code 130, whenever it comes, and with several processes too."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from qsproj.parallel import Workers, map_in_order
 
 PROJECT = (
     "--source",
@@ -36,6 +40,18 @@ def interrupted(arguments, output, seconds):
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
     return process.communicate(timeout=60)[1], process.returncode
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="signals of processes: not on this system")
+def test_processes_are_started_with_interrupts_blocked():
+    """Whenever an interrupt comes, as while they import, they say nothing."""
+    (blocked,) = map_in_order(_blocked_signals, [None], workers=Workers(jobs=2))
+    assert blocked & 1 << (signal.SIGINT - 1)
+
+
+def _blocked_signals(_):
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.search("SigBlk:\\s*([0-9a-f]+)", status)[1], 16)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="groups of processes: not on this system")

@@ -38,8 +38,10 @@ def notices(monkeypatch):
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, monkeypatch):
     """Import a module with one kernel, as a new process would; ``text`` is its source."""
+    # Python takes bytecode for that of any source of the same second and size.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def load_kernel(text=KERNEL):
         source_stamp.cache_clear()
