@@ -26,10 +26,11 @@ from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
     add_seed,
     add_workers,
+    read_tagged,
     workers_of,
 )
 from qsproj.cli.options.made import made_by
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
@@ -106,6 +107,7 @@ def run(options: argparse.Namespace) -> None:
 
     texts = _texts(options)
     _check_outputs(options)
+    _check_what_is_annotated(options)
     workers = workers_of(options)
     with tempfile.TemporaryDirectory(prefix="qsproj-") as temporary:
         workspace = Workspace(Path(options.work or temporary), say=_say)
@@ -114,6 +116,7 @@ def run(options: argparse.Namespace) -> None:
             workspace=workspace,
             options=_bootstrap_options(options),
             made=made_by(options),
+            with_examples=options.report is not None,
             workers=workers,
         )
         copy_to(made.model, options.output)
@@ -189,3 +192,20 @@ def _check_outputs(options: argparse.Namespace) -> None:
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
     check_files(reads=inputs, model=options.output, writes=[(options.trees, None), (options.report, None)])
+
+
+def _check_what_is_annotated(options: argparse.Namespace) -> None:
+    """Read what late stages learn from before the first one starts: what is wrong with it is told at once."""
+    import numpy as np
+
+    from qsproj.conventions import NO_HEAD
+    from qsproj.corpus.lexicon import read_lexicon
+
+    for path in (*options.tagged, *options.annotated):
+        sentences = list(read_tagged([path]))
+        if path in options.annotated and not any(np.any(one.heads[1:] != NO_HEAD) for one in sentences):
+            raise DataError(
+                path, None, found="no head", expected="trees after --annotated", remedy="give it as --tagged"
+            )
+    if options.lexicon is not None:
+        read_lexicon(options.lexicon)

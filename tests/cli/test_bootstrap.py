@@ -153,6 +153,29 @@ def test_bitexts_that_teach_nothing_are_told(tmp_path, run_cli):
     assert "found en as source and target language" in run_cli("bootstrap", *same).err
 
 
+def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, run_cli):
+    headless, untagged, lexicon = (tmp_path / name for name in ("headless", "untagged", "lexicon"))
+    headless.write_text("1\tHund\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    untagged.write_text("1\tHund\t_\t_\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    lexicon.write_text("Hund\tDOG\n", encoding="utf-8")
+    for option, path, said in (
+        ("--annotated", headless, "headless: found no head"),
+        ("--tagged", untagged, "untagged:1: found word 1 ('Hund') without UPOS"),
+        ("--lexicon", lexicon, "lexicon:1: found"),
+    ):
+        outcome = run_cli("bootstrap", *options(tmp_path), option, path)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
+        assert said in outcome.err
+
+
+def test_text_without_spaces_needs_sentences_that_are_cut(tmp_path, run_cli):
+    words = [*options(tmp_path)]
+    words[words.index("de")] = "zh"
+    outcome = run_cli("bootstrap", *words)
+    assert outcome.code == 2
+    assert "give sentences that show how it is cut" in outcome.err
+
+
 def test_sides_that_do_not_translate_each_other_are_told(tmp_path, run_cli):
     words = options(tmp_path)
     target = tmp_path / "de.txt"

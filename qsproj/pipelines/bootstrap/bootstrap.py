@@ -8,6 +8,8 @@ from functools import partial
 from itertools import chain
 
 from qsproj.corpus.pairing import AlignedFiles
+from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.errors import UsageError
 from qsproj.models.storage import Made
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
@@ -62,14 +64,14 @@ class Bootstrapped:
     trees : str
         Target sentences of the bitext with the trees that the parser was trained on.
     examples : str
-        Target sentences as the model parses them, with the probability of each arc.
+        Target sentences as the model parses them, with the probability of each arc; None where not asked for.
     corpora : tuple of AlignedFiles
         For each bitext its parsed source, its tagged target, and links.
     """
 
     model: str
     trees: str
-    examples: str
+    examples: str | None
     corpora: tuple[AlignedFiles, ...]
 
 
@@ -79,6 +81,7 @@ def bootstrap(
     workspace: Workspace,
     options: BootstrapOptions | None = None,
     made: Made | None = None,
+    with_examples: bool = False,
     workers: Workers = THIS_PROCESS,
 ) -> Bootstrapped:
     """Make a model that cuts, tags and parses text of the target language.
@@ -91,6 +94,8 @@ def bootstrap(
         Where stages are kept, and who is told of each.
     made : mapping or None
         What the model's file says of how it was made.
+    with_examples : bool
+        Whether to parse some of the target text in the end, for a report.
     workers : Workers
         Who parses and tags; the result does not depend on it.
 
@@ -110,11 +115,11 @@ def bootstrap(
     priors = job.priors(corpora)
     parser = job.parser(corpora, priors)
     model = job.model(tagger, parser, made or {})
-    examples = job.examples(corpora[0], model)
+    examples = job.examples(corpora[0], model) if with_examples else None
     return Bootstrapped(
         model=model.path,
         trees=str(parser.paths[1]),
-        examples=examples.path,
+        examples=None if examples is None else examples.path,
         corpora=tuple(corpus.files for corpus in corpora),
     )
 
@@ -164,6 +169,11 @@ class _Job:
 
     def side(self, text: SourceText, suffix: str) -> _Side:
         check_sides(text)
+        if text.languages[1] in UNSPACED_LANGUAGES and not self.options.with_tags:
+            raise UsageError(
+                f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
+                "is cut (--tagged or --annotated; the more the better, from a hundred on)"
+            )
         source = text.languages[0]
         seed = self.options.seed
         trained = self.workspace.stage(

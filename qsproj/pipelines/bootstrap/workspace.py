@@ -98,6 +98,8 @@ class Workspace:
     def __init__(self, folder: Path, *, say: Callable[[str], None] = lambda _: None) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise UsageError(f"{folder}: found a file, expected a folder, or a name that is free") from error
         except OSError as error:
             raise UsageError(f"{folder}: cannot be made: {error.strerror}") from error
         self.folder = folder
