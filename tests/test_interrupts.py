@@ -35,6 +35,8 @@ def interrupted(arguments, output, seconds):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Interrupts may be ignored where the tests were started, as behind nohup, and are then here, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     process.stdout.readline()
     time.sleep(seconds)
