@@ -199,7 +199,9 @@ def test_samples_follow_the_distribution(trees: ModuleType, single_root: bool, n
     expected = np.append(expected[~rare], expected[rare].sum())
     keep = expected > 1e-9
     if keep.sum() > 1:
-        assert chisquare(observed[keep], expected[keep], sum_check=False).pvalue > 1e-3
+        # What is left out of the expected is rounding; older versions want equal sums.
+        scaled = expected[keep] * (observed[keep].sum() / expected[keep].sum())
+        assert chisquare(observed[keep], scaled).pvalue > 1e-3
 
 
 @KINDS
