@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_in, sentence_from_words
 from qsproj.corpus.files import name_of, open_text
+from qsproj.corpus.pairing import with_links
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError
@@ -82,16 +81,10 @@ class AlignedText:
         UsageError
             When a file cannot be opened or the format is unknown.
         DataError
-            As in :func:`pair_with_text` and :func:`read_alignments`.
+            As in :func:`pair_with_text` and :func:`~qsproj.corpus.pairing.with_links`.
         """
-        current: deque[tuple[Sentence, Sentence]] = deque()
-
-        def sizes() -> Iterator[tuple[int, int]]:
-            for source, words in pair_with_text(self.source, self.target, language=self.language):
-                target = sentence_from_words(words or [UNSPECIFIED])
-                current.append((source, target))
-                yield len(source), len(target)
-
-        for alignment in read_alignments(self.alignment, self.alignment_format, sizes()):
-            source, target = current.popleft()
-            yield SentencePair(source, target, alignment)
+        pairs = (
+            (source, sentence_from_words(words or [UNSPECIFIED]))
+            for source, words in pair_with_text(self.source, self.target, language=self.language)
+        )
+        return with_links(pairs, self.alignment, self.alignment_format)

@@ -50,16 +50,30 @@ class AlignedFiles:
             As in :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are
             checked against the sentences, and an error names file and line.
         """
-        current: deque[tuple[Sentence, Sentence]] = deque()
+        pairs = pair_files(self.source, self.target, pairing=self.pairing)
+        return with_links(pairs, self.alignment, self.alignment_format)
 
-        def sizes() -> Iterator[tuple[int, int]]:
-            for source, target in pair_files(self.source, self.target, pairing=self.pairing):
-                current.append((source, target))
-                yield len(source), len(target)
 
-        for alignment in read_alignments(self.alignment, self.alignment_format, sizes()):
-            source, target = current.popleft()
-            yield SentencePair(source, target, alignment)
+def with_links(
+    pairs: Iterable[tuple[Sentence, Sentence]], alignment: str, alignment_format: str
+) -> Iterator[SentencePair]:
+    """Yield sentence pairs with the links of a file, which is read in step with them.
+
+    Raises
+    ------
+    UsageError, DataError
+        As :func:`qsproj.corpus.formats.read_alignments`: links are checked against the sentences.
+    """
+    current: deque[tuple[Sentence, Sentence]] = deque()
+
+    def sizes() -> Iterator[tuple[int, int]]:
+        for source, target in pairs:
+            current.append((source, target))
+            yield len(source), len(target)
+
+    for links in read_alignments(alignment, alignment_format, sizes()):
+        source, target = current.popleft()
+        yield SentencePair(source, target, links)
 
 
 def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
