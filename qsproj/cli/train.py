@@ -18,7 +18,6 @@ from qsproj.cli.options.common import (
     add_seed,
     add_whole_number,
     number,
-    read_all,
     read_tagged,
     whole_number,
 )
@@ -27,7 +26,7 @@ from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from qsproj.corpus import alignments
@@ -84,6 +85,11 @@ def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
         name = name.removesuffix(packed)
     by_name = (format for format in known if name.endswith(format.endings))
     return next(by_name, known[0]).read(path)
+
+
+def read_all(paths: Iterable[str]) -> Iterator[Sentence]:
+    """Yield the sentences of several files one after the other; see :func:`read_sentences`."""
+    return chain.from_iterable(map(read_sentences, paths))
 
 
 def read_alignments(

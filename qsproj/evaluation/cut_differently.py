@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
@@ -172,7 +173,9 @@ def _count(counts: Counter[str], gold: _Text, system: _Text) -> None:
         counts["roots"] += head == -1
         counts["unlabelled"] += 1
         counts["labelled"] += gold_relations[i] == system_relations[j]
-        counts["labelled_no_subtypes"] += _universal(gold_relations[i]) == _universal(system_relations[j])
+        counts["labelled_no_subtypes"] += bare_relation(gold_relations[i]) == bare_relation(
+            system_relations[j]
+        )
     first = 0
     for sentence in gold.parts:
         counts["complete"] += right_heads.issuperset(range(first, first + len(sentence)))
@@ -419,10 +422,6 @@ def _without_spaces(form: str) -> str:
     if form.isalnum():
         return form
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
-
-
-def _universal(relation: str) -> str:
-    return relation.partition(":")[0]
 
 
 def _excerpt(text: str) -> str:

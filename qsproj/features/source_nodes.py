@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
 from qsproj.kernels.adaptation.source_paths import DERIVED, NONE, SourceNodes, derive_nodes, node_depths
@@ -34,7 +35,7 @@ _DEEP_MARKS = ("@", "$")
 
 def base_relation(relation: str) -> str:
     """Return a relation without any subtype, of UD or of SUD."""
-    return shallow_relation(relation).partition(":")[0]
+    return bare_relation(shallow_relation(relation))
 
 
 def shallow_relation(relation: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -118,11 +117,6 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help=f"{what} (default: standard output)"
     )
-
-
-def read_all(paths: Sequence[str]) -> Iterator[Sentence]:
-    """Read CoNLL-U files one after the other."""
-    return itertools.chain.from_iterable(read_sentences(path) for path in paths)
 
 
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:

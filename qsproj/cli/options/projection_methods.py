@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qsproj.cli.options.common import add_number, add_whole_number, read_all
+from qsproj.cli.options.common import add_number, add_whole_number
 from qsproj.cli.options.projection_em import (
     ARC_READS,
     EM_READS,
@@ -17,6 +17,7 @@ from qsproj.cli.options.projection_em import (
     qg,
     tags_only,
 )
+from qsproj.corpus.formats import read_all
 from qsproj.errors import UsageError
 from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.contractions import learn_contractions
+from qsproj.corpus.formats import read_all
 from qsproj.corpus.lexicon import read_lexicon
 from qsproj.corpus.pairing import AlignedFiles, pair_files
 from qsproj.corpus.sentence import Alignment, Sentence
@@ -66,7 +67,7 @@ def train_source(paths: Sequence[Path], treebanks: Sequence[str], *, language: s
     UsageError, DataError
         When a treebank cannot be read, or has no trees or tags.
     """
-    sentences = list(chain.from_iterable(read_conllu(path) for path in treebanks))
+    sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
     tagger = train_tagger(sentences, rng=rng, language=language)
     parser, report = train_arc_parser(sentences, rng=rng, options=TrainingOptions(template_set="words"))
@@ -95,7 +96,7 @@ def cut_words(
     Where rules cut, contractions of the target are split as its tagged sentences show it.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
-    sentences = list(chain.from_iterable(read_conllu(path) for path in tagged))
+    sentences = list(read_all(tagged))
     language, name = text.languages[1], text.bitext[-1]
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     target: Callable[[list[str]], Iterator[Sentence]]
@@ -239,7 +240,7 @@ def tag_target(
     seed: int,
 ) -> Told:
     """Train a tagger of the target by what links carry over."""
-    sentences = list(chain.from_iterable(read_conllu(path) for path in tagged))
+    sentences = list(read_all(tagged))
     projected = project_tags(
         ((pair,) for pairs in corpora for pair in pairs),
         rng=np.random.default_rng(seed),
@@ -268,7 +269,7 @@ def train_priors(
     seed: int,
 ) -> Told:
     """Train parsers of tags alone, each treebank weighed by how alike its tags are to the target's."""
-    tagged = islice(chain.from_iterable(read_conllu(path) for path in target), LIKENESS_SENTENCES)
+    tagged = islice(read_all(target), LIKENESS_SENTENCES)
     source, other = (
         [Treebank(Path(path).name, list(read_conllu(path))) for path in paths] for paths in (sources, others)
     )
@@ -301,7 +302,7 @@ def project(
         prior=prior,
         rng=np.random.default_rng(seed),
         options=options,
-        annotated=list(chain.from_iterable(read_conllu(path) for path in annotated)),
+        annotated=list(read_all(annotated)),
         trees=str(paths[1]),
     )
     projected.parser.save(paths[0])
