@@ -199,7 +199,7 @@ def _check_what_is_annotated(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.conventions import NO_HEAD
-    from qsproj.corpus.lexicon import read_lexicon
+    from qsproj.corpus.language.lexicon import read_lexicon
 
     for path in (*options.tagged, *options.annotated):
         sentences = list(read_tagged([path]))

@@ -54,7 +54,7 @@ def project_tagger(options: argparse.Namespace) -> None:
     from qsproj.cli.options.command_files import check_files
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
-    from qsproj.corpus.lexicon import read_lexicon
+    from qsproj.corpus.language.lexicon import read_lexicon
     from qsproj.pipelines.tagging.tags_through_links import project_tags
     from qsproj.pipelines.translations import join_translations
 

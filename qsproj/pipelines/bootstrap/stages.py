@@ -15,7 +15,7 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.formats import read_all
-from qsproj.corpus.lexicon import read_lexicon
+from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.pairing import AlignedFiles, pair_files
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text

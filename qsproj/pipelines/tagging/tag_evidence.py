@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.lexicon import Lexicon
+from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.models.tagging.set_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.script_tags import tags_by_script

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from qsproj.corpus.lexicon import Lexicon
+from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
 from qsproj.features.tagging import templates_with

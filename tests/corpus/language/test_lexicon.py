@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from qsproj.corpus.lexicon import read_lexicon
+from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.errors import DataError
 
 

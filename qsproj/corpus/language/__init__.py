@@ -1,0 +1,1 @@
+"""What is known of a language before anything is learned of it."""
