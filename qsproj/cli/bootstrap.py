@@ -8,7 +8,9 @@ Stages: train a tagger and a parser of the source (source), cut the text into wo
 (links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
 side (tagged), train parsers of tags alone (prior), project the trees and train on them (parser), put all
 into one file (model). Each says in a line what it did. With --work DIR each is kept, and made again only when
-its inputs, its options or qsproj have changed: after a kill, the same command goes on.
+its inputs, its options or qsproj have changed: after a kill, the same command goes on. All of DIR may be
+deleted: models are whole without it, and what is missing is made again. What earlier runs left there and this
+one did not use is counted in the end; --clean removes it.
 
 Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
 """
@@ -30,11 +32,12 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.made import made_by
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.bootstrap.texts import SourceText
+    from qsproj.pipelines.bootstrap.workspace import Workspace
 
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
@@ -95,6 +98,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
     parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
+    parser.add_argument(
+        "--clean", action="store_true", help="in the end, remove from --work what this run did not use"
+    )
     add_seed(parser)
     add_workers(parser)
 
@@ -126,7 +132,23 @@ def run(options: argparse.Namespace) -> None:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
             )
-            write_report(options.report, made, workspace.stages, title=title)
+            write_report(options.report, made, workspace, title=title)
+        if options.work:
+            _tell_unused(workspace, clean=options.clean)
+
+
+def _tell_unused(workspace: Workspace, *, clean: bool) -> None:
+    """Say what is kept of other runs, or remove it."""
+    unused = workspace.unused()
+    if not unused:
+        return
+    size = sum(path.stat().st_size for path in unused)
+    what = f"{counted(len(unused), 'file')} of other runs ({size / 1e6:.0f} MB)"
+    if clean:
+        workspace.remove_unused()
+        _say(f"{workspace.folder}: removed {what}")
+    else:
+        _say(f"{workspace.folder}: also holds {what}, which --clean removes")
 
 
 def _say(line: str) -> None:
@@ -191,6 +213,10 @@ def _check_outputs(options: argparse.Namespace) -> None:
     ]
     if "-" in inputs:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
+    if options.clean and not options.work:
+        raise UsageError(
+            "--clean removes from --work what this run does not use; name the folder: --work DIR"
+        )
     check_files(reads=inputs, model=options.output, writes=[(options.trees, None), (options.report, None)])
 
 

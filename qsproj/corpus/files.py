@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
+from qsproj.corpus.partial_files import partial_of, remove_stale
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
 
@@ -132,7 +133,8 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing bytes; it appears, or replaces an older one, only when it is whole.
 
     The bytes go to a hidden file in the same directory, which is synchronised to the disk and moved into
-    place when the block ends, and removed when it fails. Devices and pipes are written directly.
+    place when the block ends, and removed when it fails; what a killed process left of an earlier try is
+    removed, too. Devices and pipes are written directly.
 
     Raises
     ------
@@ -145,7 +147,8 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with final.open("wb") as device:
                 yield device
             return
-        partial = _partial_of(final)
+        remove_stale(final.parent, of=final.name)
+        partial = partial_of(final)
         try:
             with partial.open("wb") as handle:
                 yield handle
@@ -173,7 +176,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
         if not final.exists() or final.is_file():
-            partial = _partial_of(final)
+            partial = partial_of(final)
             partial.touch()
             partial.unlink()
 
@@ -184,10 +187,6 @@ def _checked_final(path: str | os.PathLike[str]) -> Path:
     if final.is_dir():
         raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
     return final
-
-
-def _partial_of(final: Path) -> Path:
-    return final.with_name(f".{final.name[:40]}.{os.getpid()}.partial")
 
 
 class _LineCounter(io.BufferedIOBase):

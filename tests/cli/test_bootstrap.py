@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import redirect_stderr
 from pathlib import Path
 
@@ -98,6 +99,10 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     kept = {line.partition(":")[0] for line in outcome.err.splitlines() if line.endswith("(kept)")}
     assert outcome.code == 0
     assert kept == set()
+    assert "of other runs" in outcome.err.splitlines()[-1]
+    cleaned = run_cli("bootstrap", *options(folder), *extras, "--clean")
+    assert "removed 2" in cleaned.err.splitlines()[-1]
+    assert cleaned.err.count("(kept)") == 10
 
 
 def test_another_report_repeats_nothing(made, run_cli):
@@ -107,10 +112,11 @@ def test_another_report_repeats_nothing(made, run_cli):
     assert (folder / "again.html").exists()
 
 
-def test_two_sources_and_other_treebanks_vote(tmp_path, run_cli):
+def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     outcome = run_cli(
         "bootstrap",
         *options(tmp_path),
+        *("--work", made[0] / "work", "--trees", tmp_path / "trees"),
         *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
         *("--languages", "es", "de", "--also", CORPORA / "es.conllu"),
         *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu"),
@@ -120,6 +126,11 @@ def test_two_sources_and_other_treebanks_vote(tmp_path, run_cli):
     assert {"source-1", "source-2", "links-1", "links-2"} <= {
         line.partition(":")[0] for line in outcome.err.splitlines()
     }
+    # What was made of the first alone is not made again for a second.
+    assert re.search(r"^source-1: .*\(kept\)$", outcome.err, re.MULTILINE)
+    names = [one.sent_id for one in read_conllu(tmp_path / "trees")]
+    assert len(set(names)) == len(names)
+    assert {name[:2] for name in names} == {"1-", "2-"}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ _WITHOUT_EFFECT = frozenset(
             "resume",
             "trees",
         ),
-        *("work", "report", "save_model"),
+        *("work", "clean", "report", "save_model"),
     }
 )
 _COMPRESSED = (".gz", ".xz")

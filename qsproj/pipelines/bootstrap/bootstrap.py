@@ -129,7 +129,7 @@ class _Side:
     """What is made of one bitext before the target is tagged."""
 
     text: SourceText
-    suffix: str
+    label: str
     words: Stage
     trees: Stage
     links: Stage
@@ -167,7 +167,7 @@ class _Job:
     options: BootstrapOptions
     workers: Workers
 
-    def side(self, text: SourceText, suffix: str) -> _Side:
+    def side(self, text: SourceText, label: str) -> _Side:
         check_sides(text)
         if text.languages[1] in UNSPACED_LANGUAGES and not self.options.with_tags:
             raise UsageError(
@@ -177,13 +177,14 @@ class _Job:
         source = text.languages[0]
         seed = self.options.seed
         trained = self.workspace.stage(
-            f"source{suffix}",
+            "source",
             partial(stages.train_source, treebanks=text.treebanks, language=source, seed=seed),
             made_of=text.treebanks,
             options=[source, seed],
+            label=label,
         )
         words = self.workspace.stage(
-            f"words{suffix}",
+            "words",
             partial(
                 stages.cut_words,
                 text=text,
@@ -194,10 +195,11 @@ class _Job:
             made_of=(*text.bitext, trained, *self.options.with_tags),
             options=[text.languages, seed],
             suffixes=(".source.conllu", ".target.conllu"),
+            label=label,
         )
         pairs = int(words.told.figures["pairs"])
         links = self.workspace.stage(
-            f"links{suffix}",
+            "links",
             partial(
                 stages.link_words,
                 source=str(words.paths[0]),
@@ -209,9 +211,10 @@ class _Job:
             made_of=(words,),
             options=self.options.unspaced,
             suffixes=(".pharaoh",),
+            label=label,
         )
         trees = self.workspace.stage(
-            f"trees{suffix}",
+            "trees",
             partial(
                 stages.parse_source,
                 words=str(words.paths[0]),
@@ -221,8 +224,9 @@ class _Job:
             ),
             made_of=(words, trained),
             suffixes=(".conllu",),
+            label=label,
         )
-        return _Side(text=text, suffix=suffix, words=words, trees=trees, links=links)
+        return _Side(text=text, label=label, words=words, trees=trees, links=links)
 
     def target_tagger(self, sides: Sequence[_Side]) -> Stage:
         """Learn to tag the target from what all sources' links carry over."""
@@ -249,7 +253,7 @@ class _Job:
     def corpus(self, side: _Side, tagger: Stage) -> _Corpus:
         """Tag the target side of a bitext."""
         tagged = self.workspace.stage(
-            f"tagged{side.suffix}",
+            "tagged",
             partial(
                 stages.tag_words,
                 words=str(side.words.paths[1]),
@@ -259,6 +263,7 @@ class _Job:
             ),
             made_of=(side.words, tagger),
             suffixes=(".conllu",),
+            label=side.label,
         )
         return _Corpus(side=side, tagged=tagged)
 

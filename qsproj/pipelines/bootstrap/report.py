@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import BINS, stated_confidences
 from qsproj.models.storage import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
-from qsproj.pipelines.bootstrap.workspace import Stage
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.suggest import Candidate, RankingOptions, rank
 from qsproj.pipelines.uncertainty import word_uncertainties
 from qsproj.viz.page import Heading, Piece, Table, page
@@ -28,7 +28,7 @@ SUGGESTED = 20
 CANDIDATES = 500
 
 
-def write_report(path: str, made: Bootstrapped, stages: Sequence[Stage], *, title: str) -> None:
+def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str) -> None:
     """Write the page.
 
     Raises
@@ -37,18 +37,26 @@ def write_report(path: str, made: Bootstrapped, stages: Sequence[Stage], *, titl
         When it cannot be written.
     """
     with open_output(path) as handle:
-        handle.writelines(page(title, _pieces(made, stages)))
+        handle.writelines(page(title, _pieces(made, workspace)))
 
 
-def _pieces(made: Bootstrapped, stages: Sequence[Stage]) -> Iterator[Piece]:
+def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
     yield Heading("Stages")
     yield Table(
         ("stage", "what it did", "seconds", ""),
         [
             (stage.name, stage.told.line, round(stage.seconds, 1), "kept" if stage.kept else "")
-            for stage in stages
+            for stage in workspace.stages
         ],
     )
+    yield (
+        "The model needs no file of these stages. With --work they are kept for the next run to go on from, "
+        "and may be deleted."
+    )
+    unused = workspace.unused()
+    if unused:
+        names = ", ".join(path.name for path in unused)
+        yield f"Left by other runs and not used by this one; --clean removes them: {names}."
     examples = _examples(made)
     yield Heading("How sure the model is")
     yield (

@@ -17,7 +17,7 @@ from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.pairing import AlignedFiles, pair_files
-from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
 from qsproj.errors import DataError, counted
 from qsproj.evaluation.calibration import stated_confidences
@@ -286,6 +286,20 @@ def train_priors(
     return Told(line="; ".join((voters, *prior.report)), figures={"words": words})
 
 
+@dataclass(frozen=True, slots=True)
+class NumberedPairs:
+    """The pairs of one of several bitexts, its number put before the ``sent_id`` of target sentences."""
+
+    pairs: Iterable[SentencePair]
+    number: int
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time."""
+        for pair in self.pairs:
+            name = f"{self.number}-{pair.target.sent_id}"
+            yield replace(pair, target=replace(pair.target, sent_id=name))
+
+
 def project(
     paths: Sequence[Path],
     corpora: Sequence[AlignedFiles],
@@ -297,8 +311,10 @@ def project(
 ) -> Told:
     """Train the parser of the target on what links carry over, above the priors; write its trees, too."""
     prior = join_priors([load_prior(path) for path in priors], projective=True)
+    # Sentences have the numbers of their lines, which are those of other sentences in another bitext.
+    named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
     projected = project_soft(
-        JoinedSources(tuple((corpus,) for corpus in corpora)),
+        JoinedSources(tuple((pairs,) for pairs in named)),
         prior=prior,
         rng=np.random.default_rng(seed),
         options=options,

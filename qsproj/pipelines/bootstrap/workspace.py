@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import lru_cache
@@ -13,9 +14,12 @@ from typing import Any
 
 import qsproj
 from qsproj.corpus.files import open_binary_output, open_output
+from qsproj.corpus.partial_files import remove_stale
 from qsproj.errors import UsageError
 
 KEY_LENGTH = 16
+RECORD_SUFFIX = ".json"
+_STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
 _CHUNK_BYTES = 1 << 20
 
 Figures = Mapping[str, float]
@@ -80,7 +84,8 @@ class Workspace:
     ----------
     folder : path
         Made where it is missing. What another run left there is used again if it was made by the same code,
-        of the same inputs with the same options; all else is left alone.
+        of the same inputs with the same options; all else is left alone, but for what a killed run left
+        half-written.
     say : callable
         Is given a line for each stage, once it is done.
 
@@ -102,8 +107,10 @@ class Workspace:
             raise UsageError(f"{folder}: found a file, expected a folder, or a name that is free") from error
         except OSError as error:
             raise UsageError(f"{folder}: cannot be made: {error.strerror}") from error
+        remove_stale(folder)
         self.folder = folder
         self.stages: list[Stage] = []
+        self._used: set[str] = set()
         self._say = say
 
     def stage(
@@ -114,13 +121,14 @@ class Workspace:
         made_of: Sequence[Made],
         options: object = None,
         suffixes: Sequence[str] = (".model",),
+        label: str = "",
     ) -> Stage:
         """Return a stage, made now or by an earlier run.
 
         Parameters
         ----------
         name : str
-            Unique within the job.
+            Stages of one name are told apart by what they are made of.
         make : callable
             Writes the files it is given, each complete or not at all, and tells what it did.
         made_of : sequence of Stage or path
@@ -129,6 +137,9 @@ class Workspace:
             All else that the content depends on: what JSON can hold, or a dataclass of that.
         suffixes : sequence of str
             Of the files to be made, dot included.
+        label : str
+            Is said after the name, where several stages have it. The content does not depend on it: a stage
+            that is numbered otherwise is not made again.
 
         Raises
         ------
@@ -137,7 +148,7 @@ class Workspace:
         """
         key = self._key(name, made_of, options)
         paths = tuple(self.folder / f"{name}-{key}{suffix}" for suffix in suffixes)
-        record = self.folder / f"{name}-{key}.json"
+        record = self.folder / f"{name}-{key}{RECORD_SUFFIX}"
         earlier = _read_record(record) if all(path.exists() for path in paths) else None
         if earlier is None:
             start = perf_counter()
@@ -146,10 +157,35 @@ class Workspace:
             _write_record(record, told, seconds)
         else:
             told, seconds = earlier
-        done = Stage(name=name, key=key, paths=paths, told=told, seconds=seconds, kept=earlier is not None)
+        done = Stage(
+            name=name + label, key=key, paths=paths, told=told, seconds=seconds, kept=earlier is not None
+        )
         self.stages.append(done)
-        self._say(f"{name}: {done.told.line} ({'kept' if done.kept else f'{done.seconds:.0f} s'})")
+        self._used.update(path.name for path in (record, *paths))
+        self._say(f"{done.name}: {done.told.line} ({'kept' if done.kept else f'{done.seconds:.0f} s'})")
         return done
+
+    def unused(self) -> list[Path]:
+        """Return the files of stages that this run did not ask for, sorted; other files are none of ours."""
+        return sorted(
+            path
+            for path in self.folder.iterdir()
+            if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file()
+        )
+
+    def remove_unused(self) -> None:
+        """Remove :meth:`unused` files, the record of a stage first: without it the stage does not count.
+
+        Raises
+        ------
+        UsageError
+            When one cannot be removed.
+        """
+        for path in sorted(self.unused(), key=lambda path: path.suffix != RECORD_SUFFIX):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise UsageError(f"{path}: cannot be removed: {error.strerror}") from error
 
     def _key(self, name: str, made_of: Sequence[Made], options: object) -> str:
         parts = [made.key if isinstance(made, Stage) else digest_of(made) for made in made_of]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
+from qsproj.corpus.partial_files import partial_of
 from qsproj.errors import UsageError
 from qsproj.pipelines.bootstrap import workspace as workspaces
 from qsproj.pipelines.bootstrap.workspace import Told, Workspace, copy_to
@@ -125,3 +127,35 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, text):
 def test_a_copy_is_whole(tmp_path, text):
     copy_to(str(text), str(tmp_path / "copy"))
     assert (tmp_path / "copy").read_text() == "one"
+
+
+def test_a_stage_that_is_numbered_otherwise_is_kept(tmp_path, text):
+    make = Maker()
+    one, numbered = (
+        Workspace(tmp_path / "work").stage("source", make, made_of=[str(text)], label=label)
+        for label in ("", "-1")
+    )
+    assert (one.name, numbered.name) == ("source", "source-1")
+    assert (numbered.kept, numbered.paths, make.calls) == (True, one.paths, 1)
+
+
+def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
+    folder = tmp_path / "work"
+    first, _ = run(folder, Maker(), text, options=1)
+    (folder / "notes.txt").write_text("mine")
+    workspace = Workspace(folder)
+    workspace.stage("first", Maker(), made_of=[str(text)], options=2)
+    assert first.paths[0] in workspace.unused()
+    assert len(workspace.unused()) == 4
+    workspace.remove_unused()
+    assert workspace.unused() == []
+    assert len(list(folder.iterdir())) == 3
+    assert (folder / "notes.txt").exists()
+
+
+def test_what_a_killed_run_left_half_written_is_removed(tmp_path, dead_process):
+    left = partial_of(tmp_path / "parser-0.model")
+    left = left.with_name(left.name.replace(str(os.getpid()), str(dead_process)))
+    left.write_text("half")
+    Workspace(tmp_path)
+    assert not left.exists()
