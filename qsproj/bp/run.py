@@ -14,20 +14,20 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.graph import FactorGraph
 from qsproj.bp.group import Messages
 from qsproj.bp.messages import MessageState
+from qsproj.bp.options import Passing
 from qsproj.bp.schedules import SCHEDULES
 from qsproj.bp.status import Monitor, Status
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError
+
+# Flooding, undamped, at one temperature.
+AS_IN_THE_THESIS = Passing()
 
 
 def run(
     graph: FactorGraph,
+    passing: Passing = AS_IN_THE_THESIS,
     *,
-    schedule: str = "flooding",
-    max_iterations: int = 100,
-    damping: float = 0.0,
-    tolerance: float = 1e-6,
     maximise: bool = False,
-    temperatures: Sequence[float] = (1.0,),
     start: Sequence[Messages] | None = None,
 ) -> Beliefs:
     """Pass messages along the edges of a factor graph.
@@ -36,21 +36,10 @@ def run(
     ----------
     graph : FactorGraph
         Not changed.
-    schedule : {"flooding", "sequential", "residual"}
-        Flooding: all factors answer the same messages, then all variables do (as in the thesis).
-        Sequential: groups in their order, each hearing the newest messages. Residual: always the group whose
-        incoming messages have changed most; an iteration is as many updates as there are groups.
-    max_iterations : int
-        At least 1.
-    damping : float
-        How far a new message is held back at its predecessor, on the log-ratio scale, 0 <= damping < 1.
-    tolerance : float
-        Messages have settled when none changes by more than this (log-ratios).
+    passing : Passing
+        In which order, how long and how carefully.
     maximise : bool
         Max-product instead of sum-product: beliefs are then max-marginals.
-    temperatures : sequence of float
-        Deterministic annealing (thesis 2.6): iteration i runs with every factor to the power
-        1 / temperatures[i]; the last one stays. Only there can messages settle.
     start : sequence of float64[M], optional
         What the groups are taken to have said before, such as the ``outgoing`` messages of a run over a
         similar graph; 0 stands for nothing, which is also what they say by default.
@@ -63,24 +52,23 @@ def run(
     Raises
     ------
     UsageError
-        When an option is out of range, or ``start`` does not fit the groups.
+        When ``start`` does not fit the groups.
 
     Notes
     -----
     Exact on acyclic graphs, once the number of iterations reaches their diameter.
     """
-    _check_options(schedule, max_iterations, damping, temperatures)
     _check_start(graph, start)
-    state = MessageState(graph, damping=damping, maximise=maximise, start=start)
-    sweep = SCHEDULES[schedule]
-    monitor = Monitor(tolerance)
+    state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
+    sweep = SCHEDULES[passing.schedule]
+    monitor = Monitor(passing.tolerance)
     tempered = graph
-    for iteration in range(max_iterations):
-        if iteration < len(temperatures):
-            tempered = _at_temperature(graph, temperatures[iteration])
+    for iteration in range(passing.max_iterations):
+        if iteration < len(passing.temperatures):
+            tempered = _at_temperature(graph, passing.temperatures[iteration])
             state.use(tempered.groups)
-        residual = sweep(state, tolerance)
-        monitor.record(residual, state.finite, final=iteration + 1 >= len(temperatures))
+        residual = sweep(state, passing.tolerance)
+        monitor.record(residual, state.finite, final=iteration + 1 >= len(passing.temperatures))
         if state.contradiction or monitor.converged:
             break
     status = Status.CONTRADICTION if state.contradiction else monitor.status()
@@ -100,18 +88,6 @@ def _at_temperature(graph: FactorGraph, temperature: float) -> FactorGraph:
     if temperature == 1.0:
         return graph
     return replace(graph, groups=tuple(group.tempered(temperature) for group in graph.groups))
-
-
-def _check_options(schedule: str, max_iterations: int, damping: float, temperatures: Sequence[float]) -> None:
-    """Raise UsageError for an option out of range."""
-    if schedule not in SCHEDULES:
-        raise unknown_name("schedule", schedule, list(SCHEDULES))
-    if max_iterations < 1:
-        raise UsageError(f"max_iterations is {max_iterations}, expected at least 1")
-    if not 0.0 <= damping < 1.0:
-        raise UsageError(f"damping is {damping}, expected 0 <= damping < 1")
-    if not temperatures or not all(0.0 < temperature < np.inf for temperature in temperatures):
-        raise UsageError(f"temperatures are {list(temperatures)}, expected one or more positive numbers")
 
 
 def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.models.storage import load_parser
     from qsproj.models.text.text_parser import TextParser, tagger_of
-    from qsproj.pipelines.streams import loaded_once, one_line, parse_stream
+    from qsproj.pipelines.streams import Origin, Parsing, loaded_once, one_line, parse_stream
 
     parser = loaded_once(load_parser, options.model)
     if options.retag and not isinstance(parser, TextParser):
@@ -79,11 +79,8 @@ def run(options: argparse.Namespace) -> None:
         parsed = parse_stream(
             options.model,
             track(_sentences(options, source, parser, tagger_of(parser)), "parsing", unit="sentence"),
-            decode=options.decode,
-            confidence=options.confidence,
-            retag=options.retag,
-            name=source.name,
-            lines=lines_in if source.is_conllu else one_line,
+            Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
+            origin=Origin(name=source.name, lines=lines_in if source.is_conllu else one_line),
             workers=workers_of(options),
         )
         write_conllu(parsed, options.output)

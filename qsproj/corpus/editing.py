@@ -22,14 +22,13 @@ def sentence_from_words(
     forms: Iterable[str],
     *,
     sent_id: str | None = None,
-    lemmas: Iterable[str] | None = None,
     upos: Iterable[str] | None = None,
-    xpos: Iterable[str] | None = None,
-    feats: Iterable[str] | None = None,
     heads: ArrayLike | None = None,
     deprels: Iterable[str] | None = None,
 ) -> Sentence:
     """Return a sentence without layout; it is written with ``sent_id`` and ``text`` comments.
+
+    Its other columns are unspecified: :func:`with_columns` fills them.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def sentence_from_words(
         The n words.
     sent_id : str or None
         Its name.
-    lemmas, upos, xpos, feats, deprels : iterable of str or None
+    upos, deprels : iterable of str or None
         n cells each; None leaves the column unspecified.
     heads : int[n+1] or None
         ``heads[0] == -1``, -1 where missing; None leaves all heads missing.
@@ -61,7 +60,7 @@ def sentence_from_words(
         deprels=unspecified,
         heads=frozen_heads(np.full(len(words) + 1, NO_HEAD)),
     )
-    sentence = with_columns(sentence, lemmas=lemmas, upos=upos, xpos=xpos, feats=feats, deprels=deprels)
+    sentence = with_columns(sentence, upos=upos, deprels=deprels)
     return sentence if heads is None else with_heads(sentence, heads)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -25,15 +26,49 @@ Model = TypeVar("Model")
 Block = tuple[int, list[Sentence]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsing:
+    """How a stream is parsed.
+
+    Attributes
+    ----------
+    decode, confidence
+        As :meth:`qsproj.models.arc.arc_parser.ArcParser.parse` takes them.
+    retag : bool
+        Whether a text parser replaces the tags that the sentences have; of no use to other models.
+    """
+
+    decode: str = "mbr"
+    confidence: bool = False
+    retag: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the sentences of a stream are from: so a message names the place of one that is not taken.
+
+    Attributes
+    ----------
+    name : str
+        What a message calls the file.
+    lines : callable
+        How many lines of that file a sentence takes: :func:`one_line` where it is plain text.
+    """
+
+    name: str = "input"
+    lines: Callable[[Sentence], int] = lines_in
+
+
+BY_DEFAULT = Parsing()
+UNNAMED = Origin()
+
+
 def parse_stream(
     model: str,
     sentences: Iterable[Sentence],
+    parsing: Parsing = BY_DEFAULT,
     *,
-    decode: str = "mbr",
-    confidence: bool = False,
-    retag: bool = False,
-    name: str = "input",
-    lines: Callable[[Sentence], int] = lines_in,
+    origin: Origin = UNNAMED,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence parsed, in their order.
@@ -44,14 +79,8 @@ def parse_stream(
         A model that parses; on a cluster all workers must find it there.
     sentences : iterable of Sentence
         All there is in a file, in order; consumed a few blocks ahead.
-    decode, confidence
-        As :meth:`qsproj.models.arc.arc_parser.ArcParser.parse` takes them.
-    retag : bool
-        Whether a text parser replaces the tags that the sentences have; of no use to other models.
-    name : str
-        What a message calls the file that the sentences are from.
-    lines : callable
-        How many lines of that file a sentence takes: :func:`one_line` where it is plain text.
+    parsing : Parsing
+    origin : Origin
     workers : Workers
         Who parses; the result does not depend on it.
 
@@ -62,8 +91,8 @@ def parse_stream(
     UsageError
         At an unknown decoder.
     """
-    apply = partial(_parsed, decode=decode, confidence=confidence, retag=retag)
-    return _stream(load_parser, model, apply, sentences, name, lines, workers)
+    apply = partial(_parsed, parsing=parsing)
+    return _stream(load_parser, model, apply, sentences, origin=origin, workers=workers)
 
 
 def tag_stream(
@@ -75,7 +104,7 @@ def tag_stream(
 ) -> Iterator[Sentence]:
     """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
     apply = partial(_tagged, confidence=confidence)
-    return _stream(load_tags, model, apply, sentences, "input", lines_in, workers)
+    return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
 
 def one_line(sentence: Sentence) -> int:
@@ -84,12 +113,11 @@ def one_line(sentence: Sentence) -> int:
     return 1
 
 
-def _parsed(
-    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool, retag: bool
-) -> Iterator[Sentence]:
+def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
+    decode, confidence = parsing.decode, parsing.confidence
     if isinstance(parser, TextParser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
+        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
     if isinstance(parser, ArcParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
@@ -104,16 +132,16 @@ def _stream(
     path: str,
     apply: Callable[[Model, Iterable[Sentence]], Iterator[Sentence]],
     sentences: Iterable[Sentence],
-    name: str,
-    lines: Callable[[Sentence], int],
+    *,
+    origin: Origin,
     workers: Workers,
 ) -> Iterator[Sentence]:
     """Apply a model to each block; a block that cannot be finished ends the stream with an error."""
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load, path)
     model = partial(_loaded, load, str(Path(path).resolve()), _version(path))
-    on_block = partial(_apply_to_block, model, apply, name=name, lines=lines)
-    for done, problem in map_in_order(on_block, _blocks(sentences, lines), workers=workers):
+    on_block = partial(_apply_to_block, model, apply, origin=origin)
+    for done, problem in map_in_order(on_block, _blocks(sentences, origin.lines), workers=workers):
         yield from done
         if problem is not None:
             raise problem
@@ -150,8 +178,7 @@ def _apply_to_block(
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     block: Block,
     *,
-    name: str,
-    lines: Callable[[Sentence], int],
+    origin: Origin,
 ) -> tuple[list[Sentence], DataError | None]:
     """Return what the model makes of a block, up to what it does not take, and why it does not take that."""
     line, sentences = block
@@ -166,6 +193,8 @@ def _apply_to_block(
     try:
         done.extend(apply(model(), watched()))
     except SentenceError as error:
-        at = line + sum(map(lines, taken[:-1]))
-        return done, DataError(name, at, found=error.found, expected=error.expected, remedy=error.remedy)
+        at = line + sum(map(origin.lines, taken[:-1]))
+        return done, DataError(
+            origin.name, at, found=error.found, expected=error.expected, remedy=error.remedy
+        )
     return done, None

@@ -80,8 +80,11 @@ def test_lengths_are_checked():
 
 
 def test_columns_are_replaced_and_the_rest_kept():
-    made = sentence_from_words(
-        ["a", "b"], lemmas=["A", "B"], xpos=["x", "y"], feats=["f", "g"], deprels=["d", "e"]
+    made = with_columns(
+        sentence_from_words(["a", "b"], deprels=["d", "e"]),
+        lemmas=["A", "B"],
+        xpos=["x", "y"],
+        feats=["f", "g"],
     )
     changed = with_columns(made, xpos=["z", "z"])
     assert (changed.lemmas, changed.xpos, changed.feats, changed.deprels) == (

@@ -12,7 +12,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.storage import load_parser
 from qsproj.parallel import AHEAD, Workers
 from qsproj.pipelines import streams
-from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream
+from qsproj.pipelines.streams import BLOCK_SENTENCES, Parsing, loaded_once, parse_stream
 from tests.sentences import make_sentence
 
 GERMAN = Path("corpora/de.conllu")
@@ -113,4 +113,6 @@ def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
     with pytest.raises(DataError, match="expected a parser"):
         next(parse_stream(str(models / "tagger"), iter(())))
     with pytest.raises(UsageError, match="unknown decoder 'x'; known: map, mbr"):
-        next(parse_stream(str(models / "parser"), [make_sentence("ein Hund", "DET NOUN")], decode="x"))
+        next(
+            parse_stream(str(models / "parser"), [make_sentence("ein Hund", "DET NOUN")], Parsing(decode="x"))
+        )

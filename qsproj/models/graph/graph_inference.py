@@ -20,6 +20,7 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.factors.tree import Tree
 from qsproj.bp.group import Messages
 from qsproj.bp.odds import odds_of, probability
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
@@ -61,10 +62,7 @@ def propagate(
     """
     return run(
         graph.with_scores(link_scores, scores),
-        schedule="sequential",
-        max_iterations=iterations,
-        tolerance=1e-3,
-        damping=DAMPING,
+        Passing(schedule="sequential", max_iterations=iterations, tolerance=1e-3, damping=DAMPING),
         maximise=maximise,
         start=start,
     )

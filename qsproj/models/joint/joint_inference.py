@@ -123,10 +123,7 @@ def infer_jointly(
     }
     beliefs = run(
         factor_graph(np.full(structure.n_variables, 2), list(chain(*parts.values()))),
-        schedule="sequential",
-        max_iterations=propagation.max_iterations,
-        tolerance=propagation.tolerance,
-        damping=propagation.damping,
+        propagation.passing(),
     )
     factors = np.zeros(len(structure.rows))
     factors[fixed[0]] = 1.0

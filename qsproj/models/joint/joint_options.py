@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from qsproj.bp.options import Passing
 from qsproj.errors import unknown_name
 from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
 
@@ -32,6 +33,15 @@ class Propagation:
     max_iterations: int = 40
     tolerance: float = 1e-3
     damping: float = 0.0
+
+    def passing(self) -> Passing:
+        """Return it as belief propagation takes it; groups answer in turn."""
+        return Passing(
+            schedule="sequential",
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            damping=self.damping,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.odds import probability
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import ROOT
@@ -247,9 +248,8 @@ def infer_tags_and_tree(
 
     O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs.
     """
-    beliefs = run(
-        graph.with_scores(scores), schedule="sequential", max_iterations=iterations, tolerance=tolerance
-    )
+    passing = Passing(schedule="sequential", max_iterations=iterations, tolerance=tolerance)
+    beliefs = run(graph.with_scores(scores), passing)
     groups, incoming = beliefs.graph.groups, beliefs.incoming
     log_odds = arc_log_odds(beliefs)
     rooted = graph.n_root_pairs

@@ -36,7 +36,7 @@ from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.projection.soft_sources import JoinedSources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
-from qsproj.pipelines.streams import parse_stream, tag_stream
+from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.progress import track
 
@@ -117,7 +117,7 @@ def parse_source(paths: Sequence[Path], words: str, *, model: str, total: int, w
     """Tag and parse the source side, with the probability of each arc."""
     sentences = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
     sure = _Mean()
-    parsed = parse_stream(model, sentences, confidence=True, workers=workers)
+    parsed = parse_stream(model, sentences, Parsing(confidence=True), workers=workers)
     write_conllu(sure.of_arcs(parsed), paths[0])
     return Told(
         line=f"mean probability of an arc {sure.value:.3f}",
@@ -329,7 +329,9 @@ def parse_examples(paths: Sequence[Path], words: str, *, model: str, workers: Wo
     """Parse some of the target side by the finished model, as it would parse other text."""
     sentences = islice(read_conllu(words), EXAMPLES)
     sure = _Mean()
-    write_conllu(sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers)), paths[0])
+    write_conllu(
+        sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)), paths[0]
+    )
     return Told(line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value})
 
 

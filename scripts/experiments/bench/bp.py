@@ -34,6 +34,7 @@ from qsproj.bp.links import (
     grandparents,
     siblings,
 )
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.kernels.bp.bp_messages import leave_out, replace
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -160,8 +161,8 @@ def whole_runs(budget: float, rng: np.random.Generator) -> Iterator[list[str]]:
     for n in [6, 12, *LENGTHS[1:]]:
         graph = second_order(n, rng)
         build = milliseconds(partial(second_order, n, rng), budget)
-        flood = milliseconds(partial(run, graph, max_iterations=5), budget)
-        turns = milliseconds(partial(run, graph, max_iterations=5, schedule="sequential"), budget)
+        flood = milliseconds(partial(run, graph, Passing(max_iterations=5)), budget)
+        turns = milliseconds(partial(run, graph, Passing(max_iterations=5, schedule="sequential")), budget)
         slope = "" if before is None else f"{np.log(flood / before[1]) / np.log(n / before[0]):.2f}"
         before = n, flood
         yield [str(n), f"{build:.2f}", f"{flood:.2f}", f"{turns:.2f}", slope]

@@ -19,6 +19,7 @@ from qsproj.bp.factors.tree import projective_tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.links import Table as Links
 from qsproj.bp.links import arcs_of, chosen_links, dependent_chains, grandparents
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads
@@ -113,7 +114,7 @@ def compare(
     build_seconds = time.process_time() - began
     for schedule, limit in runs:
         began = time.process_time()
-        beliefs = run(graph, schedule=schedule, max_iterations=limit)
+        beliefs = run(graph, Passing(schedule=schedule, max_iterations=limit))
         found = decode(beliefs, links, single_root=single_root)
         seconds = time.process_time() - began
         settled = beliefs.status is Status.CONVERGED

@@ -1,11 +1,12 @@
 """The second-order parser: its graphs, its gradient, its file, and what it does when it cannot."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from qsproj.bp.beliefs import bethe_log_z
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
@@ -26,6 +27,7 @@ from qsproj.trees.posterior import NoTreeError
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence
 
+PRECISE = Passing(schedule="sequential", max_iterations=2000, tolerance=1e-12, damping=0.3)
 PROJECTIVE = TreeInference(projective=True, single_root=False)
 ALL_TREES = TreeInference(projective=False, single_root=False)
 SENTENCE = make_sentence(
@@ -115,7 +117,7 @@ def test_the_gradient_is_that_of_bethe_log_z(inference):
         return bethe_log_z(run_to_the_end(scored))
 
     def run_to_the_end(scored):
-        return run(scored, schedule="sequential", max_iterations=2000, tolerance=1e-12, damping=0.3)
+        return run(scored, PRECISE)
 
     beliefs = run_to_the_end(graph.with_scores(links, scores))
     assert beliefs.residuals[-1] < 1e-9
@@ -138,8 +140,7 @@ def test_damping_does_not_move_the_fixed_point():
     scores = [0.3 * rng.normal(size=len(family.scored)) for family in graph.families]
     scored = graph.with_scores(links, scores)
     plain, damped = (
-        run(scored, schedule="sequential", max_iterations=1000, tolerance=1e-12, damping=damping)
-        for damping in (0.0, 0.4)
+        run(scored, replace(PRECISE, max_iterations=1000, damping=damping)) for damping in (0.0, 0.4)
     )
     np.testing.assert_allclose(plain.log_ratios, damped.log_ratios, atol=1e-9)
 
@@ -188,8 +189,8 @@ def test_probabilities_of_heads_sum_to_one(parser, sample):
 
 
 def test_a_sentence_beyond_the_limit_is_parsed_first_order_and_says_so(parser, sample):
-    options = dataclasses.replace(parser.options, max_factors=3)
-    limited = dataclasses.replace(parser, options=options)
+    options = replace(parser.options, max_factors=3)
+    limited = replace(parser, options=options)
     parsed = limited.parse(sample[0])
     assert misc_values(parsed, "Order") == ("1",) * len(sample[0])
     assert parsed.heads.tolist() == parser.base.parse(sample[0]).heads.tolist()
@@ -215,15 +216,15 @@ def test_constraints_are_kept(parser, sample):
 def test_a_model_with_nan_weights_is_refused(parser, tmp_path):
     broken = parser.factors.weights.copy()
     broken[5] = np.nan
-    factors = dataclasses.replace(parser.factors, weights=broken)
-    dataclasses.replace(parser, factors=factors).save(tmp_path / "model")
+    factors = replace(parser.factors, weights=broken)
+    replace(parser, factors=factors).save(tmp_path / "model")
     with pytest.raises(DataError, match="model: found NaN or infinite numbers"):
         load_model(tmp_path / "model")
 
 
 def test_partial_trees_train(sample):
     partial = [
-        dataclasses.replace(s, heads=np.where(np.arange(len(s) + 1) % 3 == 2, -1, s.heads).astype(np.int32))
+        replace(s, heads=np.where(np.arange(len(s) + 1) % 3 == 2, -1, s.heads).astype(np.int32))
         for s in sample[:30]
     ]
     options = TrainingOptions(epochs=3)

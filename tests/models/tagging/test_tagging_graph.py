@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.bp.beliefs import bethe_log_z
+from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
@@ -98,7 +99,8 @@ def test_beliefs_are_near_the_truth_where_something_does(inference):
 
 
 def settled(graph, scores):
-    beliefs = run(graph.with_scores(scores), schedule="sequential", max_iterations=500, tolerance=1e-12)
+    precise = Passing(schedule="sequential", max_iterations=500, tolerance=1e-12)
+    beliefs = run(graph.with_scores(scores), precise)
     assert beliefs.residuals[-1] < 1e-9
     return beliefs
 
