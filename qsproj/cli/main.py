@@ -30,6 +30,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("styles", "convert treebanks between annotation styles, and tell which style one has"),
     ("suggest", "choose the sentences that are best annotated next"),
     ("info", "tell what a model is, was made from, and can do"),
+    ("serve", "serve models by the REST API of UDPipe, or a page to review trees in the browser"),
     ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
     ("demo", "run the main job on the sample in corpora/"),
 )

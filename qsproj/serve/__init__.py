@@ -1,0 +1,1 @@
+"""Servers: models behind a REST API, and a page to review trees in the browser."""

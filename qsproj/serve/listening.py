@@ -1,0 +1,108 @@
+"""An application behind an address: the socket is taken first, then uvicorn serves until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import math
+import socket
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+# What the extra brings; the last is what starlette reads forms with.
+_NEEDED = ("starlette", "uvicorn", "python_multipart")
+# Connections at once, of which most wait; more are told to come again by uvicorn.
+_MOST_CONNECTIONS = 512
+# How long a connection is kept for the next request.
+_KEPT_SECONDS = 5
+# How long what is under way may take when the server is stopped.
+_GRACE_SECONDS = 5
+
+
+def check_installed() -> None:
+    """Raise UsageError, which says what to install, where there is nothing to serve with."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"found no {', '.join(missing)}; install it: pip install 'qsproj[serve]'")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes a free one.
+
+    Raises
+    ------
+    UsageError
+        When the port is in use, may not be taken, or the host is none of this machine.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"port {port} of {host} is in use; give another: --port N (0: a free one)"
+            ) from error
+        raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
+    except OverflowError as error:
+        raise UsageError(f"found port {port}, expected 0 to 65535") from error
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the address of a listening socket as a browser takes it: ``http://127.0.0.1:8001``."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
+    """Serve an application until an interrupt or SIGTERM.
+
+    Parameters
+    ----------
+    app : ASGI application
+        That answers whatever happens within; see :func:`qsproj.serve.outermost.outermost`.
+    listening : socket
+        As from :func:`listen`.
+    seconds : float
+        How long a client may take to say what it wants before the connection is closed.
+    started : callable
+        Called when requests are answered.
+    """
+    import uvicorn
+
+    from qsproj.serve.impatient import impatient_protocol
+
+    settings: dict[str, Any] = {"lifespan": "off", "ws": "none", "loop": "asyncio"}
+    config = uvicorn.Config(
+        app,
+        **settings,
+        http=impatient_protocol(seconds),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=min(_KEPT_SECONDS, math.ceil(seconds)),
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    server = uvicorn.Server(config)
+
+    async def run() -> None:
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+        while not (server.started or serving.done()):
+            await asyncio.sleep(0.01)
+        if server.started:
+            started()
+        await serving
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        # That is how a server is stopped.
+        print("stopped", file=sys.stderr)

@@ -1,0 +1,104 @@
+"""What goes around every application: one line of log a request, and an answer whatever happens within.
+
+The log is JSON, one object a line, on the standard error. It holds no text of a request: neither its body nor
+its query, nor a path that is none of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Where an application notes in the scope what else is to be logged.
+FACTS = "qsproj.facts"
+_BUG = b"a fault of the server; its log says where\n"
+# What a log calls a request that its client gave up.
+_CLIENT_LEFT = 499
+
+
+def outermost(app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()) -> ASGIApp:
+    """Return an application that answers, and logs, whatever ``app`` does.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Notes in ``scope[FACTS]``, a dict, what else is to be logged: counts, a name of a model.
+    paths : collection of str
+        Beginnings of paths that may be logged; others are logged as ``other``.
+    headers : collection of (str, str)
+        That every answer gets.
+    """
+    extra = [(name.lower().encode(), value.encode()) for name, value in headers]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        start, sent = time.monotonic(), _Sent()
+        facts: dict[str, Any] = {}
+        scope[FACTS] = facts
+
+        async def counted_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent.status = message["status"]
+                message["headers"] = [*message.get("headers", []), *extra]
+            else:
+                sent.bytes += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await app(scope, receive, counted_send)
+        except ClientDisconnect:
+            sent.status = _CLIENT_LEFT
+        except Exception as error:
+            facts["fault"] = where_from(error)
+            if sent.status == 0:
+                await _tell_fault(counted_send)
+        finally:
+            known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
+            log(
+                method=scope["method"],
+                path=scope["path"] if known else "other",
+                status=sent.status or _CLIENT_LEFT,
+                seconds=round(time.monotonic() - start, 4),
+                bytes_out=sent.bytes,
+                **facts,
+            )
+
+    return answer
+
+
+class _Sent:
+    """What went out so far; a status of 0: nothing. Mutable; final."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.bytes = 0
+
+
+async def _tell_fault(send: Send) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(_BUG)).encode())]
+    await send({"type": "http.response.start", "status": 500, "headers": headers})
+    await send({"type": "http.response.body", "body": _BUG})
+
+
+def where_from(error: BaseException) -> str:
+    """Return the kind of an error and where it came from, without its text, which may quote a sentence."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-4:]))
+    return f"{type(error).__name__} at {places}"
+
+
+def log(**facts: Any) -> None:
+    """Write one line of log."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    print(json.dumps({"at": at, **facts}), file=sys.stderr, flush=True)

@@ -1,0 +1,114 @@
+"""Requests that are not trusted: bodies of bounded size and time, refusals in plain text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import Receive
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one client may ask for.
+
+    Attributes
+    ----------
+    bytes : int
+        Of a request's body.
+    seconds : float
+        For the body to arrive, and again for the answer.
+    waiting : int
+        Requests that wait for a process, of all clients.
+    """
+
+    bytes: int = 4 << 20
+    seconds: float = 60.0
+    waiting: int = 64
+
+
+class RequestError(Exception):
+    """A request that is answered with a status and a sentence."""
+
+    def __init__(self, status: int, text: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status)
+        self.status, self.text, self.headers = status, text, headers
+
+
+async def tell_refusal(request: Request, error: Exception) -> Response:
+    """Answer a :class:`RequestError`; for ``exception_handlers``."""
+    del request
+    assert isinstance(error, RequestError)
+    return PlainTextResponse(f"{error.text}\n", status_code=error.status, headers=error.headers)
+
+
+async def body_of(request: Request, limits: Limits) -> bytes:
+    """Read a body.
+
+    Raises
+    ------
+    RequestError
+        When it is too large (413), or does not arrive in time (408).
+    ClientDisconnect
+        When the client goes away.
+    """
+    told = request.headers.get("content-length", "0")
+    if told.isdecimal() and int(told) > limits.bytes:
+        raise _too_large(limits)
+    chunks, size = list[bytes](), 0
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > limits.bytes:
+                    raise _too_large(limits)
+                chunks.append(chunk)
+    except TimeoutError:
+        # What is still on its way would be taken for the next request.
+        text = f"the request did not arrive within {limits.seconds:g} seconds"
+        raise RequestError(408, text, headers={"connection": "close"}) from None
+    return b"".join(chunks)
+
+
+def _too_large(limits: Limits) -> RequestError:
+    text = f"the request is larger than {limits.bytes:,} bytes; send the text in pieces"
+    return RequestError(413, text, headers={"connection": "close"})
+
+
+async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
+    """Return what comes of some work, which is cancelled when the client goes away.
+
+    Parameters
+    ----------
+    receive : callable
+        Of a request whose body has been read.
+
+    Raises
+    ------
+    ClientDisconnect
+        When the client has gone.
+    """
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,1 @@
+"""The REST API of UDPipe, spoken by models of ours."""

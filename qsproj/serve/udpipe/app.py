@@ -1,0 +1,103 @@
+"""The REST API of UDPipe as an application: ``/models``, ``/process``, and ``/health``.
+
+*Source*: lindat.mff.cuni.cz/services/udpipe/api-reference.php. Answers are JSON with ``model``,
+``acknowledgements`` and ``result``; errors are plain text with code 400.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from qsproj import __version__
+from qsproj.errors import QsprojError
+from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.outermost import FACTS
+from qsproj.serve.requests import Limits, RequestError, tell_refusal, unless_gone
+from qsproj.serve.udpipe.fields import fields_of
+from qsproj.serve.udpipe.processing import Processed
+from qsproj.serve.udpipe.served_models import ServedModels
+
+PATHS = ("/models", "/process", "/health")
+_ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
+# Any page may ask, as of UDPipe's own service: there is nothing here that only this machine should know.
+HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
+_COME_AGAIN = {"retry-after": "1"}
+
+
+def udpipe_app(models: ServedModels, pool: ComputePool, limits: Limits) -> Starlette:
+    """Return the application.
+
+    Parameters
+    ----------
+    models : mapping of str to ServedModel
+        The first is the default.
+    pool : ComputePool
+        Whose work is :func:`qsproj.serve.udpipe.processing.process` on these models.
+    limits : Limits
+    """
+    return Starlette(
+        routes=[
+            Route("/models", partial(_models, models), methods=["GET"]),
+            Route("/process", partial(_process, pool, limits), methods=["GET", "POST"]),
+            Route("/health", partial(_health, models, pool), methods=["GET"]),
+            Route("/{path:path}", _nothing_here, methods=["GET", "POST"]),
+        ],
+        exception_handlers={RequestError: tell_refusal},
+    )
+
+
+async def _models(models: ServedModels, request: Request) -> Response:
+    del request
+    return _json(
+        {
+            "models": {name: model.abilities for name, model in models.items()},
+            "default_model": next(iter(models)),
+        }
+    )
+
+
+async def _health(models: ServedModels, pool: ComputePool, request: Request) -> Response:
+    del request
+    return _json({"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting})
+
+
+async def _nothing_here(request: Request) -> Response:
+    del request
+    return PlainTextResponse(f"found no such address, expected {', '.join(PATHS)}\n", status_code=404)
+
+
+async def _process(pool: ComputePool, limits: Limits, request: Request) -> Response:
+    fields = await fields_of(request, limits)
+    if pool.waiting >= limits.waiting:
+        raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)
+    facts = request.scope[FACTS]
+    facts["bytes_in"] = len(fields.get("data", ""))
+    try:
+        async with asyncio.timeout(limits.seconds):
+            done: Processed = await unless_gone(request.receive, pool.run(dict(fields)))
+    except TimeoutError:
+        text = (
+            f"there was no result within {limits.seconds:g} seconds; come again later, or send less at once"
+        )
+        raise RequestError(503, text, headers=_COME_AGAIN) from None
+    except QsprojError as error:
+        raise RequestError(400, str(error)) from None
+    except WorkerError as error:
+        facts["fault"] = str(error)
+        raise RequestError(
+            500, "the text could not be processed, by a fault of the server; its log says where"
+        ) from None
+    facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
+    return _json({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
+
+
+def _json(content: Mapping[str, object]) -> Response:
+    return Response(json.dumps(content, ensure_ascii=False, indent=1), media_type="application/json")

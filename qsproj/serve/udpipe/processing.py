@@ -1,0 +1,123 @@
+"""One request of UDPipe's ``process``: from what was sent to what is answered, without any of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.storage import Parser
+from qsproj.models.text.text_parser import TextParser
+from qsproj.serve.udpipe.served_models import (
+    PARSER,
+    TAGGER,
+    TOKENIZER,
+    ServedModel,
+    ServedModels,
+    chosen_model,
+)
+from qsproj.serve.udpipe.text_formats import NAME, READERS, WRITERS
+
+CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
+_TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """What comes of a request.
+
+    Attributes
+    ----------
+    model : str
+        The name of the model that was used.
+    result : str
+    sentences, words : int
+        How many there were.
+    """
+
+    model: str
+    result: str
+    sentences: int
+    words: int
+
+
+def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
+    """Cut, tag and parse a text as its client asks.
+
+    Parameters
+    ----------
+    models : mapping of str to ServedModel
+    fields : mapping of str to str
+        As UDPipe's REST API has them: ``data``; ``model``; ``input``, ``output``, formats; ``tokenizer``,
+        ``tagger``, ``parser``, which say what to do and may hold options. ``parser=confidence`` puts the
+        probability of each arc into MISC.
+
+    Raises
+    ------
+    QsprojError
+        When a field is missing or holds what is not known, the model cannot do what is asked for, or the data
+        are not what they are said to be.
+    """
+    if "data" not in fields:
+        raise UsageError("found no field 'data', expected the text to process")
+    model = chosen_model(models, fields.get("model"))
+    output = fields.get("output") or "conllu"
+    # UDPipe writes options behind the name of a format.
+    write = WRITERS.get(output.partition("=")[0].partition(";")[0])
+    if write is None:
+        raise unknown_name("output", output, list(WRITERS))
+    for ability in (TOKENIZER, TAGGER, PARSER):
+        if ability in fields and ability not in model.abilities:
+            known = ", ".join(model.abilities)
+            raise UsageError(f"found {ability!r} asked of the model {model.name!r}, which has: {known}")
+    sentences = list(_read(model, fields))
+    done = list(_predicted(model, sentences, fields))
+    return Processed(model.name, write(done), len(done), sum(map(len, done)))
+
+
+def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
+    """Read the data in their format, or cut them where they are plain text."""
+    data, given = fields["data"], fields.get("input") or "conllu"
+    if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
+        if model.tagger is None:
+            raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
+        lines = [line for line in data.splitlines() if line.strip()]
+        return model.tagger.read(lines, split_contractions=True, name=NAME)
+    if given not in READERS:
+        raise unknown_name("input", given, [*READERS, _TOKENIZER_INPUTS[0]])
+    return READERS[given](data)
+
+
+def _predicted(
+    model: ServedModel, sentences: list[Sentence], fields: Mapping[str, str]
+) -> Iterator[Sentence]:
+    if PARSER in fields:
+        if model.parser is None:
+            raise AssertionError("checked before")
+        confidence = CONFIDENCE in fields[PARSER].split(";")
+        return _parsed(model, model.parser, sentences, retag=TAGGER in fields, confidence=confidence)
+    if TAGGER in fields and model.tagger is not None:
+        return map(model.tagger.tag, sentences)
+    return iter(sentences)
+
+
+def _parsed(
+    model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
+) -> Iterator[Sentence]:
+    if isinstance(parser, TextParser):
+        return parser.parse_all(sentences, retag=retag, confidence=confidence)
+    if model.tagger is None:
+        _check_tagged(model, sentences)
+    if isinstance(parser, ArcParser):
+        return parser.parse_all(sentences, confidence=confidence)
+    return (parser.parse(sentence, confidence=confidence) for sentence in sentences)
+
+
+def _check_tagged(model: ServedModel, sentences: list[Sentence]) -> None:
+    if sentences and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
+        raise UsageError(
+            f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"
+        )

@@ -1,0 +1,158 @@
+"""Requests that are too large, too slow, too many; clients that go away or say half of it; faults of ours."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from tests.serve.client import children_of, is_alive, until
+
+
+def stubborn(job):
+    """Sleep for ever, fail, die or answer, as the data say: what a model of ours should not do."""
+    from qsproj.serve.udpipe.processing import Processed
+
+    if job["data"] == "sleep":
+        time.sleep(10_000)
+    if job["data"] == "fail":
+        raise ValueError("a secret sentence")
+    if job["data"] == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Processed("model", f"by {os.getpid()}", 1, 1)
+
+
+@pytest.fixture
+def impatient(serving):
+    """Serve with one process, one request that may wait, and short times."""
+    yield from served(serving, seconds=1.0)
+
+
+@pytest.fixture
+def patient(serving):
+    yield from served(serving, seconds=60.0)
+
+
+def served(serving, *, seconds):
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.outermost import outermost
+    from qsproj.serve.requests import Limits
+    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
+
+    def make_app(pools):
+        pools.append(ComputePool(stubborn, processes=1))
+        limits = Limits(bytes=1000, seconds=seconds, waiting=1)
+        return outermost(udpipe_app({"model": None}, pools[0], limits), paths=PATHS, headers=HEADERS)
+
+    with serving(make_app, seconds=seconds) as client:
+        yield client
+
+
+def answers(client):
+    answer = client.ask("/process", data={"data": "answer"})
+    assert answer.status == 200, answer.text
+    return answer.json["result"]
+
+
+HEAD = b"POST /process HTTP/1.1\r\nHost: here\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+
+
+def test_a_request_may_be_too_large(patient):
+    assert patient.ask("/process", data={"data": "x" * 2000}).status == 413
+    with patient.connect() as connection:
+        chunks = b"%x\r\n%s\r\n" % (900, b"x" * 900)
+        connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + chunks)
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+    assert answers(patient)
+
+
+def test_half_a_request_is_not_waited_for(impatient):
+    """Neither half a body nor half of what comes before it, nor a client that says nothing."""
+    with impatient.connect() as body, impatient.connect() as head, impatient.connect() as silent:
+        body.sendall(HEAD + b"Content-Length: 100\r\n\r\ndata=")
+        head.sendall(HEAD)
+        assert body.recv(100).startswith(b"HTTP/1.1 408 ")
+        assert head.recv(100) == b""
+        assert silent.recv(100) == b""
+    assert answers(impatient)
+
+
+def test_half_a_second_request_is_not_waited_for_either(impatient):
+    with impatient.connect() as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"GET /hea")
+        assert b"".join(iter(lambda: connection.recv(1000), b"")).count(b"HTTP/1.1") == 0
+
+
+def test_work_that_takes_too_long_is_stopped(impatient):
+    before = answers(impatient)
+    answer = impatient.ask("/process", data={"data": "sleep"})
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert answers(impatient) != before
+    assert impatient.ask("/health").json["busy"] == 0
+
+
+def test_a_client_that_goes_away_stops_its_work(patient):
+    before, (child,) = answers(patient), children_of(patient.pid)
+    with patient.connect() as connection:
+        connection.sendall(HEAD + b"Content-Length: 10\r\n\r\ndata=sleep")
+        until(lambda: patient.ask("/health").json["busy"])
+    until(lambda: not patient.ask("/health").json["busy"])
+    assert answers(patient) != before
+    assert not is_alive(child)
+    assert patient.logged(path="/process", status=499)
+
+
+def test_more_than_may_wait_are_told_to_come_again(patient):
+    connections = [patient.connect() for _ in range(2)]
+    for number, connection in enumerate(connections):
+        connection.sendall(HEAD + b"Content-Length: 10\r\n\r\ndata=sleep")
+        until(lambda number=number: patient.ask("/health").json["waiting"] == number)
+    answer = patient.ask("/process", data={"data": "answer"})
+    assert (answer.status, answer.headers["retry-after"]) == (429, "1")
+    # What waits is done once the one before it is given up.
+    results = []
+    connections[1].close()
+    until(lambda: patient.ask("/health").json["waiting"] == 0)
+    waiting = threading.Thread(target=lambda: results.append(answers(patient)))
+    waiting.start()
+    until(lambda: patient.ask("/health").json["waiting"] == 1)
+    connections[0].close()
+    waiting.join(60)
+    assert results
+
+
+@pytest.mark.parametrize("data", ["fail", "die"])
+def test_a_fault_is_told_in_the_log_alone(patient, data):
+    answer = patient.ask("/process", data={"data": data})
+    assert answer.status == 500
+    assert "Traceback" not in answer.text
+    line = patient.logged(path="/process", status=500)
+    assert ("ValueError at " if data == "fail" else "a process was killed") in line["fault"]
+    assert "secret" not in answer.text + patient.log.read_text()
+    assert answers(patient)
+
+
+def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):
+    from qsproj.serve.outermost import outermost
+
+    async def faulty(scope, receive, send):
+        raise ValueError("a secret sentence")
+
+    with serving(lambda pools: outermost(faulty, paths=())) as client:
+        answer = client.ask("/process")
+        assert (answer.status, answer.text) == (500, "a fault of the server; its log says where\n")
+        assert "ValueError at " in client.logged(status=500)["fault"]
+        assert "secret" not in client.log.read_text()
+
+
+def test_a_killed_server_leaves_no_process(patient):
+    """Also when one of them was started while connections were open."""
+    patient.ask("/process", data={"data": "die"})
+    (child,) = children_of(patient.pid)
+    os.kill(patient.pid, signal.SIGKILL)
+    until(lambda: not is_alive(child))

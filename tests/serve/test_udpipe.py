@@ -1,0 +1,205 @@
+"""The REST API of UDPipe, asked as its clients ask."""
+
+from __future__ import annotations
+
+import email.mime.multipart
+import email.mime.nonmultipart
+import email.policy
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.models.storage import load_model
+
+TEXT = "Der Hund bellt.\nDie Katze schläft.\n"
+EVERYTHING = {"tokenizer": "", "tagger": "", "parser": ""}
+
+
+@pytest.fixture(scope="module")
+def client(model_files, serving):
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.outermost import outermost
+    from qsproj.serve.requests import Limits
+    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
+    from qsproj.serve.udpipe.processing import process
+    from qsproj.serve.udpipe.served_models import load_served
+
+    models = load_served([str(model_files / "de.model"), f"only-parses={model_files / 'de.parser'}"])
+
+    def make_app(pools):
+        pools.append(ComputePool(partial(process, models), processes=1))
+        limits = Limits(bytes=100_000)
+        return outermost(udpipe_app(models, pools[0], limits), paths=PATHS, headers=HEADERS)
+
+    with serving(make_app) as found:
+        yield found
+
+
+def processed(client, **fields):
+    answer = client.ask("/process", data=fields)
+    assert answer.status == 200, answer.text
+    return answer.json["result"]
+
+
+def test_models_are_listed_with_what_they_do(client):
+    answer = client.ask("/models")
+    assert answer.json == {
+        "models": {"de": ["tokenizer", "tagger", "parser"], "only-parses": ["parser"]},
+        "default_model": "de",
+    }
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_health_is_told(client):
+    told = client.ask("/health").json
+    assert (told["status"], told["busy"], told["waiting"]) == ("ok", 0, 0)
+
+
+def parts_of(fields):
+    """Write fields as UDPipe's own client writes them: MIME parts of the type text/plain."""
+    message = email.mime.multipart.MIMEMultipart("form-data", policy=email.policy.HTTP)
+    for name, value in fields.items():
+        part = email.mime.nonmultipart.MIMENonMultipart("text", "plain")
+        part.add_header("Content-Disposition", f'form-data; name="{name}"')
+        part.add_header("Content-Transfer-Encoding", "8bit")
+        part.set_payload(value, charset="utf-8")
+        message.attach(part)
+    return message.as_bytes().split(b"\r\n\r\n", maxsplit=1)[1], {"Content-Type": message["Content-Type"]}
+
+
+def test_a_text_is_parsed_however_it_is_sent(client, model_files):
+    """As the model itself parses it."""
+    model = load_model(model_files / "de.model")
+    heads = [head for one in model.parse_text(TEXT) for head in one.heads.tolist()[1:]]
+    fields = {"data": TEXT, **EVERYTHING}
+    body, headers = parts_of(fields)
+    file_part = b'--B\r\nContent-Disposition: form-data; name="data"; filename="a.txt"\r\n\r\n%s\r\n--B--\r\n'
+    in_parts = {"Content-Type": "multipart/form-data; boundary=B"}
+    ways = {
+        "form": client.ask("/process", data=fields),
+        "in parts": client.ask("/process", data=body, headers=headers),
+        "a file": client.ask(
+            "/process?tokenizer&tagger&parser", data=file_part % TEXT.encode(), headers=in_parts
+        ),
+        "JSON": client.ask(
+            "/process", data=json.dumps(fields).encode(), headers={"Content-Type": "application/json"}
+        ),
+        "address": client.ask(
+            "/process?data=Der+Hund+bellt.%0ADie+Katze+schl%C3%A4ft.&tokenizer&tagger&parser"
+        ),
+        "form, as it is": client.ask("/process", data=f"tokenizer=&tagger=&parser=&data={TEXT}".encode()),
+    }
+    for way, answer in ways.items():
+        assert list(answer.json) == ["model", "acknowledgements", "result"], way
+        assert answer.json["result"] == ways["form"].json["result"], way
+    words = [line.split("\t") for line in ways["form"].json["result"].split("\n") if line[:1].isdigit()]
+    assert [word[1] for word in words] == ["Der", "Hund", "bellt", ".", "Die", "Katze", "schläft", "."]
+    assert [int(word[6]) for word in words] == heads
+
+
+def test_conllu_comes_back_with_all_that_was_not_asked_for(client):
+    text = Path("corpora/de.conllu").read_text(encoding="utf-8")
+    assert processed(client, data=text) == text
+    parsed = processed(client, data=text, parser="confidence", model="only-parses")
+    assert parsed != text
+    assert "ArcProb=" in parsed
+    columns = [[line.split("\t")[:6] for line in one.split("\n")] for one in (text, parsed)]
+    assert columns[0] == columns[1]
+
+
+def test_tags_are_replaced_only_when_that_is_asked_for(client):
+    text = "1\tHund\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
+    assert "\tX\t" in processed(client, data=text, parser="")
+    assert "\tX\t" not in processed(client, data=text, tagger="", parser="")
+
+
+@pytest.mark.parametrize(
+    ("fields", "result"),
+    [
+        (
+            {"input": "horizontal", "data": "Ein Hund\n\nEine Katze\n", "output": "vertical"},
+            "Ein\nHund\n\nEine\nKatze\n\n",
+        ),
+        (
+            {"input": "vertical", "data": "Ein\tDET\nHund\n\n\nEine", "output": "horizontal"},
+            "Ein Hund\nEine\n",
+        ),
+        ({"tokenizer": "", "data": "Ein Hund.\n\n", "output": "horizontal"}, "Ein Hund .\n"),
+        ({"input": "generic_tokenizer", "data": "Ein Hund.", "output": "plaintext"}, "Ein Hund.\n"),
+        ({"tokenizer": "presegmented;ranges", "data": "", "output": "conllu=v2"}, ""),
+    ],
+)
+def test_formats(client, fields, result):
+    assert processed(client, **fields) == result
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "found no field 'data'"),
+        ({"data": "x", "model": "fr"}, "found no model 'fr', expected one of: de, only-parses"),
+        ({"data": "x", "output": "epe"}, "unknown output 'epe'; known: conllu,"),
+        ({"data": "x", "input": "epe"}, "unknown input 'epe'; known: conllu,"),
+        (
+            {"data": "x", "model": "only", "tokenizer": ""},
+            "found 'tokenizer' asked of the model 'only-parses'",
+        ),
+        ({"data": "x", "model": "only", "input": "generic"}, "which has no tokenizer"),
+        ({"data": "x", "model": "only", "input": "horizontal", "parser": ""}, "found no word with a tag"),
+        ({"data": "1\tx"}, "data:1: found 2 columns, expected 10"),
+        (
+            {"data": "x " * 1001, "input": "horizontal", "parser": "", "tagger": ""},
+            "found a sentence of 1,001 words",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_as_text(client, fields, told):
+    answer = client.ask("/process", data=fields, method="POST")
+    assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+    assert told in answer.text
+    assert answer.text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "told"),
+    [
+        (b"data=\xff\xfe", "application/x-www-form-urlencoded", "found 0xff at byte 5 of the request"),
+        (b"data=%ff", "application/x-www-form-urlencoded", "found a form that is no UTF-8"),
+        (b"[1]", "application/json", "found no object of strings"),
+        (b"[" * 90000, "application/json", "found no object of strings"),
+        (b"<xml/>", "text/xml", "found a body of type 'text/xml'"),
+        (b"nothing", "multipart/form-data", "found a body in parts that cannot be read"),
+        (b"nothing", "multipart/form-data; boundary=x", "found a body in parts that cannot be read"),
+    ],
+)
+def test_bodies_that_cannot_be_read(client, body, kind, told):
+    answer = client.ask("/process", data=body, headers={"Content-Type": kind})
+    assert (answer.status, told in answer.text) == (400, True), answer.text
+
+
+def test_other_addresses_and_methods(client):
+    assert client.ask("/Der-Hund-bellt").status == 404
+    assert client.ask("/process", method="DELETE").status == 405
+    assert "Hund" not in client.log.read_text()
+
+
+def test_the_log_counts_and_does_not_quote(client):
+    sentence = next(iter(read_conllu("corpora/de.conllu")))
+    processed(client, data=" ".join(sentence.forms), **EVERYTHING)
+    line = client.logged(path="/process", status=200, words=len(sentence))
+    assert {
+        "at",
+        "method",
+        "path",
+        "status",
+        "seconds",
+        "bytes_in",
+        "bytes_out",
+        "model",
+        "sentences",
+    } <= set(line)
+    assert sentence.forms[1] not in client.log.read_text(encoding="utf-8")
