@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.alignment.symmetrize import THRESHOLD, Links
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.errors import QsprojError, UsageError
 
 _PROGRAM = "eflomal-align"

@@ -212,12 +212,9 @@ def _pairs(
 
 
 def _soft(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.pipelines.projection.soft_prior import join_priors, train_prior
-    from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.projection.soft_sources import JoinedSources
+    from qsproj.pipelines.projection.soft_sources import project_sources
 
-    prior = join_priors([train_prior(pairs, rng=rng)], projective=True)
-    return project_soft(JoinedSources(((pairs,),)), prior=prior, rng=rng)
+    return project_sources([[pairs]], rng=rng)
 
 
 def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:

@@ -50,31 +50,10 @@ class _Links(NamedTuple):
 _NO_LINKS = _Links(0, [], [], [], [], None)
 
 
-def read_alignments(
-    path: PathOrFile, format: str = "pharaoh", sizes: Iterable[tuple[int, int]] | None = None
+def read_alignment_lines(
+    path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield the alignments of a file, one for each sentence pair.
-
-    Parameters
-    ----------
-    path : path, ``"-"`` or open file
-        Plain, gzip or xz.
-    format : str
-        One of the names in this module's table.
-    sizes : iterable of (int, int) or None
-        Numbers of source and target words of each pair, consumed in step. None: the numbers are those of
-        the last linked words, except in ``tsv``, which holds the words.
-
-    Raises
-    ------
-    UsageError
-        When the format is unknown or the file cannot be opened.
-    DataError
-        At the first link that cannot be read or is out of range, or when the file holds more or fewer
-        pairs than ``sizes``.
-    """
-    if format not in _READERS:
-        raise unknown_name("alignment format", format, list(_READERS))
+    """Do for one of this module's formats what :func:`qsproj.corpus.formats.read_alignments` does for all."""
     return _checked_alignments(path, _READERS[format], sizes)
 
 
@@ -85,7 +64,7 @@ def write_alignments(
     format: str = "pharaoh",
     with_weights: bool = False,
 ) -> None:
-    """Write alignments, in a format that :func:`read_alignments` reads.
+    """Write alignments, in a format that :func:`qsproj.corpus.formats.read_alignments` reads.
 
     Parameters
     ----------
@@ -303,5 +282,3 @@ _LINK_WRITERS: dict[str, tuple[Callable[..., str], str]] = {
     "naacl": (partial(_naacl_link, first_word=1), "\n"),
     "naacl-zero": (partial(_naacl_link, first_word=0), "\n"),
 }
-
-ALIGNMENT_FORMATS = tuple(_READERS)

@@ -53,7 +53,7 @@ class Format:
 
 def _links(name: str, *, written: bool = True) -> Format:
     """Return the row of a format of :mod:`qsproj.corpus.alignments`."""
-    read = partial(alignments.read_alignments, format=name)
+    read = partial(alignments.read_alignment_lines, format=name)
     write = partial(alignments.write_alignments, format=name, with_weights=True)
     return Format(name, ALIGNMENTS, read, write if written else None)
 

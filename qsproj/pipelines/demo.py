@@ -21,8 +21,7 @@ from qsproj.pipelines.projection.baselines import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts
 from qsproj.pipelines.projection.method_options import HardProjectionOptions
 from qsproj.pipelines.projection.project import ProjectedTrees, train_on_projection
-from qsproj.pipelines.projection.soft_prior import join_priors
-from qsproj.pipelines.projection.soft_projection import project_soft
+from qsproj.pipelines.projection.soft_sources import project_sources
 
 Parse = Callable[[Sentence], Sentence]
 
@@ -95,11 +94,7 @@ def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> 
         rng=np.random.default_rng(seed),
         options=TrainingOptions(epochs=EPOCHS, template_set="delexicalised"),
     )
-    soft = project_soft(
-        [(pair,) for pair in pairs],
-        prior=join_priors([transferred], projective=True),
-        rng=np.random.default_rng(seed),
-    )
+    soft = project_sources([[pairs]], rng=np.random.default_rng(seed), priors=[transferred])
     return {
         "every word on the previous one": attach_previous,
         "every word on the next one": attach_next,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.alignment.aligners import align_words
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import alignment_scores
 

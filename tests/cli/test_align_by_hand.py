@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
 
 SIDES = ("corpora/en.conllu", "corpora/de.conllu")

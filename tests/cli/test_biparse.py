@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.joint.joint_options import SYNCH

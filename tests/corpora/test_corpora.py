@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from udtools import Validator
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 
 FOLDER = Path(__file__).parents[2] / "corpora"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qsproj.corpus.alignments import ALIGNMENT_FORMATS, read_alignments, write_alignments
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError
 
@@ -169,4 +170,4 @@ def test_real_alignments(data_dir):
 
 
 def test_all_formats_are_tried_above():
-    assert ALIGNMENT_FORMATS == ("pharaoh", "talp", "naacl", "naacl-zero", "tsv")
+    assert names_of(ALIGNMENTS) == ("pharaoh", "talp", "naacl", "naacl-zero", "tsv")

@@ -162,31 +162,24 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     """Move a prior of other languages by what links carry over."""
     import numpy as np
 
-    from qsproj.pipelines.projection.soft_grammar import train_grammar
-    from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
-    from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
-    from qsproj.pipelines.projection.soft_sources import JoinedSources
+    from qsproj.pipelines.projection.soft_prior import load_prior
+    from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
+    from qsproj.pipelines.projection.soft_sources import project_sources
 
-    rng = np.random.default_rng(options.seed)
-    members = [load_prior(path) for path in options.prior]
     targets = dict.fromkeys(files.target for files in sources)
     if options.qg and len(targets) > 1:
         raise UsageError("--qg weighs the translations of one --target; leave it out, or join the files")
-    return project_soft(
-        JoinedSources(
-            tuple(tuple(files for files in sources if files.target == target) for target in targets)
-        ),
-        prior=join_priors(
-            members or [train_prior(pairs, rng=rng) for pairs in sources],
-            projective=not options.nonprojective,
-        ),
-        grammars=tuple(map(train_grammar, sources)) if options.qg else (),
-        rng=rng,
+    return project_sources(
+        [[files for files in sources if files.target == target] for target in targets],
+        rng=np.random.default_rng(options.seed),
+        priors=[load_prior(path) for path in options.prior],
+        by_grammar=options.qg,
         options=SoftProjectionOptions(
             strength=options.strength,
             sentences=options.sentences,
             rounds=options.rounds,
             share=options.share,
+            projective=not options.nonprojective,
         ),
         annotated=list(read_all(options.annotated)),
         trees=options.trees,

@@ -74,7 +74,7 @@ class Stage:
 
 
 # What a stage is made from: an earlier stage, or a file of the user's.
-Made = Stage | str
+Input = Stage | str
 
 
 class Workspace:
@@ -118,7 +118,7 @@ class Workspace:
         name: str,
         make: Callable[[tuple[Path, ...]], Told],
         *,
-        made_of: Sequence[Made],
+        made_of: Sequence[Input],
         options: object = None,
         suffixes: Sequence[str] = (".model",),
         label: str = "",
@@ -187,7 +187,7 @@ class Workspace:
             except OSError as error:
                 raise UsageError(f"{path}: cannot be removed: {error.strerror}") from error
 
-    def _key(self, name: str, made_of: Sequence[Made], options: object) -> str:
+    def _key(self, name: str, made_of: Sequence[Input], options: object) -> str:
         parts = [made.key if isinstance(made, Stage) else digest_of(made) for made in made_of]
         settled = asdict(options) if is_dataclass(options) and not isinstance(options, type) else options
         text = json.dumps([name, code_digest(), parts, settled], sort_keys=True)

@@ -32,7 +32,7 @@ from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.soft_calibration import fit_temperature, trusted
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence, pooled_relations
-from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior
+from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
 from qsproj.pipelines.projection.soft_selection import choose_pairs
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
@@ -68,6 +68,8 @@ class SoftProjectionOptions:
     share : float
         Scores are the prior's plus this share of what was learned above it. On dev files all of it is best in
         German from an English prior; half in Swedish, and in German with priors of several languages.
+    projective : bool
+        Whether the parser's trees may not cross arcs.
     """
 
     strength: float = 1.5
@@ -76,26 +78,28 @@ class SoftProjectionOptions:
     epochs: int = 3
     l2: float = 100.0
     share: float = 0.75
+    projective: bool = True
 
 
 def project_soft(
     corpus: Iterable[Translations],
     *,
-    prior: Prior,
+    priors: Sequence[ArcParser],
     grammars: tuple[QgDmv, ...] = (),
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
     trees: str | None = None,
 ) -> Projected:
-    """Train a parser of the target language from a prior and the evidence of translations.
+    """Train a parser of the target language from priors and the evidence of translations.
 
     Parameters
     ----------
     corpus : iterable of Translations
         The sources with trees, the target with tags; gone through once for each round and once more. One
         sentence in ten is not learned from, but used to fit the temperature.
-    prior : Prior
+    priors : sequence of ArcParser
+        Parsers of tags alone, at least one; relations come from the first that knows any.
     grammars : tuple of QgDmv
         By which evidence is weighed when it is learned from, one for each source; or none.
     rng : numpy.random.Generator
@@ -108,9 +112,11 @@ def project_soft(
     Raises
     ------
     UsageError
-        When no sentence has evidence for half of its words, or none of those annotated has a head.
+        When the priors do not fit together, no sentence has evidence for half of its words, or none of those
+        annotated has a head.
     """
     options = options or SoftProjectionOptions()
+    prior = join_priors(priors, projective=options.projective)
     parser, chosen, left_out = prior.joined, list[Translations](), dict[str, int]()
     evidence_of = partial(pooled_evidence, grammars=grammars)
     for round_number in range(1, options.rounds + 1):

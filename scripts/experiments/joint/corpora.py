@@ -11,8 +11,9 @@ import numpy as np
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import read_word_pairs
-from qsproj.corpus.alignments import read_alignments, write_alignments
+from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError

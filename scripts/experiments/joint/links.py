@@ -17,9 +17,10 @@ import numpy as np
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import read_word_pairs
-from qsproj.corpus.alignments import read_alignments, write_alignments
+from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.dictionary import Dictionary, count_dictionary

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
 from qsproj.pipelines.projection.baselines import attach_next, attach_previous

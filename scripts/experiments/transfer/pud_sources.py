@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from scripts.experiments.transfer.stages import Stages
 

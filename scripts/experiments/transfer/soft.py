@@ -188,13 +188,13 @@ class Laboratory:
     def parser(self, row: Row) -> tuple[ArcParser, str]:
         """Train a row's parser; return also what was said."""
         members = [self.prior(name) for name in row.priors] or [blank()]
-        prior = join_priors(members, projective=True)
         if row.options is None:
+            prior = join_priors(members, projective=True)
             return (members[0] if len(members) == 1 else relabelled(prior.joined, members[0])), ""
         corpus = self.corpus(row)
         projected = project_soft(
             corpus,
-            prior=prior,
+            priors=members,
             grammars=(train_grammar(pair for (pair,) in corpus),) if row.grammar else (),
             rng=np.random.default_rng(1),
             options=row.options,

@@ -25,7 +25,7 @@ from qsproj.alignment.eflomal import eflomal_links
 from qsproj.alignment.encoding import encode_bitext
 from qsproj.alignment.hmm import train_hmm
 from qsproj.alignment.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.text import tokenize
 from qsproj.evaluation.alignment import alignment_scores

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj.alignment.aligners import align_words
-from qsproj.corpus.alignments import read_alignments
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.models.joint.joint_alignment import train_link_chooser

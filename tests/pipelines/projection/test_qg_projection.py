@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.alignments import read_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_misc
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairing import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
@@ -29,7 +29,7 @@ from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
-from qsproj.pipelines.projection.soft_sources import JoinedSources
+from qsproj.pipelines.projection.soft_sources import JoinedSources, project_sources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
@@ -139,6 +139,11 @@ def test_sources_are_brought_together_by_the_target():
         list(JoinedSources((([replace(one, target=make_sentence("w w", "_ _"))],),)))
 
 
+def test_a_grammar_weighs_one_text_only(sample):
+    with pytest.raises(UsageError, match="one target text"):
+        project_sources([[sample], [sample]], rng=np.random.default_rng(1), by_grammar=True)
+
+
 def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
     grammar = train_grammar(sample)
     for example in sample[:20]:
@@ -208,7 +213,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     projected = project_soft(
         alone(sample),
-        prior=join_priors([english], projective=True),
+        priors=[english],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1),
     )
@@ -228,7 +233,7 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
     parsers = [
         project_soft(
             alone(sample),
-            prior=prior,
+            priors=[english],
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(rounds=1, epochs=1, share=share),
         ).parser
@@ -249,7 +254,7 @@ def test_the_temperature_is_near_the_usual_whatever_the_evidence():
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
     project_soft(
         alone(sample),
-        prior=join_priors([english], projective=True),
+        priors=[english],
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1, epochs=1),
         trees=str(tmp_path / "trees"),
@@ -261,9 +266,8 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, 
 
 
 def test_pairs_without_links_are_refused(english):
-    prior = join_priors([english], projective=True)
     with pytest.raises(UsageError, match="no pair has links"):
-        project_soft(alone([pair(7, [])]), prior=prior, rng=np.random.default_rng(1))
+        project_soft(alone([pair(7, [])]), priors=[english], rng=np.random.default_rng(1))
 
 
 def test_the_temperature_undoes_what_sharpened_the_scores():
