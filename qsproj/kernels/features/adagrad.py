@@ -82,3 +82,14 @@ def adagrad_row(weights, state, row, slopes, rate, step):
         change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
         weights[row, outcome] -= change
         state[1, row, outcome] -= step * change
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
+    """Do what :func:`adagrad_row` does, for some ``outcomes`` int64[k] alone."""
+    for outcome in outcomes:
+        slope = slopes[outcome]
+        state[0, row, outcome] += slope * slope
+        change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
+        weights[row, outcome] -= change
+        state[1, row, outcome] -= step * change

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.features.adagrad import adagrad_entries
 from qsproj.kernels.tagging.linear_chain import FAST, add_emissions, posterior
 
 # Slopes smaller than this move no weight: nearly all are, once a word's tags are learned.
@@ -53,52 +54,26 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def train_sets_epoch(order, starts, rows, log_evidence, strengths, parameters, chain, rate, clock):
-    """Run AdaGrad over the sentences in ``order`` and return the sum of their log-likelihoods.
+def step_steep_emissions(rows, slopes, weights, state, rate, step):
+    """Do what :func:`qsproj.kernels.tagging.linear_chain.step_emissions` does, but along steep slopes alone.
 
-    Parameters
-    ----------
-    order : int64[S]
-        Sentences in the order to visit; sentence s holds words ``starts[s]:starts[s + 1]``.
-    starts, rows, log_evidence : int64[S+1], int32[N, K], float32[N, T]
-        Features and evidence of all words.
-    strengths : float32[S]
-        Weight of each sentence in the objective.
-    parameters, chain : float32[3, R, T], float64[3, T+1, T]
-        Updated: for features and for tag pairs the weights, AdaGrad's sums of squared gradients, and the
-        sums of clock * update. The average of all weights visited is ``[0] - [2] / clock``.
-    rate : float
-        AdaGrad's step size.
-    clock : int
-        Number of sentences seen before.
-
-    Notes
-    -----
-    *Source*: Duchi, Hazan and Singer (2011); averaging as in Daume's thesis (2006), figure 2.3. Slopes below
-    FLAT are passed over, which takes two thirds of the time away.
+    To pass over slopes below FLAT takes two thirds of the time away.
     """
-    n_tags = parameters.shape[2]
-    pair_residuals = np.empty((n_tags + 1, n_tags))
-    steep = np.empty(n_tags, np.int64)
-    total = 0.0
-    for s in order:
-        clock += 1
-        begin, end = starts[s], starts[s + 1]
-        residuals = np.empty((end - begin, n_tags))
-        total += strengths[s] * set_gradient(
-            rows[begin:end], log_evidence[begin:end], parameters[0], chain[0], residuals, pair_residuals
-        )
-        residuals *= strengths[s]
-        pair_residuals *= strengths[s]
-        for i in range(end - begin):
-            n_steep = _steep(residuals[i], steep)
-            for row in rows[begin + i]:
-                if row >= 0:
-                    _step(parameters, row, residuals[i], steep[:n_steep], rate, clock)
-        for previous in range(n_tags + 1):
-            n_steep = _steep(pair_residuals[previous], steep)
-            _step(chain, previous, pair_residuals[previous], steep[:n_steep], rate, clock)
-    return total
+    steep = np.empty(slopes.shape[1], np.int64)
+    for i in range(rows.shape[0]):
+        n_steep = _steep(slopes[i], steep)
+        for row in rows[i]:
+            if row >= 0:
+                adagrad_entries(weights, state, row, steep[:n_steep], slopes[i], rate, step)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def step_steep_transitions(slopes, weights, state, rate, step):
+    """As :func:`step_steep_emissions` for ``slopes`` float64[T+1, T], by the transitions."""
+    steep = np.empty(slopes.shape[1], np.int64)
+    for previous in range(slopes.shape[0]):
+        n_steep = _steep(slopes[previous], steep)
+        adagrad_entries(weights, state, previous, steep[:n_steep], slopes[previous], rate, step)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -110,13 +85,3 @@ def _steep(slopes, steep):
             steep[count] = t
             count += 1
     return count
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _step(parameters, row, slopes, steep, rate, clock):
-    """Climb along some of ``slopes`` float64[T] in one row of the weights, squares and moments."""
-    for t in steep:
-        parameters[1, row, t] += slopes[t] * slopes[t]
-        update = rate * slopes[t] / np.sqrt(parameters[1, row, t] + 1e-8)
-        parameters[0, row, t] += update
-        parameters[2, row, t] += clock * update

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.feature_index import FeatureIndex
-from qsproj.kernels.tagging.tag_sets import train_sets_epoch
+from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.progress import track
+from qsproj.training.loop import learn
 
-# Features whose weights all stay below this are dropped from the model.
-FAINTEST = 0.1
 # So many sentences' features are counted at a time.
 BLOCK_SENTENCES = 2048
 
@@ -102,30 +100,19 @@ def train_on_sets(
     -----
     Memory: 4 bytes for each word and template, and 12 T for each feature. Time: O(epochs words (K T + T^2)).
     """
-    starts = np.cumsum([0, *(len(example.forms) for example in examples)])
     index = FeatureIndex(_supported(examples, extractor, options.rarest, start))
-    rows = np.concatenate([index.rows(extractor.keys(example.forms)) for example in examples])
-    log_evidence = np.concatenate([example.log_evidence for example in examples])
-    strengths = np.array([example.strength for example in examples], dtype=np.float32)
-    parameters = np.zeros((3, len(index.keys), len(tags)), dtype=np.float32)
-    chain = np.zeros((3, len(tags) + 1, len(tags)))
+    weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
+    transitions = np.zeros((len(tags) + 1, len(tags)))
     if start is not None:
-        parameters[0, index.rows(start.index.keys[:, None])[:, 0]] = start.weights
-        chain[0] = start.transitions
-    for epoch in track(range(options.epochs), what, unit="epoch"):
-        order = rng.permutation(len(examples))
-        clock = epoch * len(examples)
-        train_sets_epoch(order, starts, rows, log_evidence, strengths, parameters, chain, options.rate, clock)
-    clock = options.epochs * len(examples)
-    weights = parameters[0] - parameters[2] / np.float32(clock)
-    kept = np.abs(weights).max(axis=1) >= FAINTEST
-    return Tagger(
-        tags=tags,
-        extractor=extractor,
-        index=FeatureIndex(index.keys[kept]),
-        weights=weights[kept],
-        transitions=chain[0] - chain[2] / clock,
-    )
+        weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
+        transitions[:] = start.transitions
+    begun = Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
+    encoded = [
+        ChainExample(index.rows(extractor.keys(example.forms)), example.log_evidence, example.strength)
+        for example in examples
+    ]
+    trainer = ChainTrainer(begun, rate=options.rate, kernels=FROM_SETS)
+    return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 
 
 def _supported(

@@ -19,16 +19,14 @@ from qsproj.errors import UsageError
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with
 from qsproj.features.tagging_classes import word_classes
-from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
+from qsproj.models.tagging.chain_trainer import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.training.adagrad import RowAdaGrad
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import learn
 
 UNTAGGED = "_"
-# Features that only raw text has must occur this often, and features whose weights all stay below this are
-# dropped from the model: together a quarter of the size at the same accuracy.
+# Features that only raw text has must occur this often. With the faintest dropped as well, the model is a
+# quarter of the size at the same accuracy.
 RAREST_OF_RAW = 3
-FAINTEST = 0.1
 Words = tuple[str, ...]
 
 
@@ -208,11 +206,18 @@ class _Learner:
         keys = [self.extractor.keys(example.forms) for example in examples]
         n_gold = sum(len(example.forms) for example in examples if example.gold)
         index = FeatureIndex(_supported(np.concatenate(keys), n_gold))
-        trainer = _TaggerTrainer(self, index)
-        encoded = [trainer.encode(*each) for each in zip(examples, keys, strict=True)]
+        start = Tagger(
+            tags=self.tags,
+            extractor=self.extractor,
+            index=index,
+            weights=np.zeros((len(index.keys), len(self.tags)), dtype=np.float32),
+            transitions=np.zeros((len(self.tags) + 1, len(self.tags))),
+            contractions=self.contractions,
+            language=self.language,
+        )
         return learn(
-            trainer,
-            encoded,
+            ChainTrainer(start, rate=self.settings.rate, kernels=FROM_TAGS),
+            [self._encoded(example, index.rows(rows)) for example, rows in zip(examples, keys, strict=True)],
             epochs=self.settings.epochs,
             rng=self.rng,
             score=(lambda tagger: accuracy(tagger, dev)) if dev else None,
@@ -220,59 +225,6 @@ class _Learner:
             description="training the tagger",
         )[0]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _EncodedExample:
-    """Rows of weights that fire int32[n, K], tags int32[n], and the weight in the objective."""
-
-    rows: NDArray[np.int32]
-    tags: NDArray[np.int32]
-    strength: float
-
-
-class _TaggerTrainer(Trainer[_EncodedExample, Tagger]):
-    """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
-
-    *Source*: averaging as in Daume's thesis (2006), figure 2.3: the start counts, too.
-    """
-
-    def __init__(self, learner: _Learner, index: FeatureIndex) -> None:
-        n_tags, rate = len(learner.tags), learner.settings.rate
-        self._learner = learner
-        self._index = index
-        self._numbers = {tag: number for number, tag in enumerate(learner.tags)}
-        weights = np.zeros((len(index.keys), n_tags), dtype=np.float32)
-        self._features = RowAdaGrad(weights, rate=rate, counts_start=True)
-        self._chain = RowAdaGrad(np.zeros((n_tags + 1, n_tags)), rate=rate, counts_start=True)
-
-    def encode(self, example: _Example, keys: NDArray[np.uint64]) -> _EncodedExample:
-        """Look up the features and tags of a sentence."""
-        tags = np.array([self._numbers[tag] for tag in example.tags], dtype=np.int32)
-        return _EncodedExample(self._index.rows(keys), tags, example.strength)
-
-    def step(self, example: _EncodedExample) -> float:
-        """Learn from one sentence; return minus the log-likelihood of its tags, in nats, by its strength."""
-        slopes = np.empty((len(example.tags), len(self._numbers)))
-        pair_slopes = np.empty_like(self._chain.weights)
-        likelihood: float = gradient(
-            example.rows, example.tags, self._features.weights, self._chain.weights, slopes, pair_slopes
-        )
-        slopes *= -example.strength
-        pair_slopes *= -example.strength
-        self._features.step(step_emissions, example.rows, slopes)
-        self._chain.step(step_transitions, pair_slopes)
-        return -example.strength * likelihood
-
-    def averaged(self) -> Tagger:
-        """Return the tagger with the mean of the weights before every step so far, faint features dropped."""
-        weights = self._features.mean()
-        kept = np.abs(weights).max(axis=1) >= FAINTEST
-        return Tagger(
-            tags=self._learner.tags,
-            extractor=self._learner.extractor,
-            index=FeatureIndex(self._index.keys[kept]),
-            weights=weights[kept],
-            transitions=self._chain.mean(),
-            contractions=self._learner.contractions,
-            language=self._learner.language,
-        )
+    def _encoded(self, example: _Example, rows: NDArray[np.int32]) -> ChainExample:
+        known = np.array([self.tags.index(tag) for tag in example.tags], dtype=np.int32)
+        return ChainExample(rows, known, example.strength)

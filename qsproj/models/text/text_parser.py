@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
@@ -83,21 +85,26 @@ class TextParser:
         retag: bool = False,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, several at a time where the parser can."""
-        if isinstance(self.parser, ArcParser):
-            if self.draws:
-                for sentence in sentences:
+        for drawn, run in groupby(sentences, key=partial(self._is_drawn, retag=retag)):
+            if drawn:
+                for sentence in run:
                     yield self._parsed_by_draws(sentence, decode=decode, confidence=confidence, retag=retag)
-            else:
-                tagged = (self.tagged(sentence, retag=retag) for sentence in sentences)
+                continue
+            tagged = (self.tagged(sentence, retag=retag) for sentence in run)
+            if isinstance(self.parser, ArcParser):
                 yield from self.parser.parse_all(tagged, decode=decode, confidence=confidence)
-            return
-        for sentence in sentences:
-            tagged_sentence = self.tagged(sentence, retag=retag)
-            yield self.parser.parse(tagged_sentence, decode=decode, confidence=confidence)
+            else:
+                for sentence in tagged:
+                    yield self.parser.parse(sentence, decode=decode, confidence=confidence)
+
+    def _is_drawn(self, sentence: Sentence, *, retag: bool = False) -> bool:
+        """Tell whether the sentence is read by tag sequences that are drawn, not by one."""
+        drawing = self.draws > 0 and isinstance(self.parser, ArcParser)
+        return drawing and (retag or UNSPECIFIED in sentence.upos)
 
     def _parsed_by_draws(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
         parser = cast(ArcParser, self.parser)
-        readings = self._readings(parser, sentence, retag=retag)
+        readings = self._readings(sentence, retag=retag)
         marginals = parser.inference.infer(readings.scores / parser.temperature)[1] if confidence else None
         return parser.attached(
             with_columns(sentence, upos=readings.tags),
@@ -105,11 +112,10 @@ class TextParser:
             probabilities=marginals,
         )
 
-    def _readings(self, parser: ArcParser, sentence: Sentence, *, retag: bool = False) -> Readings:
-        """Read a sentence by all tag sequences that are drawn, or by the tags that it has."""
-        if not retag and UNSPECIFIED not in sentence.upos:
-            return Readings(parser.scores(sentence), sentence.upos)
+    def _readings(self, sentence: Sentence, *, retag: bool = False) -> Readings:
+        """Read a sentence by all tag sequences that are drawn."""
         check_sentence(sentence)
+        parser = cast(ArcParser, self.parser)
         return read_by(parser, sentence, draw_tags(self.tagger, sentence, self.draws, retag=retag))
 
     def parse_text(self, text: str) -> list[Sentence]:
@@ -118,9 +124,9 @@ class TextParser:
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
-        if self.draws and isinstance(self.parser, ArcParser):
-            scores = self._readings(self.parser, sentence).scores
-            return self.parser.inference.infer(scores / self.parser.temperature)[1]
+        if self._is_drawn(sentence):
+            parser = cast(ArcParser, self.parser)
+            return parser.inference.infer(self._readings(sentence).scores / parser.temperature)[1]
         return self.parser.arc_probabilities(self.tagged(sentence))
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:

@@ -5,13 +5,16 @@ import math
 import numpy as np
 import pytest
 
+from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import templates_with
-from qsproj.kernels.tagging.tag_sets import set_gradient, train_sets_epoch
+from qsproj.kernels.tagging.tag_sets import set_gradient
+from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer
 from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
-from qsproj.models.tagging.tagger import FeatureExtractor
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from tests.oracles import linear_chain as oracle
 
 ROWS = np.array([[0, 1], [2, -1], [1, 3], [4, 0]], dtype=np.int32)
+TAGS = ("DET", "NOUN", "VERB")
 N_TAGS = 3
 
 
@@ -76,19 +79,20 @@ def test_words_that_are_free_teach_nothing():
     assert math.isclose(abs(residuals).max() + abs(pair_residuals).max(), 0.0, abs_tol=1e-12)
 
 
-def test_an_epoch_climbs():
+def test_steps_climb():
     weights, transitions, evidence = made(2)
-    parameters, chain = np.zeros((3, 5, 3), dtype=np.float32), np.zeros((3, 4, 3))
-    parameters[0], chain[0] = weights, transitions
-    starts, strengths = np.array([0, 4]), np.ones(1, dtype=np.float32)
-    values = [
-        train_sets_epoch(np.array([0]), starts, ROWS, evidence, strengths, parameters, chain, 0.1, clock)
-        for clock in range(20)
-    ]
-    assert values[-1] > values[0] + 0.5
+    start = Tagger(
+        tags=TAGS,
+        extractor=FeatureExtractor(templates_with(()), {}),
+        index=FeatureIndex(np.arange(1, 6, dtype=np.uint64)),
+        weights=weights,
+        transitions=transitions,
+    )
+    trainer = ChainTrainer(start, rate=0.1, kernels=FROM_SETS)
+    losses = [trainer.step(ChainExample(ROWS, evidence, 1.0)) for _ in range(20)]
+    assert losses[-1] < losses[0] - 0.5
 
 
-TAGS = ("DET", "NOUN", "VERB")
 FREE = (0.0, 0.0, 0.0)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
@@ -28,6 +29,11 @@ def model(sample):
     tagger = train_tagger(sample[:15], rng=rng, language="de", options=TaggerOptions(epochs=3))
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=2, template_set="words"))
     return text_parser(tagger, parser, draws=200)
+
+
+def told(sentence):
+    """Return all that a parser says of a sentence."""
+    return sentence.upos, sentence.heads.tolist(), sentence.deprels, misc_values(sentence, "ArcProb")
 
 
 def untagged(sentence):
@@ -90,6 +96,27 @@ def test_each_word_gets_the_tag_with_the_most_weight(model, sample):
 def test_what_is_tagged_is_parsed_as_given(model, sample):
     for sentence in sample[:10]:
         assert list(model.parse(sentence).heads) == list(model.parser.parse(sentence).heads)
+
+
+def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
+    """Tagged sentences in a row go to the first-order parser together; the others keep their places."""
+    runs = []
+    parse_all = ArcParser.parse_all
+
+    def watched(parser, sentences, **options):
+        run = list(sentences)
+        runs.append([sentence.sent_id for sentence in run])
+        return parse_all(parser, run, **options)
+
+    monkeypatch.setattr(ArcParser, "parse_all", watched)
+    mixed = [*sample[:3], untagged(sample[3]), *sample[4:6]]
+    parsed = list(model.parse_all(mixed, confidence=True))
+    assert runs == [[one.sent_id for one in sample[:3]], [one.sent_id for one in sample[4:6]]]
+    monkeypatch.undo()
+    alone = [model.parse(sentence, confidence=True) for sentence in mixed]
+    assert [*map(told, parsed)] == [*map(told, alone)]
+    again = model.parse_all(sample[:2], retag=True)
+    assert [*map(told, again)] == [told(model.parse(sentence, retag=True)) for sentence in sample[:2]]
 
 
 def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
