@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
-EXIT_INTERRUPTED = 130
+from qsproj import interrupts
 
 
 def run() -> None:
     """Run the command that the arguments name and leave with its exit code."""
-    # One thread per process: parallelism here is over sentences, and BLAS threads would compete with it.
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
     try:
-        from qsproj.cli.main import main
+        interrupts.raise_stopped()
+        # One thread per process: parallelism here is over sentences, and BLAS threads would compete with it.
+        for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ.setdefault(variable, "1")
+        try:
+            from qsproj.cli.main import main
 
-        code = main()
-    except KeyboardInterrupt:
-        print("qsproj: interrupted", file=sys.stderr)
-        code = EXIT_INTERRUPTED
-    if code == EXIT_INTERRUPTED:
-        _stop_all()
+            code = main()
+        finally:
+            interrupts.ignore()
+    except BaseException as error:
+        # C code that is interrupted may make another error of it, such as SystemError.
+        if not (isinstance(error, KeyboardInterrupt) or interrupts.heard()):
+            raise
+        word, code = interrupts.outcome()
+        print(f"qsproj: {word}", file=sys.stderr)
+    _stop_processes()
     sys.exit(code)
 
 
-def _stop_all() -> None:
-    """Stop the processes that were started, and from here on let no interrupt break off the exit."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _stop_processes() -> None:
+    """Stop the processes that were started, if any; those of a command that is done have no work."""
     parallel = sys.modules.get("qsproj.parallel")
     if parallel is not None:
         parallel.stop_processes()

@@ -6,11 +6,9 @@ the same order, and gives the same bytes, with any number of workers.
 
 from __future__ import annotations
 
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -18,6 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from qsproj.errors import UsageError, unknown_name
+from qsproj.interrupts import heard, held
 
 BACKENDS = ("processes", "dask")
 # Items that are sent out for each worker before the first result is taken: one to work at, and more, so that
@@ -128,11 +127,12 @@ def _on_processes(
     # The executor below joblib.Parallel, which itself takes new items as results are computed, not as they
     # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
-    executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
     # What keeps track of shared memory, loky's and Python's own, lets interrupts through once it has started.
     ensure_running()
     resource_tracker.ensure_running()
-    with _interrupts_are_ours():
+    # This process gets the signals that end a command, and stops the others.
+    with held():
+        executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
         executor.submit(_nothing)
     _STARTED[:] = [executor]
     try:
@@ -145,22 +145,6 @@ def stop_processes() -> None:
     """Stop the processes of this machine that were started, whatever they are at."""
     while _STARTED:
         _STARTED.pop().shutdown(kill_workers=True)
-
-
-@contextmanager
-def _interrupts_are_ours() -> Iterator[None]:
-    """Keep interrupts from processes that are started in the block: this one gets them, and stops the others.
-
-    A blocked signal stays blocked in processes, and threads, that are started meanwhile; here it waits.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _nothing() -> None:
@@ -202,8 +186,11 @@ def _results(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        for future in waiting:
-            future.cancel()
+        if (
+            not heard()
+        ):  # Then all processes are stopped, and older versions of loky fail over what is cancelled.
+            for future in waiting:
+                future.cancel()
 
 
 def _submitted(

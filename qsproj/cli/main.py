@@ -1,6 +1,7 @@
 """The ``qsproj`` command: finds the command's file, runs it, and turns errors into exit codes.
 
-Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug of ours.
+Exit codes: 0 done; 2 bad usage or bad data, told in one line on stderr; 1 a bug of ours;
+130 or 143 stopped by Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from qsproj import __version__
-from qsproj.__main__ import EXIT_INTERRUPTED
+from qsproj import __version__, interrupts
 from qsproj.errors import QsprojError
 
 # command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
@@ -91,8 +91,9 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader of our output went away (head, less): not an error.
         _drop_unwritten()
     except KeyboardInterrupt:
-        print(f"qsproj {command}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        word, code = interrupts.outcome()
+        print(f"qsproj {command}: {word}", file=sys.stderr)
+        return code
     return EXIT_DONE
 
 

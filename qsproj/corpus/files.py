@@ -20,6 +20,7 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 from qsproj.corpus.partial_files import partial_of, remove_stale
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
+from qsproj.interrupts import held
 
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
@@ -177,8 +178,9 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
         final = _checked_final(path)
         if not final.exists() or final.is_file():
             partial = partial_of(final)
-            partial.touch()
-            partial.unlink()
+            with held():
+                partial.touch()
+                partial.unlink()
 
 
 def _checked_final(path: str | os.PathLike[str]) -> Path:
