@@ -49,24 +49,26 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     return attachment_scores(sides[0], [sides[1]])[0]
 
 
-def draw(sentence_or_pair: Sentence | SentencePair) -> Drawing:
-    """Draw a tree, or two aligned trees; a notebook shows the result by itself.
+def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:
+    """Draw a tree, two trees of the same words, or two aligned trees; a notebook shows the result by itself.
 
     Parameters
     ----------
     sentence_or_pair : Sentence or SentencePair
         Arcs are as opaque as they are probable where ``parse(sentence, confidence=True)`` has told how much;
-        so are links with weights.
+        so are links with weights. Below 90% the number stands beside the relation.
+    versus : Sentence, optional
+        Another tree of the same words, by hand for instance: what it has instead is drawn below the words.
 
     Returns
     -------
     Drawing
-        With ``svg``, and ``save(path)`` for an image (.svg) or a page (.html).
+        With ``svg``, and ``save(path)`` for an image (.svg, .png), a document (.pdf) or a page (.html).
 
     Raises
     ------
     UsageError
-        When it is neither.
+        When it is neither, when ``versus`` has other words, or goes with a pair.
 
     Examples
     --------
@@ -75,12 +77,14 @@ def draw(sentence_or_pair: Sentence | SentencePair) -> Drawing:
     >>> qsproj.draw(sentence).svg.splitlines()[-1]
     '</g></svg>'
     """
-    from qsproj.viz.trees import draw_pair, draw_tree
+    from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 
     if isinstance(sentence_or_pair, SentencePair):
+        if versus is not None:
+            raise UsageError("versus compares trees of one language; draw one side of the pair")
         return draw_pair(sentence_or_pair)
     if isinstance(sentence_or_pair, Sentence):
-        return draw_tree(sentence_or_pair)
+        return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)
     raise UsageError(
         f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair; make a sentence of "
         "words: qsproj.Sentence.from_words"

@@ -1,34 +1,40 @@
-"""Draw trees, or aligned sentence pairs, as a web page or an SVG image.
+"""Draw trees, or aligned sentence pairs, as a web page, an image (SVG, PNG) or a document (PDF).
 
 FILE is CoNLL-U. With --target and --alignment each sentence is drawn above its translation, with the word
-links between them. Arcs are as opaque as they are probable where MISC has ArcProb (`qsproj parse
---confidence`), and so are links with weights. Sentences are paired by parallel_id, else by sent_id, else by
-order. An SVG image of several sentences shows them one below the other.
+links between them; with --versus, another tree of the same words, by hand for instance, is compared with that
+of FILE. Arcs are as opaque as they are probable where MISC has ArcProb (`qsproj parse --confidence`), and so
+are links with weights; below 90% the number stands beside the relation. Sentences are paired by parallel_id,
+else by sent_id, else by order.
+
+A page can be searched for words, relations and improbable arcs, and says what an arc is when it is pointed
+at. An image of several sentences shows them one below the other, a document has a page for each.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_output, add_pairing
+from qsproj.cli.options.common import add_number, add_output, add_pairing, add_whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import DataError, SentenceError, UsageError
 
 if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
     from qsproj.viz.markup import Drawing
 
 EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
   qsproj draw corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh -o pairs.html
+  qsproj draw parsed.conllu --versus gold.conllu -o differences.html
   qsproj parse -m en.model new.conllu --confidence | qsproj draw > new.html
+  qsproj draw new.conllu --relation nsubj --below 0.5 -o unsure-subjects.pdf  # pip install 'qsproj[images]'
 """
-
-FORMATS = ("html", "svg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,69 +46,119 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)
     parser.add_argument(
+        "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
+    )
+    chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
+    chosen.add_argument(
         "--sentence",
         action="append",
         metavar="ID",
-        help="draw this one only: its sent_id, or its number where it has none; may be given several times",
+        help="this one only: its sent_id, or its number where it has none; may be given several times",
+    )
+    chosen.add_argument(
+        "--relation", metavar="NAME", help="those with such an arc, nsubj or nsubj:pass; nsubj finds both"
+    )
+    add_number(
+        chosen, "--below", least=0.0, most=1.0, metavar="P", help="those with an arc less probable than P"
+    )
+    add_whole_number(
+        parser,
+        "--width",
+        least=0,
+        default=1200,
+        metavar="PIXELS",
+        help="longer sentences go on in a further line; 0: never. Pairs stay on one line",
     )
     parser.add_argument(
-        "--format", metavar="NAME", help="html or svg (default: by the name of the output, else html)"
+        "--format",
+        metavar="NAME",
+        help="html, svg, png or pdf (default: by the name of the output, else html)",
     )
     add_pairing(parser)
-    add_output(parser, "a page or an image")
+    add_output(parser, "a page, an image or a document")
 
 
 def run(options: argparse.Namespace) -> None:
     """Draw what was asked for and write it."""
-    from qsproj.corpus.files import name_of, open_output
-    from qsproj.viz.markup import html_document, svg_document
+    from qsproj.corpus.files import name_of
+    from qsproj.viz.saving import check_format, format_of, save_drawings
 
-    chosen_format = options.format or _format_of(options.output)
-    if chosen_format not in FORMATS:
-        raise unknown_name("format", chosen_format, list(FORMATS))
+    chosen_format = options.format or format_of(options.output)
+    check_format(chosen_format, options.output)
     if (options.target is None) != (options.alignment is None):
         raise UsageError("--target and --alignment go together: give both, or neither")
-    check_files(reads=(options.file, options.target, options.alignment), writes=[(options.output, None)])
+    if options.versus is not None and options.target is not None:
+        raise UsageError("--versus compares trees of one language; leave out --target and --alignment")
+    check_files(
+        reads=(options.file, options.target, options.alignment, options.versus),
+        writes=[(options.output, None)],
+    )
     drawings = _chosen(_drawings(options), options.sentence, options.file)
     # What is wrong with the first sentence is said before anything is written.
     drawings = itertools.chain(list(itertools.islice(drawings, 1)), drawings)
-    with open_output(options.output) as handle:
-        if chosen_format == "svg":
-            handle.write(svg_document([drawing for _, drawing in drawings]))
-        else:
-            handle.writelines(html_document(name_of(options.file), drawings))
+    save_drawings(options.output, chosen_format, name_of(options.file), drawings, about=_about(options))
 
 
-def _format_of(output: str) -> str:
-    """Tell the format by the name of the output."""
-    name = output.removesuffix(".gz")
-    if name.endswith(".svg"):
-        return "svg"
-    if output == "-" or name.endswith((".html", ".htm")):
-        return "html"
-    raise UsageError(f"{output}: found no format in the name, expected .html or .svg; or give --format")
+def _about(options: argparse.Namespace) -> str:
+    """Say of a page what it compares."""
+    if options.versus is None:
+        return ""
+    return f"above the words: {options.file}; below, where it differs: {options.versus}"
 
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
     from qsproj.corpus.formats import read_sentences
-    from qsproj.corpus.pairing import AlignedFiles
+    from qsproj.corpus.pairing import AlignedFiles, pair_files
     from qsproj.viz.trees import draw_pair, draw_tree
 
-    wanted = None if options.sentence is None else set(options.sentence)
-    if options.target is None:
-        for number, sentence in enumerate(read_sentences(options.file), start=1):
-            name = sentence.sent_id or str(number)
-            if wanted is None or name in wanted:
-                yield name, draw_tree(sentence)
-        return
-    pairs = AlignedFiles(
-        options.file, options.target, options.alignment, options.alignment_format, options.pair
+    width = options.width or None
+    items: Iterable[tuple[Sentence, Callable[[], Drawing]]]
+    if options.versus is not None:
+        items = (
+            (sentence, partial(_versus, sentence, other, width, options.versus))
+            for sentence, other in pair_files(options.file, options.versus, pairing=options.pair)
+        )
+    elif options.target is not None:
+        aligned = AlignedFiles(
+            options.file, options.target, options.alignment, options.alignment_format, options.pair
+        )
+        items = ((pair.source, partial(draw_pair, pair)) for pair in aligned)
+    else:
+        items = ((one, partial(draw_tree, one, width=width)) for one in read_sentences(options.file))
+    for number, (sentence, draw) in enumerate(items, start=1):
+        name = sentence.sent_id or str(number)
+        if _is_wanted(sentence, name, options):
+            yield name, draw()
+
+
+def _is_wanted(sentence: Sentence, name: str, options: argparse.Namespace) -> bool:
+    """Tell whether a sentence was asked for: by its name, and by an arc of its tree."""
+    from qsproj.viz.arcs import tree_arcs
+
+    if options.sentence is not None and name not in options.sentence:
+        return False
+    if options.relation is None and options.below is None:
+        return True
+    wanted = options.relation
+    return any(
+        (wanted is None or arc.relation == wanted or arc.relation.startswith(f"{wanted}:"))
+        and (options.below is None or (arc.confidence is not None and arc.confidence < options.below))
+        for arc in tree_arcs(sentence)
     )
-    for number, pair in enumerate(pairs, start=1):
-        name = pair.source.sent_id or str(number)
-        if wanted is None or name in wanted:
-            yield name, draw_pair(pair)
+
+
+def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
+    """Draw two trees of the same words; ``path`` is the file of the other."""
+    from qsproj.viz.trees import draw_versus
+
+    try:
+        return draw_versus(sentence, other, width=width)
+    except SentenceError as error:
+        of = f" of {other.sent_id}" if other.sent_id else ""
+        raise DataError(
+            path, None, found=f"{error.found}{of}", expected=error.expected, remedy=error.remedy
+        ) from error
 
 
 def _chosen(

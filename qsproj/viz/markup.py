@@ -1,35 +1,38 @@
-"""Drawings as SVG, alone or in a page of HTML; text measured and escaped."""
+"""Drawings as SVG, alone or one below the other with a legend; text measured and escaped."""
 
 from __future__ import annotations
 
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from html import escape as escape_markup
-
-from qsproj.corpus.files import open_output
-from qsproj.errors import UsageError
 
 STYLE = """\
 svg { background: #fff; font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
 .form { font-size: 15px; fill: #111; }
 .tag { font-size: 10px; fill: #767676; }
 .label { font-size: 11px; fill: #1a4f8b; }
-.behind { fill: #fff; }
+.label { paint-order: stroke; stroke: #fff; stroke-width: 5px; stroke-linejoin: round; }
+.unsure { font-size: 10px; fill: #8a4b00; }
 .arc path { fill: none; stroke: #5b7fa8; stroke-width: 1.4; }
-.arc polygon { fill: #5b7fa8; }
+.arc .tip { fill: #5b7fa8; stroke: none; }
+.differs path { stroke: #b3261e; stroke-width: 2.2; }
+.differs .tip { fill: #b3261e; }
+.differs .label { fill: #b3261e; font-weight: 600; }
+.other path { stroke: #1b7340; stroke-width: 2.2; stroke-dasharray: 6 3; }
+.other .tip { fill: #1b7340; }
+.other .label { fill: #1b7340; font-weight: 600; }
 .link { stroke: #c8703a; stroke-width: 1.4; }
 .possible { stroke-dasharray: 4 3; }
 text { text-anchor: middle; }
+.note { font-size: 11px; fill: #555; text-anchor: start; }
 """
-_PAGE_STYLE = """\
-body { background: #fff; color: #111; margin: 2em; }
-body { font-family: "Helvetica Neue", Arial, "Noto Sans", sans-serif; }
-h2 { font-size: 1em; font-weight: 600; }
-figure { margin: 0 0 2.5em; overflow-x: auto; }
-"""
+
+# Sizes of the text, as the style sheet has them.
+FORM_SIZE, TAG_SIZE, LABEL_SIZE, NOTE_SIZE = 15.0, 10.0, 11.0, 11.0
 
 # The class of what holds a drawing where other things are shown, too.
 _SCOPE = "qsproj-drawing"
@@ -38,6 +41,17 @@ _SCOPE = "qsproj-drawing"
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = frozenset("iIjltfr.,:;!|'()[]- ")
 _GAP_BETWEEN = 30.0
+_LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
+
+
+class Mark(Enum):
+    """A way to draw that a legend explains."""
+
+    PROBABILITY = "probability"
+    VERSUS = "versus"
+    LINK = "link"
+    POSSIBLE = "possible link"
+    LINK_PROBABILITY = "probability of a link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +66,15 @@ class Drawing:
         Extent in pixels; the origin is the top left corner.
     markup : str
         SVG elements.
+    marks : frozenset of Mark
+        What a legend has to explain.
     """
 
     title: str
     width: float
     height: float
     markup: str = field(repr=False)
+    marks: frozenset[Mark] = frozenset()
 
     @property
     def svg(self) -> str:
@@ -65,27 +82,44 @@ class Drawing:
         return svg_document([self])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing: an SVG image or an HTML page, by the ending of the name (.svg, .html).
+        """Write the drawing in the format that the name says: .svg, .png, .pdf or .html.
 
         Raises
         ------
         UsageError
-            When the ending is another, or the file cannot be written.
+            When the name ends otherwise, the file cannot be written, or .png and .pdf cannot be made here.
         """
-        name = os.fspath(path)
-        if not name.endswith((".svg", ".html")):
-            raise UsageError(f"{name}: found no format in the name, expected .svg or .html")
-        with open_output(name) as handle:
-            handle.writelines(
-                [self.svg] if name.endswith(".svg") else html_document(self.title, [(self.title, self)])
-            )
+        # What saves draws upon this module.
+        from qsproj.viz.saving import format_of, save_drawings
+
+        save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
     def _repr_html_(self) -> str:
         """Show the drawing in a notebook, whose other cells its style leaves alone."""
         style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
         return (
-            f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n{_element(self)}</div>'
+            f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n'
+            f"{svg_element(self)}</div>"
         )
+
+
+# What each mark looks like, and what it means.
+_LINE = '<path d="M0 0H40"/>'
+_SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
+    Mark.PROBABILITY: (
+        (
+            f'<g class="arc" opacity="0.4">{_LINE}</g>',
+            "fainter: less probable; below 90% the number stands beside the relation",
+        ),
+    ),
+    Mark.VERSUS: (
+        (f'<g class="arc differs">{_LINE}</g>', "above the words: an arc that the other tree does not have"),
+        (f'<g class="arc other">{_LINE}</g>', "below the words: what the other tree has instead"),
+    ),
+    Mark.LINK: (('<line class="link" x2="40"/>', "words linked with each other"),),
+    Mark.POSSIBLE: (('<line class="link possible" x2="40"/>', "a link that is only possible"),),
+    Mark.LINK_PROBABILITY: (('<line class="link" opacity="0.4" x2="40"/>', "fainter: a less probable link"),),
+}
 
 
 def escape(text: str) -> str:
@@ -102,43 +136,44 @@ def text_width(text: str, size: float) -> float:
 
 
 def svg_document(drawings: Sequence[Drawing]) -> str:
-    """Return one SVG file that shows the drawings one below the other."""
+    """Return one SVG file that shows the drawings one below the other, and a legend of what needs one."""
+    shown = list(drawings)
+    marks = {mark for drawing in drawings for mark in drawing.marks}
+    if marks:
+        shown.append(legend(marks))
     pieces, top = list[str](), 0.0
-    for drawing in drawings:
+    for drawing in shown:
         pieces.append(f'<g transform="translate(0 {top:.1f})">{drawing.markup}</g>')
         top += drawing.height + _GAP_BETWEEN
     whole = Drawing(
         title="; ".join(drawing.title for drawing in drawings),
-        width=max((drawing.width for drawing in drawings), default=0.0),
+        width=max((drawing.width for drawing in shown), default=0.0),
         height=max(top - _GAP_BETWEEN, 0.0),
         markup=f"<style>{STYLE}</style>\n" + "\n".join(pieces),
     )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_element(whole)}\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg_element(whole)}\n'
 
 
-def html_document(title: str, drawings: Iterable[tuple[str, Drawing]]) -> Iterator[str]:
-    """Yield, piece by piece, an HTML page that needs no other file.
-
-    Parameters
-    ----------
-    title : str
-        That of the page.
-    drawings : iterable of (str, Drawing)
-        Heading and drawing, consumed one at a time.
-    """
-    yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
-    yield f"<style>\n{_PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n"
-    for heading, drawing in drawings:
-        yield f"<h2>{escape(heading)}</h2>\n{figure(drawing)}"
-    yield "</body>\n</html>\n"
+def legend(marks: Collection[Mark]) -> Drawing:
+    """Draw what marks mean, one below the other."""
+    rows = [row for mark in Mark if mark in marks for row in _SAMPLES[mark]]
+    pieces = [
+        f'<g transform="translate({_LEGEND_MARGIN} {_LEGEND_ROW * number + 12})">{sample}'
+        f'<text class="note" x="{_LEGEND_TEXT}" y="4">{escape(text)}</text></g>\n'
+        for number, (sample, text) in enumerate(rows)
+    ]
+    widest = max((text_width(text, NOTE_SIZE) for _, text in rows), default=0.0)
+    width = 2 * _LEGEND_MARGIN + _LEGEND_TEXT + widest
+    return Drawing("Legend", width, _LEGEND_ROW * len(rows) + 6.0, "".join(pieces))
 
 
 def figure(drawing: Drawing) -> str:
     """Return a drawing as a figure of an HTML page."""
-    return f"<figure>\n{_element(drawing)}\n</figure>\n"
+    return f"<figure>\n{svg_element(drawing)}\n</figure>\n"
 
 
-def _element(drawing: Drawing) -> str:
+def svg_element(drawing: Drawing) -> str:
+    """Return a drawing as an element of a page or a file that has its style."""
     width, height = f"{drawing.width:.1f}", f"{drawing.height:.1f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '

@@ -1,109 +1,101 @@
-"""Trees drawn as arcs over words, and sentence pairs as two trees with the word links between them.
+"""Trees drawn as arcs over words: one, two of the same words, and two aligned ones with links between them.
 
-How sure a parser is of an arc (``ArcProb`` in MISC) and an aligner of a link is shown as opacity.
+How sure a parser is of an arc (``ArcProb`` in MISC) and an aligner of a link is shown as opacity; where it is
+not sure, the label has the number.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
+from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
-from qsproj.viz.markup import Drawing, escape, text_width
+from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
+from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place
+from qsproj.viz.markup import Drawing, Mark, escape
 
-_FORM_SIZE, _TAG_SIZE, _LABEL_SIZE = 15.0, 10.0, 11.0
-_MARGIN = 12.0
-_WORD_GAP = 18.0
-_LABEL_ROOM = 12.0
+# As wide as most screens; longer sentences go on in a further line.
+LINE_WIDTH = 1200.0
 _LEVEL_HEIGHT = 24.0
 _TEXT_HEIGHT = 34.0
 _LINK_HEIGHT = 70.0
-_CORNER = 8.0
-_ATTACHMENT_STEP = 7.0
-# Fainter, what most needs to be looked at could not be read.
+_CORNER = 8
+_TIP = 6.0
+# Fainter, what most needs to be looked at could not be seen.
 _FAINTEST = 0.3
+# A label stands on an arc so often that one is in view.
+_LABELS_EVERY = 700.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Arc:
-    """An arc as drawn: its ends 0..n, its level (1 is nearest to the words), and how sure it is (or None)."""
-
-    head: int
-    dependent: int
-    label: str
-    level: int
-    confidence: float | None
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return min(self.head, self.dependent), max(self.head, self.dependent)
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A sentence with its arcs and the centre of each word in pixels; ``centres[0]`` stands for the root."""
-
-    sentence: Sentence
-    arcs: tuple[_Arc, ...]
-    centres: tuple[float, ...]
-
-    @property
-    def width(self) -> float:
-        return self.centres[-1] + _word_width(self.sentence, len(self.sentence)) / 2 + _MARGIN
-
-    @property
-    def arcs_height(self) -> float:
-        levels = max((arc.level for arc in self.arcs), default=0)
-        return levels * _LEVEL_HEIGHT + _MARGIN
-
-
-def draw_tree(sentence: Sentence) -> Drawing:
+def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a sentence with its tree above it: forms, UPOS, arcs with their relations.
 
-    A word without a head gets no arc. Arcs are as opaque as they are probable where MISC has ``ArcProb``.
+    A word without a head gets no arc. Arcs are as opaque as they are probable where MISC has ``ArcProb``. A
+    sentence of a script that is read from right to left is drawn so.
+
+    Parameters
+    ----------
+    sentence : Sentence
+    width : float or None
+        Where lines of words are broken, in pixels; None: nowhere. Arcs go on from line to line.
 
     Raises
     ------
     UsageError
         When a value of ``ArcProb`` is no probability.
     """
-    placed = _place(sentence)
-    words_top = placed.arcs_height
-    markup = _arcs(placed, words_top, upward=True) + _words(placed, words_top)
-    return Drawing(_title(sentence), placed.width, words_top + _TEXT_HEIGHT + _MARGIN, markup)
+    arcs = tree_arcs(sentence)
+    return _drawn(place(sentence, above=arcs, width=width), _marks(arcs))
+
+
+def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
+    """Draw a tree above its words and, below them, the arcs that another tree of these words has instead.
+
+    Parameters
+    ----------
+    sentence, other : Sentence
+        Of the same words, one parsed and one by hand, for instance. An arc of one that the other has not, or
+        has with another relation, stands out.
+    width : float or None
+        As in :func:`draw_tree`.
+
+    Raises
+    ------
+    SentenceError
+        When the words differ.
+    UsageError
+        As :func:`draw_tree`.
+    """
+    arcs, others = compared_arcs(sentence, other)
+    marks = _marks((*arcs, *others)) | {Mark.VERSUS}
+    return _drawn(place(sentence, above=arcs, below=others, width=width), marks)
 
 
 def draw_pair(pair: SentencePair) -> Drawing:
     """Draw two aligned sentences: the source with its tree above, the target below with its tree under it.
 
     Links that annotators only called possible are dashed; weighted links are as opaque as they are probable.
+    Sentences are not broken into lines; labels of long arcs stand on them again and again.
 
     Raises
     ------
     UsageError
         As :func:`draw_tree`.
     """
-    source, target = _place(pair.source), _place(pair.target)
-    source_top = source.arcs_height
-    target_top = source_top + _TEXT_HEIGHT + _LINK_HEIGHT
-    target_bottom = target_top + _TEXT_HEIGHT
-    markup = "".join(
-        (
-            _links(pair, source, target, source_top + _TEXT_HEIGHT, target_top),
-            _arcs(source, source_top, upward=True),
-            _words(source, source_top),
-            _arcs(target, target_bottom, upward=False),
-            _words(target, target_top),
-        )
-    )
+    arcs, translated = translated_arcs(pair)
+    source, target = place(pair.source, above=arcs), place(pair.target, above=(), below=translated)
+    width = max(source.width, target.width)
+    upper = _Canvas(source, width, 0.0, "source")
+    lower = _Canvas(target, width, upper.bottom + _LINK_HEIGHT - 2 * MARGIN, "target")
+    links = pair.alignment
+    marks = {Mark.LINK} | _marks((*arcs, *translated))
+    if not links.sure.all():
+        marks |= {Mark.POSSIBLE}
+    if links.weights is not None:
+        marks |= {Mark.LINK_PROBABILITY}
+    markup = _links(pair, upper, lower) + upper.markup + lower.markup
     return Drawing(
-        f"{_title(pair.source)} / {_title(pair.target)}",
-        max(source.width, target.width),
-        target_bottom + target.arcs_height,
-        markup,
+        f"{_title(pair.source)} / {_title(pair.target)}", width, lower.bottom, markup, frozenset(marks)
     )
 
 
@@ -111,185 +103,139 @@ def _title(sentence: Sentence) -> str:
     return " ".join(sentence.forms)
 
 
-def _place(sentence: Sentence) -> _Placed:
-    """Set the words from left to right, so that neither neighbours nor the labels of arcs collide."""
-    arcs = _levelled_arcs(sentence)
-    touching = Counter(word for arc in arcs for word in arc.span)
-    needed: dict[int, list[tuple[int, float]]] = {}
-    for arc in arcs:
-        left, right = arc.span
-        if left != ROOT:
-            spread = sum(
-                _attachment_step(sentence, word, touching[word]) * touching[word] for word in arc.span
-            )
-            room = text_width(arc.label, _LABEL_SIZE) + _LABEL_ROOM + spread / 2
-            needed.setdefault(right, []).append((left, room))
-    centres = [0.0]
-    right_edge = _MARGIN - _WORD_GAP
-    for word in range(1, len(sentence) + 1):
-        half = _word_width(sentence, word) / 2
-        by_labels = (centres[left] + room for left, room in needed.get(word, ()))
-        centres.append(max((right_edge + _WORD_GAP + half, *by_labels)))
-        right_edge = centres[-1] + half
-    return _Placed(sentence, arcs, tuple(centres))
+def _marks(arcs: Sequence[Arc]) -> frozenset[Mark]:
+    return frozenset({Mark.PROBABILITY} if any(arc.confidence is not None for arc in arcs) else ())
 
 
-def _word_width(sentence: Sentence, word: int) -> float:
-    form, tag = sentence.forms[word - 1], sentence.upos[word - 1]
-    return max(text_width(form, _FORM_SIZE), text_width(tag, _TAG_SIZE))
+def _drawn(placed: Placed, marks: frozenset[Mark]) -> Drawing:
+    canvas = _Canvas(placed, placed.width, 0.0, "words")
+    return Drawing(_title(placed.sentence), placed.width, canvas.bottom, canvas.markup, marks)
 
 
-def _attachment_step(sentence: Sentence, word: int, arcs: int) -> float:
-    """Return the distance at which the arcs of a word touch it: as many as there are must fit."""
-    return min(_ATTACHMENT_STEP, _word_width(sentence, word) / arcs)
+class _Canvas:
+    """A sentence drawn, from ``top`` on, in a picture of some width.
 
-
-def _levelled_arcs(sentence: Sentence) -> tuple[_Arc, ...]:
-    """Return the arcs, each a level above all arcs that it spans, and the root's above them all."""
-    heads = sentence.heads.tolist()
-    spans = {
-        word: (min(head, word), max(head, word))
-        for word, head in enumerate(heads)
-        if head not in (NO_HEAD, ROOT)
-    }
-    levels: dict[int, int] = {}
-    for word, (left, right) in sorted(spans.items(), key=lambda item: item[1][1] - item[1][0]):
-        inside = (levels[other] for other in levels if left <= spans[other][0] and spans[other][1] <= right)
-        levels[word] = 1 + max(inside, default=0)
-    root_level = 1 + max(levels.values(), default=0)
-    confidences = _confidences(sentence)
-    return tuple(
-        _Arc(head, word, sentence.deprels[word - 1], levels.get(word, root_level), confidences[word - 1])
-        for word, head in enumerate(heads)
-        if head != NO_HEAD
-    )
-
-
-def _confidences(sentence: Sentence) -> list[float | None]:
-    values = misc_values(sentence, ARC_PROBABILITY)
-    return [None if value is None else _probability(sentence, value) for value in values]
-
-
-def _probability(sentence: Sentence, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise UsageError(
-            f"sentence {sentence.sent_id or _title(sentence)[:40]!r}: found {ARC_PROBABILITY}={text}, "
-            "expected a probability; parse it again with --confidence, or remove it"
-        )
-    return value
-
-
-def _attachments(placed: _Placed) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return for each arc (head, dependent) where it touches its head and its dependent, in pixels.
-
-    The arcs of a word are spread over it in the order that keeps nested arcs apart: those to the left from
-    short to long, the root's, those to the right from long to short.
+    Attributes
+    ----------
+    markup : str
+    bottom : float
+    tops : list of float
+        Where the words of each line start.
     """
-    at_word: dict[int, list[tuple[float, _Arc]]] = {}
-    for arc in placed.arcs:
-        length = arc.span[1] - arc.span[0]
-        for word, other in ((arc.head, arc.dependent), (arc.dependent, arc.head)):
-            if word != ROOT:
-                order = 0.0 if other == ROOT else (-1.0 if other < word else 1.0) / length
-                at_word.setdefault(word, []).append((order, arc))
-    places: dict[tuple[int, int, int], float] = {}
-    for word, arcs in at_word.items():
-        step = _attachment_step(placed.sentence, word, len(arcs))
-        first = placed.centres[word] - step * (len(arcs) - 1) / 2
-        for rank, (_, arc) in enumerate(sorted(arcs, key=lambda entry: entry[0])):
-            places[arc.head, arc.dependent, word] = first + rank * step
-    return {
-        (arc.head, arc.dependent): (
-            places.get((arc.head, arc.dependent, arc.head), 0.0),
-            places[arc.head, arc.dependent, arc.dependent],
+
+    def __init__(self, placed: Placed, width: float, top: float, role: str) -> None:
+        self.placed, self.tops = placed, list[float]()
+        self._across: Callable[[float], float] = (lambda x: width - x) if placed.right_to_left else float
+        pieces = [f'<g class="tree {role}">\n']
+        for row in placed.rows:
+            words_top = top + _height(row.above)
+            self.tops.append(words_top)
+            words_bottom = words_top + _TEXT_HEIGHT
+            pieces += [self._arc(segment, words_top, -1.0) for segment in row.above]
+            pieces += [self._arc(segment, words_bottom, 1.0) for segment in row.below]
+            pieces.append(self._words(row, words_top))
+            top = words_bottom + _height(row.below)
+        self.bottom = top
+        self.markup = "".join([*pieces, "</g>\n"])
+
+    def centre(self, word: int) -> float:
+        """Return where a word of a sentence of one line stands."""
+        return self._across(self.placed.rows[0].centres[word - 1])
+
+    def _words(self, row: Row, top: float) -> str:
+        sentence, pieces = self.placed.sentence, list[str]()
+        direction = ' direction="rtl"' if self.placed.right_to_left else ""
+        for word, centre in zip(row.words, row.centres, strict=True):
+            x = _number(self._across(centre))
+            form, tag = escape(sentence.forms[word - 1]), escape(sentence.upos[word - 1])
+            pieces.append(
+                f'<text class="form"{direction} data-word="{word}" x="{x}" y="{_number(top + 16)}">'
+                f"{form}</text>"
+                f'<text class="tag" x="{x}" y="{_number(top + 29)}">{tag}</text>\n'
+            )
+        return "".join(pieces)
+
+    def _arc(self, segment: Segment, edge: float, away: float) -> str:
+        """Draw an arc whose ends touch the words at the height ``edge``."""
+        arc = segment.arc
+        tail, tip = self._across(segment.tail), self._across(segment.tip)
+        height = edge + away * segment.level * _LEVEL_HEIGHT
+        shown = _opacity(arc.confidence)
+        lines = [f'<path{shown} d="{_line(segment, tail, tip, edge, height, base=edge + away * _TIP)}"/>']
+        if segment.at_dependent:
+            end = f"M{_number(tip)} {_number(edge)}l-3 {_number(away * _TIP)}h6z"
+            lines.append(f'<path class="tip"{shown} d="{end}"/>')
+        kind = f"arc {arc.mark}" if arc.mark else "arc"
+        ends = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
+        partner = "" if arc.partner is None else f' data-partner="{arc.partner}"'
+        probability = "" if arc.confidence is None else f' data-probability="{arc.confidence:g}"'
+        return (
+            f'<g class="{kind}" {ends}{probability}{partner}>'
+            f"<title>{escape(title_of(arc, self.placed.sentence))}</title>"
+            f"{''.join(lines)}{_labels(arc, tail, tip, height)}</g>\n"
         )
-        for arc in placed.arcs
-    }
 
 
-def _arcs(placed: _Placed, words_edge: float, *, upward: bool) -> str:
-    """Draw all arcs; ``words_edge`` is where they meet the words: their top, or their bottom."""
-    away = -1.0 if upward else 1.0
-    touches = _attachments(placed)
-    pieces = []
-    for arc in sorted(placed.arcs, key=lambda arc: -arc.level):
-        tail, tip = touches[arc.head, arc.dependent]
-        height = words_edge + away * arc.level * _LEVEL_HEIGHT
-        line = f"M{tip:.1f} {height:.1f}V{words_edge:.1f}"
-        label_at = tip
-        if arc.head != ROOT:
-            corner = min(_CORNER, abs(tip - tail) / 2)
-            line = _elbows(tail, tip, words_edge, height, corner=corner)
-            label_at = (tail + tip) / 2
-        arrow = words_edge + away * 6.0
-        pieces.append(
-            f'<g class="arc"{_opacity(arc.confidence)} '
-            f'data-head="{arc.head}" data-dependent="{arc.dependent}">'
-            f"<title>{escape(_arc_title(placed.sentence, arc))}</title>"
-            f'<path d="{line}"/>'
-            f'<polygon points="{tip:.1f},{words_edge:.1f} '
-            f'{tip - 3:.1f},{arrow:.1f} {tip + 3:.1f},{arrow:.1f}"/>'
-            f"{_label(arc.label, label_at, height)}</g>\n"
-        )
-    return "".join(pieces)
+def _height(segments: Sequence[Segment]) -> float:
+    return max((segment.level for segment in segments), default=0) * _LEVEL_HEIGHT + MARGIN
 
 
-def _elbows(tail: float, tip: float, edge: float, height: float, *, corner: float) -> str:
-    """Return the path from a head away from the words, along, and back to the dependent."""
-    sideways = corner if tip > tail else -corner
-    back = corner if edge > height else -corner
-    return (
-        f"M{tail:.1f} {edge:.1f}V{height + back:.1f}"
-        f"Q{tail:.1f} {height:.1f} {tail + sideways:.1f} {height:.1f}"
-        f"H{tip - sideways:.1f}Q{tip:.1f} {height:.1f} {tip:.1f} {height + back:.1f}V{edge:.1f}"
+def _line(segment: Segment, tail: float, tip: float, edge: float, height: float, *, base: float) -> str:
+    """Return the path from a head away from the words, along, and back to the tip at the dependent.
+
+    What lies in other lines is left out: the path starts or ends at the edge of this one.
+    """
+    if segment.arc.head == ROOT:
+        return f"M{_number(tip)} {_number(height)}V{_number(base)}"
+    start, end = round(tail), round(tip)
+    corner = min(_CORNER, abs(end - start) // 2)
+    x = corner if end > start else -corner
+    y = corner if height > edge else -corner
+    # Relative, so that most of it is the same in all arcs, and packs well.
+    if segment.at_head:
+        out = f"M{start} {_number(edge)}v{_number(height - edge - y)}q0 {y} {x} {y}"
+        start += x
+    else:
+        out = f"M{start} {_number(height)}"
+    if not segment.at_dependent:
+        return f"{out}h{end - start}"
+    return f"{out}h{end - start - x}q{x} 0 {x} {-y}v{_number(base - height + y)}"
+
+
+def _labels(arc: Arc, tail: float, tip: float, height: float) -> str:
+    """Draw the relation on the line: once, or so often that it is seen from everywhere on it."""
+    copies = 1 + int(abs(tip - tail) // _LABELS_EVERY)
+    number = f'<tspan class="unsure" dx="3">{arc.number}</tspan>' if arc.number else ""
+    centres = (tail + (tip - tail) * (copy + 0.5) / copies for copy in range(copies))
+    return "".join(
+        f'<text class="label" x="{_number(centre)}" y="{_number(height + 3.5)}">{escape(arc.relation)}'
+        f"{number}</text>"
+        for centre in centres
     )
 
 
-def _label(text: str, centre: float, middle: float) -> str:
-    """Draw a relation on its line, which it covers."""
-    width = text_width(text, _LABEL_SIZE) + 4
-    return (
-        f'<rect class="behind" x="{centre - width / 2:.1f}" y="{middle - 7:.1f}" '
-        f'width="{width:.1f}" height="14"/>'
-        f'<text class="label" x="{centre:.1f}" y="{middle + 3.5:.1f}">{escape(text)}</text>'
-    )
-
-
-def _arc_title(sentence: Sentence, arc: _Arc) -> str:
-    head = "root" if arc.head == ROOT else sentence.forms[arc.head - 1]
-    sure = "" if arc.confidence is None else f", probability {arc.confidence:g}"
-    return f"{head} \N{RIGHTWARDS ARROW} {sentence.forms[arc.dependent - 1]}: {arc.label}{sure}"
-
-
-def _words(placed: _Placed, top: float) -> str:
-    pieces = []
-    for form, tag, centre in zip(
-        placed.sentence.forms, placed.sentence.upos, placed.centres[1:], strict=True
-    ):
-        pieces.append(
-            f'<text class="form" x="{centre:.1f}" y="{top + 16:.1f}">{escape(form)}</text>'
-            f'<text class="tag" x="{centre:.1f}" y="{top + 29:.1f}">{escape(tag)}</text>\n'
-        )
-    return "".join(pieces)
-
-
-def _links(pair: SentencePair, source: _Placed, target: _Placed, top: float, bottom: float) -> str:
+def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
     """Draw the word links between the lower edge of the source and the upper edge of the target."""
     links = pair.alignment
     weights = [None] * len(links.links) if links.weights is None else links.weights.tolist()
+    top, bottom = source.tops[0] + _TEXT_HEIGHT, target.tops[0]
     pieces = []
     for (word, other), sure, weight in zip(links.links.tolist(), links.sure.tolist(), weights, strict=True):
+        chance = "" if weight is None else f", probability {weight:g}"
+        title = f"{pair.source.forms[word - 1]} \N{EN DASH} {pair.target.forms[other - 1]}{chance}"
         pieces.append(
             f'<line class="{"link" if sure else "link possible"}"{_opacity(weight)} data-source="{word}" '
-            f'data-target="{other}" x1="{source.centres[word]:.1f}" y1="{top:.1f}" '
-            f'x2="{target.centres[other]:.1f}" y2="{bottom:.1f}"/>\n'
+            f'data-target="{other}" x1="{_number(source.centre(word))}" y1="{_number(top)}" '
+            f'x2="{_number(target.centre(other))}" y2="{_number(bottom)}">'
+            f"<title>{escape(title)}</title></line>\n"
         )
     return "".join(pieces)
 
 
 def _opacity(probability: float | None) -> str:
     return "" if probability is None else f' opacity="{max(probability, _FAINTEST):.2f}"'
+
+
+def _number(value: float) -> str:
+    """Write a coordinate; whole pixels are fine enough, and take a third less room in packed pages."""
+    return f"{value:.0f}"

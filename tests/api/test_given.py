@@ -99,7 +99,11 @@ REFUSED = {
     "nothing to write": (lambda: qsproj.write_conllu(None, "-"), "found None as sentences"),
     "a string to draw": (lambda: qsproj.draw("Dogs bark"), "expected a Sentence or a SentencePair"),
     "sentences to draw": (lambda: qsproj.draw([ONE]), "expected a Sentence or a SentencePair"),
-    "a picture of another kind": (lambda: qsproj.draw(ONE).save("tree.png"), "expected .svg or .html"),
+    "a picture of another kind": (lambda: qsproj.draw(ONE).save("tree.jpg"), "expected .html, .svg"),
+    "a tree against one of other words": (
+        lambda: qsproj.draw(ONE, versus=qsproj.Sentence.from_words(["b"])),
+        "of the same words",
+    ),
     "one sentence to write": (lambda: qsproj.write_conllu(ONE, "-"), "put it in a list"),
     "arguments that changed places": (
         lambda: qsproj.write_conllu("out.conllu", [ONE]),

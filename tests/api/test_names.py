@@ -26,7 +26,7 @@ SIGNATURES = {
     "adapt": "(source, target, *, seed=1)",
     "train_biparser": "(source, target, alignments, *, source_model, order=1, seed=1)",
     "evaluate": "(gold, system)",
-    "draw": "(sentence_or_pair)",
+    "draw": "(sentence_or_pair, *, versus=None)",
 }
 DOCUMENTED = [name for name in qsproj.__all__ if not name.startswith("__")]
 

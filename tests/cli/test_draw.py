@@ -1,5 +1,6 @@
 """Drawing from the command line: formats, choice of sentences, bad input."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -31,8 +32,7 @@ def test_the_standard_input_is_drawn_where_no_file_is_named(run_cli):
 def test_a_page_on_the_standard_output(run_cli):
     outcome = run_cli("draw", ENGLISH, "--sentence", "sample-002", "--sentence", "sample-001")
     assert outcome.code == 0
-    page = ElementTree.fromstring(outcome.out.partition("\n")[2])
-    assert [heading.text for heading in page.iter("h2")] == ["sample-001", "sample-002"]
+    assert re.findall("<h2[^>]*>(.*?)</h2>", outcome.out) == ["sample-001", "sample-002"]
 
 
 def test_pairs_are_drawn_with_their_links(run_cli):
@@ -74,7 +74,15 @@ def test_sentences_without_an_id_go_by_number(run_cli):
     ("arguments", "message"),
     [
         ((ENGLISH, "--sentence", "none"), f"{ENGLISH}: found no sentence 'none'; check its sent_id"),
-        ((ENGLISH, "--format", "png"), "unknown format 'png'; known: html, svg"),
+        ((ENGLISH, "--format", "jpg"), "unknown format 'jpg'; known: html, svg, png, pdf"),
+        (
+            (ENGLISH, "--versus", GERMAN, "--target", GERMAN, "--alignment", LINKS),
+            "--versus compares trees of one language; leave out --target and --alignment",
+        ),
+        (
+            (ENGLISH, "--versus", GERMAN),
+            f"{GERMAN}: found 'Der' as word 1 of sample-001, expected 'The'; compare trees of the same words",
+        ),
         ((ENGLISH, "--target", GERMAN), "--target and --alignment go together: give both, or neither"),
         (("no-such-file",), "no-such-file: cannot be read: No such file or directory"),
     ],
@@ -84,3 +92,28 @@ def test_bad_input_is_one_line_and_writes_nothing(run_cli, tmp_path, arguments, 
     outcome = run_cli("draw", *arguments, "-o", out)
     assert (outcome.code, outcome.err) == (2, f"qsproj draw: {message}\n")
     assert not out.exists()
+
+
+def test_sentences_are_chosen_by_their_arcs(run_cli):
+    row = "1\t{}\t_\tX\t_\t_\t0\troot\t_\tArcProb={}\n2\tx\t_\tX\t_\t_\t1\t{}\t_\tArcProb=0.9\n\n"
+    text = row.format("a", 0.4, "nsubj:pass") + row.format("b", 0.9, "nsubjx") + row.format("c", 0.3, "obj")
+
+    def drawn(*arguments):
+        outcome = run_cli("draw", "-", "--format", "svg", *arguments, stdin=text)
+        assert outcome.code == 0
+        return forms(ElementTree.fromstring(outcome.out.encode()))[::2]
+
+    assert drawn("--relation", "nsubj") == ["a"]
+    assert drawn("--below", "0.5") == ["a", "c"]
+    assert drawn("--below", "0.95", "--relation", "obj") == ["c"]
+
+
+def test_two_parses_are_compared(run_cli, tmp_path):
+    other = tmp_path / "other.conllu"
+    changed = Path(ENGLISH).read_text(encoding="utf-8").replace("\tdet\t", "\tdetx\t", 1)
+    other.write_text(changed, encoding="utf-8")
+    outcome = run_cli("draw", ENGLISH, "--versus", other, "--sentence", "sample-001", "--format", "svg")
+    kinds = re.findall('<g class="arc (differs|other)" data-head="[0-9]+" data-dependent="1">', outcome.out)
+    assert kinds == ["differs", "other"]
+    page = run_cli("draw", ENGLISH, "--versus", other).out
+    assert f"below, where it differs: {other}" in page

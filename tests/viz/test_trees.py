@@ -7,9 +7,9 @@ import pytest
 
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.errors import UsageError
-from qsproj.viz.markup import html_document, svg_document, text_width
-from qsproj.viz.trees import draw_pair, draw_tree
+from qsproj.errors import SentenceError, UsageError
+from qsproj.viz.markup import svg_document, text_width
+from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 from tests.sentences import make_sentence
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,7 +26,7 @@ def arcs(root):
     return {
         (int(group.get("data-head")), int(group.get("data-dependent"))): group
         for group in root.iter(f"{SVG}g")
-        if group.get("class") == "arc"
+        if group.get("class") == "arc" and group.get("data-head")
     }
 
 
@@ -53,13 +53,14 @@ def test_arrows_point_at_dependents():
     root = picture(draw_tree(SLEEPS))
     centres = [number(text, "x") for text in root.iter(f"{SVG}text") if text.get("class") == "form"]
     for (_, dependent), group in arcs(root).items():
-        tip = float(group.find(f"{SVG}polygon").get("points").split(",")[0])
-        assert min(range(4), key=lambda word: abs(centres[word] - tip)) == dependent - 1
+        (tip,) = [path.get("d") for path in group.iter(f"{SVG}path") if path.get("class") == "tip"]
+        across = float(tip.removeprefix("M").split()[0])
+        assert min(range(4), key=lambda word: abs(centres[word] - across)) == dependent - 1
 
 
 def label_middle(group):
     """Return how high an arc runs: smaller is farther up."""
-    return number(group.find(f"{SVG}rect"), "y")
+    return number(group.find(f"{SVG}text"), "y")
 
 
 def test_an_arc_runs_above_what_it_spans_and_the_root_above_all():
@@ -69,8 +70,10 @@ def test_an_arc_runs_above_what_it_spans_and_the_root_above_all():
     assert height[0, 2] < height[2, 5] < height[5, 3] < height[5, 4] == height[2, 1]
 
 
-def test_arcs_that_cross_are_both_drawn():
-    assert set(arcs(picture(draw_tree(CROSSING)))) == {(3, 1), (4, 2), (0, 3), (3, 4)}
+def test_arcs_that_cross_run_at_different_heights():
+    drawn = arcs(picture(draw_tree(CROSSING)))
+    assert set(drawn) == {(3, 1), (4, 2), (0, 3), (3, 4)}
+    assert label_middle(drawn[3, 1]) != label_middle(drawn[4, 2])
 
 
 def test_labels_have_room_between_neighbours():
@@ -105,10 +108,22 @@ def test_a_word_without_a_head_gets_no_arc():
     assert not arcs(picture(draw_tree(make_sentence("a", "X"))))
 
 
-def test_probable_arcs_are_opaque():
-    sentence = with_misc(SLEEPS, "ArcProb", ["1.0000", "0.5", None, "0"])
-    opacity = {arc: group.get("opacity") for arc, group in arcs(picture(draw_tree(sentence))).items()}
-    assert opacity == {(2, 1): "1.00", (3, 2): "0.50", (0, 3): None, (3, 4): "0.30"}
+def test_improbable_arcs_are_faint_and_their_labels_are_not():
+    root = picture(draw_tree(with_misc(SLEEPS, "ArcProb", ["1.0000", "0.5", None, "0"])))
+    opacity = {
+        arc: {path.get("opacity") for path in group.iter(f"{SVG}path")} for arc, group in arcs(root).items()
+    }
+    assert opacity == {(2, 1): {"1.00"}, (3, 2): {"0.50"}, (0, 3): {None}, (3, 4): {"0.30"}}
+    assert all(text.get("opacity") is None for text in root.iter(f"{SVG}text"))
+
+
+def test_what_is_unsure_shows_its_number():
+    root = picture(draw_tree(with_misc(SLEEPS, "ArcProb", ["0.9", "0.8999", None, "0.071"])))
+    numbers = {arc: [one.text for one in group.iter(f"{SVG}tspan")] for arc, group in arcs(root).items()}
+    assert numbers == {(2, 1): [], (3, 2): ["90%"], (0, 3): [], (3, 4): ["7%"]}
+    notes = [text for text in texts(root, "note") if "90%" in text]
+    assert len(notes) == 1
+    assert not texts(picture(draw_tree(SLEEPS)), "note")
 
 
 @pytest.mark.parametrize("value", ["high", "1.5", "-0.1", "nan"])
@@ -125,6 +140,10 @@ def test_any_text_can_be_drawn():
     assert texts(root, "tag") == ["<X>", "&", "'", "X"]
 
 
+def links_in(root):
+    return [line for line in root.iter(f"{SVG}line") if line.get("data-source")]
+
+
 def pair(weights=None):
     target = make_sentence("Hier schläft er", "ADV VERB PRON", [2, 0, 2], "advmod root nsubj")
     links = make_alignment(4, 3, [[2, 3], [3, 2], [4, 1]], [False, True, True], weights)
@@ -134,7 +153,7 @@ def pair(weights=None):
 def test_a_pair_shows_both_trees_and_the_links():
     root = picture(draw_pair(pair()))
     assert texts(root, "form") == ["The", "dog", "sleeps", "here", "Hier", "schläft", "er"]
-    links = {(line.get("data-source"), line.get("data-target")): line for line in root.iter(f"{SVG}line")}
+    links = {(line.get("data-source"), line.get("data-target")): line for line in links_in(root)}
     assert set(links) == {("2", "3"), ("3", "2"), ("4", "1")}
     assert links["2", "3"].get("class") == "link possible"
     assert links["3", "2"].get("class") == "link"
@@ -142,6 +161,8 @@ def test_a_pair_shows_both_trees_and_the_links():
     link = links["4", "1"]
     assert (link.get("x1"), link.get("x2")) == (forms["here"].get("x"), forms["Hier"].get("x"))
     assert number(forms["here"], "y") < number(link, "y1") < number(link, "y2") < number(forms["Hier"], "y")
+    assert link.find(f"{SVG}title").text == "here – Hier"
+    assert texts(root, "note") == ["words linked with each other", "a link that is only possible"]
 
 
 def test_the_arcs_of_a_pair_lie_outside_its_words():
@@ -153,7 +174,7 @@ def test_the_arcs_of_a_pair_lie_outside_its_words():
 
 
 def test_weighted_links_are_as_opaque_as_they_are_probable():
-    lines = picture(draw_pair(pair([0.45, 1.0, 0.01]))).iter(f"{SVG}line")
+    lines = links_in(picture(draw_pair(pair([0.45, 1.0, 0.01]))))
     assert [line.get("opacity") for line in lines] == ["0.45", "1.00", "0.30"]
 
 
@@ -162,16 +183,8 @@ def test_drawings_stand_one_below_the_other():
     root = picture(one, other)
     assert number(root, "width") == pytest.approx(max(one.width, other.width), abs=0.1)
     assert number(root, "height") > one.height + other.height
+    assert not texts(root, "note")
     assert texts(root, "form") == ["The", "dog", "sleeps", "here", "a", "b", "c", "d"]
-
-
-def test_a_page_is_well_formed_and_holds_headings_and_drawings():
-    page = "".join(html_document("a < b", [("one & only", draw_tree(SLEEPS)), ("two", draw_tree(CROSSING))]))
-    assert page.startswith("<!DOCTYPE html>\n")
-    root = ElementTree.fromstring(page.partition("\n")[2])
-    assert root.find("head/title").text == "a < b"
-    assert [heading.text for heading in root.iter("h2")] == ["one & only", "two"]
-    assert len(list(root.iter(f"{SVG}svg"))) == 2
 
 
 def test_the_same_sentence_gives_the_same_picture():
@@ -180,3 +193,130 @@ def test_the_same_sentence_gives_the_same_picture():
 
 def test_no_drawing_is_still_a_file():
     assert picture().get("width") == "0.0"
+
+
+def test_an_arc_of_a_pair_tells_what_goes_with_it_in_the_other_language():
+    root = picture(draw_pair(pair()))
+    trees = [group for group in root.iter(f"{SVG}g") if "tree" in group.get("class", "").split()]
+    said = [
+        {
+            arc: (group.find(f"{SVG}title").text, group.get("data-partner"))
+            for arc, group in arcs(tree).items()
+        }
+        for tree in trees
+    ]
+    assert said[0][3, 2] == ("sleeps → dog: nsubj; translated: schläft → er: nsubj", "3")
+    assert said[0][0, 3] == ("root → sleeps: root; translated: root → schläft: root", "2")
+    assert said[0][2, 1] == ("dog → The: det; its dependent has no link", None)
+    assert said[1][2, 1] == ("schläft → Hier: advmod; translated: sleeps → here: advmod", "4")
+
+
+def test_arcs_of_a_pair_may_be_turned_around_or_have_no_partner():
+    source = make_sentence("a b c", "X X X", [2, 0, 2], "p root q")
+    target = make_sentence("x y z", "X X X", [0, 1, 2], "root r s")
+    links = make_alignment(3, 3, [[1, 1], [2, 2], [3, 1]])
+    root = picture(draw_pair(SentencePair(source, target, links)))
+    said = {group.find(f"{SVG}title").text for group in arcs(root).values()}
+    assert "b → a: p; translated, turned around: x → y: r" in said
+    assert "root → b: root; its dependent is linked with: y" in said
+
+
+LONG = make_sentence(
+    " ".join(f"word{number}" for number in range(1, 41)),
+    " ".join(["X"] * 40),
+    [40, *range(1, 39), 0],
+    " ".join(["first-of-all", *["p"] * 38, "root"]),
+)
+
+
+def test_long_sentences_go_on_in_further_lines():
+    whole, broken = draw_tree(LONG, width=None), draw_tree(LONG, width=900)
+    assert broken.width < 1000 < whole.width
+    root = picture(broken)
+    assert texts(root, "form") == list(LONG.forms)
+    lines = {number(text, "y") for text in root.iter(f"{SVG}text") if text.get("class") == "form"}
+    assert len(lines) == 3
+    # One arc goes over all of the lines; it is drawn, and named, in each.
+    parts = [group for group in root.iter(f"{SVG}g") if group.get("data-dependent") == "1"]
+    assert len(parts) == 3
+    assert all(set(texts(part, "label")) == {"first-of-all"} for part in parts)
+    tips = [[path for path in part.iter(f"{SVG}path") if path.get("class") == "tip"] for part in parts]
+    assert [len(one) for one in tips] == [1, 0, 0]
+
+
+def test_labels_of_broken_arcs_stand_within_the_picture():
+    relations = " ".join(["a-long-relation:with-subtype"] * 39 + ["root"])
+    sentence = make_sentence(" ".join("abcdefghij" * 4), " ".join(["X"] * 40), [*range(2, 41), 0], relations)
+    drawing = draw_tree(sentence, width=300)
+    for label in picture(drawing).iter(f"{SVG}text"):
+        if label.get("class") == "label":
+            half = text_width(label.text, 11.0) / 2
+            assert half <= number(label, "x") <= drawing.width - half
+
+
+def test_a_label_on_a_long_arc_is_in_view_from_everywhere():
+    drawing = draw_tree(LONG, width=None)
+    labels = [
+        number(text, "x")
+        for text in picture(drawing).iter(f"{SVG}text")
+        if text.get("class") == "label" and text.text == "first-of-all"
+    ]
+    assert max(b - a for a, b in itertools.pairwise([0, *sorted(labels), drawing.width])) < 1000
+
+
+ARABIC = make_sentence("قرأ الطالب الكتاب", "VERB NOUN NOUN", [0, 1, 1], "root nsubj obj")
+
+
+def test_scripts_that_are_read_from_right_to_left_are_drawn_so():
+    drawing = draw_tree(ARABIC)
+    forms = [text for text in picture(drawing).iter(f"{SVG}text") if text.get("class") == "form"]
+    places = [number(text, "x") for text in forms]
+    assert [text.text for text in forms] == list(ARABIC.forms)
+    assert places == sorted(places, reverse=True)
+    assert all(text.get("direction") == "rtl" for text in forms)
+    assert all(0 < place < drawing.width for place in places)
+    # A name in another script does not turn a sentence around.
+    mixed = make_sentence("The word قرأ means read", "DET NOUN X VERB X")
+    assert 'direction="rtl"' not in draw_tree(mixed).markup
+
+
+def test_a_pair_has_a_direction_for_each_side():
+    links = make_alignment(4, 3, [[2, 2], [3, 1]])
+    drawing = draw_pair(SentencePair(SLEEPS, ARABIC, links))
+    root = picture(drawing)
+    forms = {text.text: number(text, "x") for text in root.iter(f"{SVG}text") if text.get("class") == "form"}
+    assert forms["The"] < forms["dog"]
+    assert forms["الطالب"] < forms["قرأ"]
+    ends = {(line.get("x1"), line.get("x2")) for line in links_in(root)}
+    assert ends == {
+        (f"{forms['dog']:.0f}", f"{forms['الطالب']:.0f}"),
+        (f"{forms['sleeps']:.0f}", f"{forms['قرأ']:.0f}"),
+    }
+
+
+def test_two_trees_of_the_same_words_show_where_they_differ():
+    other = make_sentence("The dog sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 2], "amod nsubj root advmod")
+    root = picture(draw_versus(SLEEPS, other))
+    kinds = {
+        (group.get("class"), group.get("data-head"), group.get("data-dependent"), *texts(group, "label"))
+        for group in root.iter(f"{SVG}g")
+        if "arc" in group.get("class", "").split() and group.get("data-head")
+    }
+    assert kinds == {
+        ("arc differs", "2", "1", "det"),
+        ("arc", "3", "2", "nsubj"),
+        ("arc", "0", "3", "root"),
+        ("arc differs", "3", "4", "advmod"),
+        ("arc other", "2", "1", "amod"),
+        ("arc other", "2", "4", "advmod"),
+    }
+    words = max(number(text, "y") for text in root.iter(f"{SVG}text") if text.get("class") == "tag")
+    below = [group for group in root.iter(f"{SVG}g") if group.get("class") == "arc other"]
+    assert all(label_middle(group) > words for group in below if group.get("data-head"))
+    assert len(texts(root, "note")) == 2
+
+
+def test_trees_of_other_words_are_not_compared():
+    other = make_sentence("The cat sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 3])
+    with pytest.raises(SentenceError, match="found 'cat' as word 2, expected 'dog'"):
+        draw_versus(SLEEPS, other)

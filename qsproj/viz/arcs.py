@@ -1,0 +1,176 @@
+"""The arcs of a picture: of a tree, of two trees of the same words, of a tree and its translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import SentenceError, UsageError
+
+# Below it an arc is unsure, and its label shows the number.
+SURE = 0.9
+# How arcs are marked where two trees of the same words are compared.
+DIFFERS, OTHER = "differs", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc to draw: its ends 0..n, its relation, how sure it is (or None), and what more there is to say.
+
+    Attributes
+    ----------
+    mark : str
+        A class of the style sheet: how it is drawn where arcs are of several kinds.
+    note : str
+        What its title says beside ends, relation and probability.
+    partner : int or None
+        The dependent of the arc of the other language that goes with it.
+    """
+
+    head: int
+    dependent: int
+    relation: str
+    confidence: float | None
+    mark: str = ""
+    note: str = ""
+    partner: int | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The words where it starts and ends, or ROOT and a word, the smaller first."""
+        return min(self.head, self.dependent), max(self.head, self.dependent)
+
+    @property
+    def number(self) -> str:
+        """The probability as its label shows it: in percent, where the arc is not sure."""
+        return "" if self.confidence is None or self.confidence >= SURE else f"{100 * self.confidence:.0f}%"
+
+    @property
+    def label(self) -> str:
+        """What stands on it."""
+        return f"{self.relation} {self.number}" if self.number else self.relation
+
+
+def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
+    """Return the arcs of a tree in the order of their dependents; a word without a head has none.
+
+    Raises
+    ------
+    UsageError
+        When a value of ``ArcProb`` is no probability.
+    """
+    confidences = misc_values(sentence, ARC_PROBABILITY)
+    rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
+    return tuple(
+        Arc(head, word, relation, None if value is None else _probability(sentence, value))
+        for word, (head, relation, value) in enumerate(rows, start=1)
+        if head != NO_HEAD
+    )
+
+
+def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
+    """Return the arcs of a tree, those marked that another has not, and the arcs that only the other has.
+
+    Arcs differ in their heads or in their relations.
+
+    Raises
+    ------
+    SentenceError
+        When the two do not have the same words.
+    UsageError
+        As :func:`tree_arcs`.
+    """
+    if sentence.forms != other.forms:
+        words = zip((*sentence.forms, "nothing"), (*other.forms, "nothing"), strict=False)
+        number, (expected, found) = next(
+            (number, pair) for number, pair in enumerate(words, start=1) if pair[0] != pair[1]
+        )
+        raise SentenceError(
+            found=f"{found!r} as word {number}",
+            expected=f"{expected!r}",
+            remedy="compare trees of the same words",
+        )
+    arcs, others = tree_arcs(sentence), tree_arcs(other)
+    here = {(arc.head, arc.dependent, arc.relation) for arc in arcs}
+    there = {(arc.head, arc.dependent, arc.relation) for arc in others}
+    return (
+        tuple(
+            arc if (arc.head, arc.dependent, arc.relation) in there else replace(arc, mark=DIFFERS)
+            for arc in arcs
+        ),
+        tuple(
+            replace(arc, mark=OTHER) for arc in others if (arc.head, arc.dependent, arc.relation) not in here
+        ),
+    )
+
+
+def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
+    """Return the arcs of both trees, each with what goes with it in the other language.
+
+    Raises
+    ------
+    UsageError
+        As :func:`tree_arcs`.
+    """
+    source, target = tree_arcs(pair.source), tree_arcs(pair.target)
+    links = [(word, other) for word, other in pair.alignment.links.tolist()]
+    forwards = _linked(links)
+    backwards = _linked((other, word) for word, other in links)
+    return (
+        tuple(_with_partner(arc, forwards, target, pair.target) for arc in source),
+        tuple(_with_partner(arc, backwards, source, pair.source) for arc in target),
+    )
+
+
+def title_of(arc: Arc, sentence: Sentence) -> str:
+    """Say in words what an arc is."""
+    sure = "" if arc.confidence is None else f", probability {arc.confidence:g}"
+    note = f"; {arc.note}" if arc.note else ""
+    return f"{arrow(arc, sentence)}{sure}{note}"
+
+
+def arrow(arc: Arc, sentence: Sentence) -> str:
+    """Name head, dependent and relation."""
+    head = "root" if arc.head == ROOT else sentence.forms[arc.head - 1]
+    return f"{head} \N{RIGHTWARDS ARROW} {sentence.forms[arc.dependent - 1]}: {arc.relation}"
+
+
+def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
+    """Return the words that each word is linked with; root goes with root."""
+    found: dict[int, set[int]] = {ROOT: {ROOT}}
+    for word, other in links:
+        found.setdefault(word, set()).add(other)
+    return found
+
+
+def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], translation: Sentence) -> Arc:
+    """Return an arc with a note on the arc between the words that its ends are linked with."""
+    heads, dependents = links.get(arc.head, set()), links.get(arc.dependent, set())
+    if not dependents:
+        return replace(arc, note="its dependent has no link")
+    for other in others:
+        ends = (other.head, other.dependent)
+        if ends[0] in heads and ends[1] in dependents:
+            return replace(arc, note=f"translated: {arrow(other, translation)}", partner=other.dependent)
+        if other.head != ROOT and ends[1] in heads and ends[0] in dependents:
+            note = f"translated, turned around: {arrow(other, translation)}"
+            return replace(arc, note=note, partner=other.dependent)
+    words = ", ".join(translation.forms[word - 1] for word in sorted(dependents))
+    return replace(arc, note=f"its dependent is linked with: {words}")
+
+
+def _probability(sentence: Sentence, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        name = sentence.sent_id or " ".join(sentence.forms)[:40]
+        raise UsageError(
+            f"sentence {name!r}: found {ARC_PROBABILITY}={text}, "
+            "expected a probability; parse it again with --confidence, or remove it"
+        )
+    return value

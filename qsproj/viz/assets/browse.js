@@ -1,0 +1,97 @@
+"use strict";
+(async () => {
+  // Sentences that were packed take the place of what holds them.
+  const unpacked = (text) => {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  };
+  for (const packed of document.querySelectorAll("script.packed")) {
+    packed.insertAdjacentHTML("beforebegin", await unpacked(packed.textContent));
+    packed.remove();
+  }
+
+  const relationOf = (arc) => arc.querySelector(".label").firstChild.data;
+  const sentences = [...document.querySelectorAll("article")].map((article) => ({
+    article,
+    text: `${article.querySelector("h2").textContent} ${article.querySelector("title").textContent}`.toLowerCase(),
+    arcs: [...article.querySelectorAll(".arc")],
+  }));
+
+  // Filters: what does not match is hidden; of a sentence that is shown, other arcs are dimmed.
+  const form = document.querySelector("form");
+  const output = form.querySelector("output");
+  const relations = new Set(sentences.flatMap(({ arcs }) => arcs.map(relationOf)));
+  for (const relation of [...relations].sort()) {
+    document.getElementById("relations").append(new Option(relation, relation));
+  }
+  const filter = () => {
+    const text = form.elements.text.value.trim().toLowerCase();
+    const relation = form.elements.relation.value.trim();
+    const below = form.elements.below.value === "" ? null : Number(form.elements.below.value);
+    const matches = (arc) =>
+      (relation === "" || relationOf(arc) === relation || relationOf(arc).startsWith(`${relation}:`)) &&
+      (below === null || Number(arc.dataset.probability ?? 1) < below);
+    const byArc = relation !== "" || below !== null;
+    let shown = 0;
+    let found = 0;
+    for (const sentence of sentences) {
+      const matching = sentence.arcs.filter(matches);
+      const hidden = !sentence.text.includes(text) || (byArc && matching.length === 0);
+      sentence.article.hidden = hidden;
+      shown += hidden ? 0 : 1;
+      found += hidden ? 0 : matching.length;
+      const kept = new Set(matching);
+      for (const arc of sentence.arcs) arc.classList.toggle("dim", byArc && !kept.has(arc));
+    }
+    const arcs = byArc ? `, ${found.toLocaleString("en")} arcs` : "";
+    output.value = `${shown.toLocaleString("en")} of ${sentences.length.toLocaleString("en")} sentences${arcs}`;
+  };
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  filter();
+
+  // An arc that is pointed at says what it is; what goes with it in the other language stands out, too.
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  tip.dir = "auto";
+  document.body.append(tip);
+  const marked = [];
+  const mark = (root, selector) => {
+    for (const element of root.querySelectorAll(selector)) {
+      element.classList.add("on");
+      marked.push(element);
+    }
+  };
+  const show = (arc, event) => {
+    const title = arc.querySelector("title");
+    if (title !== null) {
+      // The browser would show it once more.
+      arc.setAttribute("aria-label", title.textContent);
+      title.remove();
+    }
+    const { head, dependent, partner } = arc.dataset;
+    const tree = arc.closest(".tree");
+    const side = tree.classList.contains("target") ? "target" : "source";
+    mark(tree, `.arc[data-head="${head}"][data-dependent="${dependent}"]`);
+    mark(tree, `[data-word="${head}"], [data-word="${dependent}"]`);
+    mark(arc.closest("svg"), `.link[data-${side}="${head}"], .link[data-${side}="${dependent}"]`);
+    if (partner !== undefined) {
+      const other = tree.parentNode.querySelector(`.tree.${side === "target" ? "source" : "target"}`);
+      mark(other, `.arc[data-dependent="${partner}"]`);
+    }
+    tip.textContent = arc.getAttribute("aria-label");
+    tip.hidden = false;
+    const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(8, Math.min(event.clientX + 12, room))}px`;
+    tip.style.top = `${event.clientY + 18}px`;
+  };
+  document.addEventListener("pointerover", (event) => {
+    for (const element of marked.splice(0)) element.classList.remove("on");
+    tip.hidden = true;
+    const arc = event.target.closest?.(".arc[data-head]");
+    if (arc) show(arc, event);
+  });
+})();

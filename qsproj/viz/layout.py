@@ -1,0 +1,287 @@
+"""Where the words and arcs of a sentence stand: lines of words, arcs cut at the ends of lines, levels.
+
+Everything is reckoned from the first word to the last, in pixels from the left; a sentence that is read from
+right to left is turned over when it is drawn.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from qsproj.conventions import ROOT
+from qsproj.corpus.sentence import Sentence
+from qsproj.viz.arcs import Arc
+from qsproj.viz.markup import FORM_SIZE, LABEL_SIZE, TAG_SIZE, text_width
+
+MARGIN = 12.0
+_WORD_GAP = 18.0
+_LABEL_ROOM = 12.0
+_ATTACHMENT_STEP = 7.0
+_RIGHT_TO_LEFT = frozenset({"R", "AL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The part of an arc that stands over one line of words.
+
+    Attributes
+    ----------
+    arc : Arc
+    tail, tip : float
+        Where it leaves the head and reaches the dependent, or the edges of the line on the way there.
+    at_head, at_dependent : bool
+        Whether the line holds the head, the dependent.
+    level : int
+        1 is nearest to the words.
+    """
+
+    arc: Arc
+    tail: float
+    tip: float
+    at_head: bool
+    at_dependent: bool
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of words.
+
+    Attributes
+    ----------
+    words : range
+    centres : tuple of float
+        Of the words of the line, in pixels.
+    above, below : tuple of Segment
+        The arcs above the words, and those below.
+    """
+
+    words: range
+    centres: tuple[float, ...]
+    above: tuple[Segment, ...]
+    below: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A sentence with everything in its place."""
+
+    sentence: Sentence
+    rows: tuple[Row, ...]
+    width: float
+    right_to_left: bool
+
+
+def place(
+    sentence: Sentence, *, above: Sequence[Arc], below: Sequence[Arc] = (), width: float | None = None
+) -> Placed:
+    """Set words in lines, so that neither neighbours nor the labels of arcs collide.
+
+    Time is quadratic in the number of arcs of a line.
+
+    Parameters
+    ----------
+    above, below : sequence of Arc
+        What is drawn on either side of the words.
+    width : float or None
+        Lines are broken before they get wider, if there is more than one word in them; what an arc's label
+        needs at the end of a line may go beyond. None: one line.
+    """
+    spacing = _Spacing(sentence, (above, below))
+    lines = list(_lines(spacing, width))
+    total = max((line.right for line in lines), default=2 * MARGIN)
+    rows = tuple(
+        Row(
+            line.words,
+            tuple(line.centres),
+            tuple(_segments(line, spacing, 0, total)),
+            tuple(_segments(line, spacing, 1, total)),
+        )
+        for line in lines
+    )
+    return Placed(sentence, rows, total, reads_right_to_left(sentence))
+
+
+def reads_right_to_left(sentence: Sentence) -> bool:
+    """Tell whether most letters of a sentence are of scripts that are read from right to left."""
+    kinds = Counter(unicodedata.bidirectional(letter) for form in sentence.forms for letter in form)
+    return sum(kinds[kind] for kind in _RIGHT_TO_LEFT) > kinds["L"]
+
+
+class _Spacing:
+    """How much room words and labels need.
+
+    Attributes
+    ----------
+    halves : list of float
+        Half of the width of each word; the first stands for the root.
+    offsets : tuple of dict
+        For each side: (arc's head, its dependent, word) to the place, left or right of the word's centre,
+        where the arc touches the word.
+    roots : dict
+        Word to half of what its label needs, where an arc from the root comes down.
+    needed : dict
+        Word to (word before it, distance between both that a label needs).
+    before, after : dict
+        Word to (other word, distance between the word and the edge of its line that a label needs), where
+        the arc goes on in the line before, or after.
+    """
+
+    def __init__(self, sentence: Sentence, sides: tuple[Sequence[Arc], Sequence[Arc]]) -> None:
+        self.sides = sides
+        self.halves = [0.0] + [
+            max(text_width(form, FORM_SIZE), text_width(tag, TAG_SIZE)) / 2
+            for form, tag in zip(sentence.forms, sentence.upos, strict=True)
+        ]
+        self.offsets = tuple(_offsets(arcs, self.halves) for arcs in sides)
+        self.roots: dict[int, float] = {}
+        self.needed: dict[int, list[tuple[int, float]]] = {}
+        self.before: dict[int, list[tuple[int, float]]] = {}
+        self.after: dict[int, list[tuple[int, float]]] = {}
+        for arcs, offsets in zip(sides, self.offsets, strict=True):
+            for arc in arcs:
+                left, right = arc.span
+                if left == ROOT:
+                    # Its label stands on the line that goes straight up.
+                    self.roots[right] = text_width(arc.label, LABEL_SIZE) / 2 + 2
+                    continue
+                room = text_width(arc.label, LABEL_SIZE) + _LABEL_ROOM
+                start, end = offsets[arc.head, arc.dependent, left], offsets[arc.head, arc.dependent, right]
+                self.needed.setdefault(right, []).append((left, room + start - end))
+                self.before.setdefault(right, []).append((left, room - end))
+                self.after.setdefault(left, []).append((right, room + start))
+
+    def __len__(self) -> int:
+        return len(self.halves) - 1
+
+
+def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, int, int], float]:
+    """Return where arcs touch their words.
+
+    The arcs of a word are spread over it in the order that keeps nested arcs apart: those to the left from
+    short to long, the root's, those to the right from long to short.
+    """
+    at_word: dict[int, list[tuple[float, Arc]]] = {}
+    for arc in arcs:
+        length = arc.span[1] - arc.span[0]
+        for word, other in ((arc.head, arc.dependent), (arc.dependent, arc.head)):
+            if word != ROOT:
+                order = 0.0 if other == ROOT else (-1.0 if other < word else 1.0) / length
+                at_word.setdefault(word, []).append((order, arc))
+    places: dict[tuple[int, int, int], float] = {}
+    for word, found in at_word.items():
+        # As many as there are must fit.
+        step = min(_ATTACHMENT_STEP, 2 * halves[word] / len(found))
+        for rank, (_, arc) in enumerate(sorted(found, key=lambda entry: entry[0])):
+            places[arc.head, arc.dependent, word] = step * (rank - (len(found) - 1) / 2)
+    return places
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line of words as it grows; ``right`` is its edge."""
+
+    first: int
+    centres: list[float]
+    right: float
+
+    @property
+    def words(self) -> range:
+        return range(self.first, self.first + len(self.centres))
+
+
+def _lines(spacing: _Spacing, width: float | None) -> Iterator[_Line]:
+    """Break a sentence into lines."""
+    line = _Line(1, [], MARGIN - _WORD_GAP)
+    for word in range(1, len(spacing) + 1):
+        centre = _centre(spacing, line, word)
+        if width is not None and line.centres and centre + spacing.halves[word] + MARGIN > width:
+            yield _closed(spacing, line)
+            line = _Line(word, [], MARGIN - _WORD_GAP)
+            centre = _centre(spacing, line, word)
+        line.centres.append(centre)
+        line.right = centre + spacing.halves[word]
+    if line.centres:
+        yield _closed(spacing, line)
+
+
+def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
+    """Return how far to the left a word may stand in a line."""
+    least = [line.right + _WORD_GAP + spacing.halves[word]]
+    least += [
+        line.centres[left - line.first] + room
+        for left, room in spacing.needed.get(word, ())
+        if left >= line.first
+    ]
+    least += [room for left, room in spacing.before.get(word, ()) if left < line.first]
+    least.append(spacing.roots.get(word, 0.0))
+    return max(least)
+
+
+def _closed(spacing: _Spacing, line: _Line) -> _Line:
+    """Return a line with room, at its end, for the labels of arcs that go on in the next."""
+    edges = [line.right + MARGIN]
+    for word, centre in zip(line.words, line.centres, strict=True):
+        edges += [centre + room for right, room in spacing.after.get(word, ()) if right >= line.words.stop]
+        edges.append(centre + spacing.roots.get(word, 0.0))
+    return _Line(line.first, line.centres, max(edges))
+
+
+def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> Iterator[Segment]:
+    """Yield the arcs over a line, or what of them is there, the farthest from the words first."""
+    words, offsets = line.words, spacing.offsets[side]
+    here = [arc for arc in spacing.sides[side] if _reaches(arc, words)]
+    levels = _levels([arc for arc in here if arc.head != ROOT], words)
+    top = 1 + max(levels.values(), default=0)
+
+    def place_of(arc: Arc, word: int) -> float:
+        if word in words:
+            return line.centres[word - line.first] + offsets[arc.head, arc.dependent, word]
+        return 0.0 if word < line.first else width
+
+    drawn = []
+    for arc in here:
+        tip = place_of(arc, arc.dependent)
+        tail = tip if arc.head == ROOT else place_of(arc, arc.head)
+        level = levels.get((arc.head, arc.dependent), top)
+        drawn.append(Segment(arc, tail, tip, arc.head in words, arc.dependent in words, level))
+    return iter(sorted(drawn, key=lambda segment: -segment.level))
+
+
+def _reaches(arc: Arc, words: range) -> bool:
+    left, right = arc.span
+    return right in words if left == ROOT else left < words.stop and right >= words.start
+
+
+def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
+    """Return a level for each arc (head, dependent): above all that it spans, not that of one it crosses."""
+    clipped = {
+        (arc.head, arc.dependent): (max(arc.span[0], words.start - 1), min(arc.span[1], words.stop))
+        for arc in arcs
+    }
+    # Of two that fill the line, the shorter is spanned by the longer.
+    order = sorted(
+        arcs,
+        key=lambda arc: (
+            clipped[arc.head, arc.dependent][1] - clipped[arc.head, arc.dependent][0],
+            arc.span[1] - arc.span[0],
+        ),
+    )
+    levels: dict[tuple[int, int], int] = {}
+    for arc in order:
+        left, right = clipped[arc.head, arc.dependent]
+        floor, taken = 0, set[int]()
+        for other, level in levels.items():
+            start, end = clipped[other]
+            if left <= start and end <= right:
+                floor = max(floor, level)
+            elif start < right and left < end:
+                taken.add(level)
+        level = floor + 1
+        while level in taken:
+            level += 1
+        levels[arc.head, arc.dependent] = level
+    return levels

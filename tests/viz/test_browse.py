@@ -1,0 +1,115 @@
+"""The page of drawn sentences: what is in it, how large it gets, and that it works in a browser."""
+
+import base64
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.editing import with_misc
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.viz.browse import PLAIN, html_document
+from qsproj.viz.trees import draw_pair, draw_tree
+from tests.sentences import make_sentence
+
+SLEEPS = make_sentence("The dog sleeps here", "DET NOUN VERB ADV", [2, 3, 0, 3], "det nsubj root advmod")
+UNSURE = with_misc(SLEEPS, "ArcProb", ["0.99", "0.4", "0.95", "0.8"])
+GERMAN = make_sentence("Hier schläft er", "ADV VERB PRON", [2, 0, 2], "advmod root nsubj:outer")
+PAIR = SentencePair(UNSURE, GERMAN, make_alignment(4, 3, [[2, 3], [3, 2], [4, 1]]))
+
+
+def page(drawings, **more):
+    return "".join(html_document("a < b", drawings, **more))
+
+
+def unpacked(text):
+    packed = re.findall('<script type="text/plain" class="packed">(.*?)</script>', text)
+    return [zlib.decompress(base64.b64decode(one)).decode() for one in packed]
+
+
+def test_a_small_page_is_plain():
+    text = page([("one & only", draw_tree(SLEEPS)), ("two", draw_tree(SLEEPS))], about="<i>")
+    assert text.startswith("<!DOCTYPE html>\n")
+    assert "<title>a &lt; b</title>" in text and "<p>&lt;i&gt;</p>" in text
+    assert re.findall("<h2 [^>]*>(.*?)</h2>", text) == ["one &amp; only", "two"]
+    assert not unpacked(text)
+    assert "<footer>" not in text
+
+
+def test_a_large_page_is_packed_and_holds_everything():
+    drawing = draw_tree(UNSURE)
+    text = page((str(number), drawing) for number in range(600))
+    blocks = unpacked(text)
+    whole = text + "".join(blocks)
+    assert re.findall('<h2 dir="auto">(.*?)</h2>', whole) == [str(number) for number in range(600)]
+    assert text.count("<article>") == PLAIN
+    assert "number stands beside the relation" in text
+
+
+def test_no_text_is_markup():
+    odd = make_sentence("<script>alert(1)</script> & ]]>", "X X X", [0, 1, 1], "<b> p q")
+    whole = page([("<h1>", draw_tree(odd))])
+    assert whole.count("<script>") == 1
+    assert "<h1>&" not in whole and "<b>" not in whole
+
+
+def test_a_thousand_sentences_take_less_than_3_mb(data_dir):
+    from itertools import cycle, islice
+
+    from qsproj.corpus.conllu import read_conllu
+
+    # Enough to know what the rest takes: packing does not get better with more.
+    sentences = list(islice(read_conllu(data_dir / "pud" / "en.conllu.gz"), PLAIN + 100))
+    chances = cycle([f"0.{number}" for number in range(1000, 9999, 7)])
+    drawings = [
+        (str(number), draw_tree(with_misc(one, "ArcProb", list(islice(chances, len(one))))))
+        for number, one in enumerate(sentences)
+    ]
+    plain, text = len(page(drawings[:PLAIN])), len(page(drawings))
+    assert plain + (text - plain) * (1000 - PLAIN) / 100 < 3e6
+
+
+@pytest.fixture
+def browser():
+    """Return a browser without windows; skip where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no chromium is installed")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+def test_the_page_filters_and_explains(browser, tmp_path):
+    drawings = [("pair", draw_pair(PAIR)), *((str(number), draw_tree(SLEEPS)) for number in range(PLAIN + 5))]
+    path = Path(tmp_path / "page.html")
+    path.write_text(page(drawings), encoding="utf-8")
+    faults = []
+    tab = browser.new_page(viewport={"width": 900, "height": 700})
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("form:not([hidden])")
+    assert tab.locator("output").inner_text() == f"{PLAIN + 6} of {PLAIN + 6} sentences"
+
+    tab.fill("[name=below]", "0.5")
+    assert tab.locator("output").inner_text() == f"1 of {PLAIN + 6} sentences, 1 arcs"
+    assert tab.locator("article:visible .arc:not(.dim) .label").text_content() == "nsubj40%"
+    tab.fill("[name=below]", "")
+    tab.fill("[name=relation]", "nsubj")
+    assert tab.locator("output").inner_text() == f"{PLAIN + 6} of {PLAIN + 6} sentences, {PLAIN + 7} arcs"
+    tab.fill("[name=relation]", "")
+    tab.fill("[name=text]", "SCHLÄFT")
+    assert tab.locator("article:visible h2").all_inner_texts() == ["pair"]
+
+    tab.hover(".source .arc[data-dependent='2'] .label")
+    assert tab.locator("#tip").inner_text() == (
+        "sleeps → dog: nsubj, probability 0.4; translated: schläft → er: nsubj:outer"
+    )
+    on = tab.locator(".arc.on").evaluate_all("arcs => arcs.map(arc => arc.dataset.dependent)")
+    assert on == ["2", "3"]
+    assert tab.locator(".link.on").count() == 2
+    assert not faults
