@@ -1,4 +1,7 @@
-"""Progress bars: on stderr, only for work of more than two seconds, and unless told only on a terminal."""
+"""What is shown while work goes on: progress bars, and lines for whoever asked to be told.
+
+Bars are on stderr, only for work of more than two seconds, and unless told only on a terminal.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+Say = Callable[[str], None]
 Item = TypeVar("Item")
 
 # None: where the standard error is a terminal.
 _SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
+_TOLD: ContextVar[Say | None] = ContextVar("told", default=None)
 
 
 @contextmanager
@@ -35,6 +40,30 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
         yield
     finally:
         _SHOWN.reset(token)
+
+
+@contextmanager
+def notices(say: Say) -> Iterator[None]:
+    """Have each line of :func:`notice` said once inside a ``with`` block; without it nothing is."""
+    said: set[str] = set()
+
+    def once(line: str) -> None:
+        if line not in said:
+            said.add(line)
+            say(line)
+
+    token = _TOLD.set(once)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def notice(line: str) -> None:
+    """Tell of what is no error, but not to be passed over in silence: what was left out, what looks wrong."""
+    say = _TOLD.get()
+    if say is not None:
+        say(line)
 
 
 def track(

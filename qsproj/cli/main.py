@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from qsproj import __version__, interrupts
 from qsproj.errors import QsprojError
+from qsproj.progress import notices
 
 # command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
 COMMANDS: tuple[tuple[str, str], ...] = (
@@ -82,7 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
     command = next((word for word in words if not word.startswith("-")), None)
     try:
         options = build_parser(command if command in known else None).parse_args(words)
-        options.run(options)
+        with notices(_say):
+            options.run(options)
     except QsprojError as error:
         print(f"qsproj {command}: {error}", file=sys.stderr)
         _drop_unwritten()
@@ -95,6 +97,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"qsproj {command}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _drop_unwritten() -> None:

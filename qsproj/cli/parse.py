@@ -1,26 +1,28 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
-that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line; words of CoNLL-U without
-UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
+that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line: blank lines are left out,
+lines of more than 1,000 words are cut where sentences end. Words of CoNLL-U without UPOS are tagged first. A
+model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.inputs import Source, open_source
+from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError
-from qsproj.progress import track
+from qsproj.errors import DataError, UsageError, counted
+from qsproj.progress import notice, track
 
 if TYPE_CHECKING:
     from qsproj.models.storage import Parser
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.models.storage import load_parser
     from qsproj.models.text.text_parser import TextParser, tagger_of
-    from qsproj.pipelines.streams import Origin, Parsing, loaded_once, one_line, parse_stream
+    from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
     parser = loaded_once(load_parser, options.model)
     if options.retag and not isinstance(parser, TextParser):
@@ -80,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
             options.model,
             track(_sentences(options, source, parser, tagger_of(parser)), "parsing", unit="sentence"),
             Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
-            origin=Origin(name=source.name, lines=lines_in if source.is_conllu else one_line),
+            origin=Origin(name=source.name, is_text=not source.is_conllu),
             workers=workers_of(options),
         )
         write_conllu(parsed, options.output)
@@ -103,7 +105,15 @@ def _sentences(
             expected="CoNLL-U, as this parser reads tags",
             remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
         )
-    return tagger.read(source.lines, language=options.language, split_contractions=True, name=source.name)
+    read = tagger.read(source.lines, language=options.language, split_contractions=True, name=source.name)
+    return cut_long_lines(read, tell=partial(_tell_cut, source.name))
+
+
+def _tell_cut(name: str, line: str, words: int, parts: int) -> None:
+    notice(
+        f"{name}:{line}: a line of {counted(words, 'word')} is parsed as {counted(parts, 'sentence')}, "
+        f"{line}.1 to {line}.{parts}; put one sentence on a line"
+    )
 
 
 def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:

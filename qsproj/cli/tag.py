@@ -9,9 +9,9 @@ of the language, or with the few that there are (--tagged).
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it; else the rules of the language cut plain text.
 
-With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised;
-one sentence comes out for each line, `_` for a blank one. The model may also be one that parses text; it then
-tags alone.
+With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised.
+Blank lines are left out (`# newpar` says where); sent_id is the number of the line. The model may also be one
+that parses text; it then tags alone.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, com
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.words import words_of
 
+NEW_PARAGRAPH = "# newpar"
 # Key in MISC of the probability of a word's arc.
 ARC_PROBABILITY = "ArcProb"
 TAG_PROBABILITY = "TagProb"
@@ -121,6 +122,12 @@ def comment_value(sentence: Sentence, key: str) -> str | None:
         return sentence.sent_id if key == "sent_id" else None
     found = comment_in(sentence.layout.lines, key)
     return None if found is None else found[1]
+
+
+def begins_paragraph(sentence: Sentence) -> bool:
+    """Return whether a sentence is the first of a paragraph (``# newpar``), as it is after a blank line."""
+    layout = sentence.layout
+    return layout is not None and any(line.startswith(NEW_PARAGRAPH) for line in layout.lines)
 
 
 def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:

@@ -60,7 +60,7 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
         head = opening(handle)
-        if not head or head == [BYTE_ORDER_MARK]:
+        if not any(line.removeprefix(BYTE_ORDER_MARK).strip() for line in head):
             raise DataError(
                 name,
                 1,

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from qsproj.corpus.editing import comment_value, lines_in
+from qsproj.corpus.editing import begins_paragraph, comment_value, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.errors import DataError, UsageError, counted, unknown_name
+from qsproj.progress import notice
 
 _IDS = ("parallel_id", "sent_id")
+# Of a number of a line.
+_MOST_DIGITS = 12
 BY_ID, BY_ORDER = PAIRINGS = ("id", "order")
 
 
@@ -109,6 +112,7 @@ def pair_sentences(
     pairing : str
         ``id``: the first sentence of either side decides: by ``# parallel_id`` where both have it, else by
         ``sent_id`` where both have it, else by order. ``order``: as they stand, whatever their ids.
+        What was a blank line on one side of a text is left out, which :func:`qsproj.progress.notice` tells.
 
     Raises
     ------
@@ -264,24 +268,72 @@ def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -
 
 
 def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
-    keyed_targets = _keyed(target_side, key)
+    source_blanks, target_blanks = BlankLines(), BlankLines()
+    keyed_targets = _keyed(target_side, key, target_blanks)
     waiting: dict[str, tuple[_Place, Sentence]] = {}
-    for place, value, source in _keyed(source_side, key):
-        while value not in waiting:
+    left_out = 0
+    for place, value, source in _keyed(source_side, key, source_blanks):
+        while value not in waiting and value not in target_blanks:
             following = next(keyed_targets, None)
             if following is None:
                 raise source_side.without_partner(place, key, value)
             target_place, target_value, target = following
             waiting[target_value] = (target_place, target)
-        yield source, waiting.pop(value)[1]
+        if value in waiting:
+            yield source, waiting.pop(value)[1]
+        else:
+            left_out += 1
     never_asked_for = ((place, value) for value, (place, _) in waiting.items())
     unread = ((place, value) for place, value, _ in keyed_targets)
     for place, value in chain(never_asked_for, unread):
-        raise target_side.without_partner(place, key, value)
+        if value not in source_blanks:
+            raise target_side.without_partner(place, key, value)
+        left_out += 1
+    tell_left_out(left_out, source_side.name, target_side.name)
 
 
-def _keyed(side: _Side, key: str) -> Iterator[tuple[_Place, str, Sentence]]:
-    """Yield (place, id, sentence); every sentence must have an id, and no two the same."""
+def tell_left_out(pairs: int, *names: str | None) -> None:
+    """Say how many pairs were left out for a blank line in one of two files."""
+    if pairs:
+        files = " or ".join(name for name in names if name) or "a side"
+        notice(f"{counted(pairs, 'pair')} left out: a line is blank in {files}")
+
+
+class BlankLines:
+    """Lines of a text that were blank, as the sentences that were made of the others show. Mutable; final.
+
+    They are numbered by their lines (``sent_id``), and one that follows blank lines begins a paragraph
+    (``# newpar``): see :func:`qsproj.corpus.text.read_text`.
+    """
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._gaps: list[tuple[int, int]] = []
+
+    def note(self, sentence: Sentence) -> int:
+        """Note the next sentence; return how many blank lines stood before it."""
+        number, last = _line_number(sentence.sent_id), self._last
+        self._last = number
+        if number <= last + 1 or not begins_paragraph(sentence):
+            return 0
+        self._gaps.append((last, number))
+        return number - last - 1
+
+    def __contains__(self, sent_id: str) -> bool:
+        """Return whether the line of that number was blank."""
+        number = _line_number(sent_id)
+        return any(last < number < following for last, following in self._gaps)
+
+
+def _line_number(sent_id: str | None) -> int:
+    """Return the line that a sentence of text was; 0 when its id is no number of a line."""
+    if sent_id is None or len(sent_id) > _MOST_DIGITS or not (sent_id.isascii() and sent_id.isdecimal()):
+        return 0
+    return int(sent_id)
+
+
+def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, str, Sentence]]:
+    """Yield (place, id, sentence), noted among ``blanks``; each must have an id, and no two the same."""
     seen = set[str]()
     for place, sentence in side.sentences:
         value = comment_value(sentence, key)
@@ -300,6 +352,7 @@ def _keyed(side: _Side, key: str) -> Iterator[tuple[_Place, str, Sentence]]:
                 remedy="join or remove the sentences that share it",
             )
         seen.add(value)
+        blanks.note(sentence)
         yield place, value, sentence
 
 

@@ -1,8 +1,8 @@
 """Plain text, one sentence a line, to words and sentences.
 
-Words are cut by sacremoses (the Moses tokeniser) without its escapes. Lines that some earlier tool has
-already tokenised, as half of any real bitext has been, come out as their text would: Moses escapes are
-undone first, and English clitics that stand apart are put back before they are cut again.
+Words are cut by sacremoses (the Moses tokeniser) without its escapes; addresses stay whole. Lines that some
+earlier tool has already tokenised, as half of any real bitext has been, come out as their text would: Moses
+escapes are undone first, and English clitics that stand apart are put back before they are cut again.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
-from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.editing import NEW_PARAGRAPH, sentence_from_words
+from qsproj.corpus.language.whole_tokens import cut_around
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError
 
@@ -34,6 +35,8 @@ _MOSES_ESCAPES = (
     ("&#93;", "]"),
     ("&amp;", "&"),
 )
+# What no longer stands at the beginning or end of a word once Moses has tokenised a line.
+_CUT_OFF = tuple(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
 _ELIDED = re.compile("[cçdjlmnst]|qu|(jus|lors|puis|quoi|quel|pres)qu|aujourd", re.IGNORECASE)
@@ -104,19 +107,37 @@ def tokenize(line: str, language: str) -> list[str]:
     UsageError
         See :func:`check_language`.
     """
-    words: list[str] = _moses(language).tokenize(normalise(line, language), escape=False)
+    words = cut_around(normalise(line, language), partial(_moses(language).tokenize, escape=False))
     if language == "fr":
         return _french_as_in_treebanks(words)
     return _negations_as_in_treebanks(words) if language == "en" else words
 
 
 def normalise(line: str, language: str) -> str:
-    """Return the text that :func:`tokenize` cuts: white space single, escapes and detached clitics undone."""
+    """Return the text that :func:`tokenize` cuts: white space single, detached clitics undone.
+
+    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand.
+    """
     text = " ".join(line.split())
-    if "&" in text:
-        for escape, character in _MOSES_ESCAPES:
-            text = text.replace(escape, character)
+    if "&" in text and (undone := _without_escapes(text)) is not None:
+        text = undone
     return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text
+
+
+def _without_escapes(text: str) -> str | None:
+    """Return the text with Moses' escapes undone; None where Moses has not been there, as words show."""
+    chunks = []
+    for chunk in text.split(" "):
+        undone = chunk
+        for escape, character in _MOSES_ESCAPES:
+            undone = undone.replace(escape, character)
+        if len(undone) > 1 and (undone[0] in _CUT_OFF or undone[-1] in _CUT_OFF):
+            return None
+        if undone != chunk and len(undone) > 1 and "'" not in (undone[0], undone[-1]):
+            return None
+        chunks.append(undone)
+    ends_in_word = len(chunks[-1]) > 1 and chunks[-1].endswith(".") and "." not in chunks[-1][:-1]
+    return None if ends_in_word else " ".join(chunks)
 
 
 def _negations_as_in_treebanks(words: list[str]) -> list[str]:
@@ -153,10 +174,10 @@ def _pronouns_apart(word: str) -> list[str]:
 def read_text(
     lines: Iterable[str], language: str, *, contractions: Contractions | None = None, name: str = "text"
 ) -> Iterator[Sentence]:
-    """Yield one sentence for each line, so that line-aligned files stay aligned.
+    """Yield one sentence for each line that is not blank; ``sent_id`` is the line number.
 
-    A blank line, which CoNLL-U cannot hold, becomes a sentence of the single word ``_``; ``sent_id`` is
-    the line number. Tokens in ``contractions`` are split into words under a range row.
+    A sentence after a blank line begins a paragraph (``# newpar``): so line-aligned files stay aligned.
+    Tokens in ``contractions`` are split into words under a range row.
 
     Raises
     ------
@@ -165,12 +186,27 @@ def read_text(
     DataError
         When the words of a line are not parted by spaces, as in Chinese or Japanese; ``name`` is its file's.
     """
-    for number, line in enumerate(lines, start=1):
+    for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)
-        tokens = tokenize(line, language) or [UNSPECIFIED]
+        tokens = tokenize(line, language)
+        text = normalise(line, language)
         yield sentence_from_text(
-            tokens, normalise(line, language), sent_id=str(number), contractions=contractions or {}
+            tokens, text, sent_id=str(number), contractions=contractions or {}, begins_paragraph=begins
         )
+
+
+def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines that are not blank: the number of each, from 1, and whether it follows a blank one."""
+    after_blank = False
+    for number, line in enumerate(lines, start=1):
+        if not is_blank(line):
+            yield number, line, after_blank
+        after_blank = is_blank(line)
+
+
+def is_blank(line: str) -> bool:
+    """Return whether nothing of a line is to be seen: white space, control characters, joiners."""
+    return not any(character.isprintable() and not character.isspace() for character in line)
 
 
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
@@ -207,17 +243,24 @@ def rule_starts(text: str, language: str | None) -> list[bool] | None:
 
 
 def sentence_from_text(
-    tokens: Sequence[str], text: str, *, sent_id: str, contractions: Contractions
+    tokens: Sequence[str],
+    text: str,
+    *,
+    sent_id: str,
+    contractions: Contractions,
+    begins_paragraph: bool = False,
 ) -> Sentence:
     """Return an unannotated sentence of tokens, those in ``contractions`` split into words.
 
     The rest is as in :func:`sentence_from_tokens`.
     """
     words = ((token, tuple(split_contractions([token], contractions)[0])) for token in tokens)
-    return sentence_from_tokens(list(words), text, sent_id=sent_id)
+    return sentence_from_tokens(list(words), text, sent_id=sent_id, begins_paragraph=begins_paragraph)
 
 
-def sentence_from_tokens(tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str) -> Sentence:
+def sentence_from_tokens(
+    tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str, begins_paragraph: bool = False
+) -> Sentence:
     """Return an unannotated sentence with the layout that writes it as valid CoNLL-U.
 
     ``tokens`` are tokens and their words. ``text`` is what they were cut from: it decides ``SpaceAfter=No``.
@@ -228,7 +271,8 @@ def sentence_from_tokens(tokens: Sequence[tuple[str, Sequence[str]]], text: str,
     gaps = _space_after(surface, text)
     if gaps is None:
         text, gaps = " ".join(surface), [True] * len(tokens)
-    lines = [f"# sent_id = {sent_id}", f"# text = {text}"]
+    lines = [NEW_PARAGRAPH] if begins_paragraph else []
+    lines += [f"# sent_id = {sent_id}", f"# text = {text}"]
     word_lines = []
     forms: list[str] = []
     for (token, words), gap in zip(tokens, gaps, strict=True):

@@ -51,12 +51,12 @@ class Origin:
     ----------
     name : str
         What a message calls the file.
-    lines : callable
-        How many lines of that file a sentence takes: :func:`one_line` where it is plain text.
+    is_text : bool
+        Whether that is plain text, in which sentences have the numbers of their lines.
     """
 
     name: str = "input"
-    lines: Callable[[Sentence], int] = lines_in
+    is_text: bool = False
 
 
 BY_DEFAULT = Parsing()
@@ -107,12 +107,6 @@ def tag_stream(
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
 
-def one_line(sentence: Sentence) -> int:
-    """Return 1: the lines that a sentence took in a file of plain text."""
-    del sentence
-    return 1
-
-
 def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
     decode, confidence = parsing.decode, parsing.confidence
@@ -141,18 +135,18 @@ def _stream(
     loaded_once(load, path)
     model = partial(_loaded, load, str(Path(path).resolve()), _version(path))
     on_block = partial(_apply_to_block, model, apply, origin=origin)
-    for done, problem in map_in_order(on_block, _blocks(sentences, origin.lines), workers=workers):
+    for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
         yield from done
         if problem is not None:
             raise problem
 
 
-def _blocks(sentences: Iterable[Sentence], lines: Callable[[Sentence], int]) -> Iterator[Block]:
+def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
     remaining = iter(sentences)
     line = 1
     while block := list(islice(remaining, BLOCK_SENTENCES)):
         yield line, block
-        line += sum(map(lines, block))
+        line += sum(map(lines_in, block))
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
@@ -193,7 +187,8 @@ def _apply_to_block(
     try:
         done.extend(apply(model(), watched()))
     except SentenceError as error:
-        at = line + sum(map(origin.lines, taken[:-1]))
+        number = (taken[-1].sent_id or "").partition(".")[0]
+        at = int(number) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
         return done, DataError(
             origin.name, at, found=error.found, expected=error.expected, remedy=error.remedy
         )

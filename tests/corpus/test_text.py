@@ -15,7 +15,15 @@ from qsproj.errors import UsageError
         ("We can't, I don't.", "en", "We ca n't , I do n't ."),
         ("We can 't , I don &apos;t .", "en", "We ca n't , I do n't ."),
         ("the house' s and the dog 's", "en", "the house 's and the dog 's"),
-        ("AT &amp; T &quot;x&quot;", "en", 'AT & T " x "'),
+        ("AT &amp; T &quot; x &quot;", "en", 'AT & T " x "'),
+        ('the "A &lt; b".', "en", 'the " A &lt; b " .'),
+        (
+            "See (http://a.org/b_(c)?d=1&e), or www.x.de.",
+            "en",
+            "See ( http://a.org/b_(c)?d=1&e ) , or www.x.de .",
+        ),
+        ("Mail me@x-y.de, and/or a.com/x!", "en", "Mail me@x-y.de , and / or a.com/x !"),
+        ("Vgl. z.B. https://a.de/Köln.", "de", "Vgl. z.B. https://a.de/Köln ."),
         (
             "Aujourd'hui, dit-il, l'homme va-t-il bien ?",
             "fr",
@@ -51,10 +59,11 @@ def test_a_language_is_given_by_its_code(name):
         tokenize("a", name)
 
 
-def test_one_sentence_out_for_each_line():
-    sentences = list(read_text(["Ja.\n", "\n", "Nein"], "de"))
-    assert [s.forms for s in sentences] == [("Ja", "."), ("_",), ("Nein",)]
-    assert [s.sent_id for s in sentences] == ["1", "2", "3"]
+def test_one_sentence_out_for_each_line_that_is_not_blank():
+    sentences = list(read_text(["Ja.\n", " \n", "\x01\n", "Nein", "Doch"], "de"))
+    assert [s.forms for s in sentences] == [("Ja", "."), ("Nein",), ("Doch",)]
+    assert [s.sent_id for s in sentences] == ["1", "4", "5"]
+    assert [s.layout.lines[0] for s in sentences] == ["# sent_id = 1", "# newpar", "# sent_id = 5"]
 
 
 def test_layout_spells_the_text():

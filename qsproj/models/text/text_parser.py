@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -120,7 +121,7 @@ class TextParser:
 
     def parse_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed."""
-        return list(self.parse_all(self.read(text.splitlines())))
+        return list(self.parse_all(cut_long_lines(self.read(text.splitlines()))))
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""

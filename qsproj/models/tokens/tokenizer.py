@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.language.whole_tokens import whole_tokens
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import check_has_spaces, normalise, rule_starts, sentence_from_tokens
+from qsproj.corpus.text import check_has_spaces, normalise, numbered, rule_starts, sentence_from_tokens
 from qsproj.features.characters import TEMPLATES, character_attributes, compiled_templates
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
@@ -63,7 +63,9 @@ class Tokenizer:
     inner_spaces: bool
 
     def read(self, lines: Iterable[str], *, name: str = "text") -> Iterator[Sentence]:
-        """Yield one sentence for each line of text, cut into tokens and words; ``_`` for a blank line.
+        """Yield one sentence for each line of text that is not blank, cut into tokens and words.
+
+        ``sent_id`` is the number of the line, ``# newpar`` says that it follows a blank one.
 
         Raises
         ------
@@ -71,12 +73,11 @@ class Tokenizer:
             At a line without spaces between words, for a tokeniser of a language that has them; ``name`` is
             its file's.
         """
-        for number, line in enumerate(lines, start=1):
+        for number, line, begins in numbered(lines):
             if not self.known:
                 check_has_spaces(line, self.language, name=name, number=number)
             text = normalise(line, self.language or "")
-            tokens = self.tokens(text) or [(UNSPECIFIED, (UNSPECIFIED,))]
-            yield sentence_from_tokens(tokens, text or UNSPECIFIED, sent_id=str(number))
+            yield sentence_from_tokens(self.tokens(text), text, sent_id=str(number), begins_paragraph=begins)
 
     def tokens(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
         """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
@@ -105,6 +106,9 @@ class Tokenizer:
         emissions[spaces, MULTIWORD] += IMPOSSIBLE
         if not self.inner_spaces:
             emissions[spaces, INSIDE] += IMPOSSIBLE
+        for begin, end in whole_tokens(text):
+            emissions[begin, [INSIDE, MULTIWORD]] += IMPOSSIBLE
+            emissions[begin + 1 : end, [BEGIN, MULTIWORD]] += IMPOSSIBLE
         return emissions
 
     @cached_property

@@ -110,7 +110,7 @@ def cut_words(
 
 def cut_by(read: Callable[[list[str]], Iterator[Sentence]]) -> Cut:
     """Return what makes a sentence of a line, None of a blank one, by a reader of lines."""
-    return lambda line: next(read([line])) if line.strip() else None
+    return lambda line: next(read([line]), None)
 
 
 def parse_source(paths: Sequence[Path], words: str, *, model: str, total: int, workers: Workers) -> Told:

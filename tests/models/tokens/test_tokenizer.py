@@ -89,13 +89,17 @@ def test_chinese_is_cut_without_spaces(data_dir):
 
 
 def test_one_sentence_a_line_in_valid_rows(tokenizer):
-    first, blank, last = tokenizer.read(["Ich gehe  zum\tHaus.\r\n", " \n", "Zum Haus"])
+    first, last = tokenizer.read(["Ich gehe  zum\tHaus.\r\n", " \n", "Zum Haus"])
     assert first.forms == ("Ich", "gehe", "zu", "dem", "Haus", ".")
     assert [(span.first, span.last, span.form) for span in word_ranges(first)] == [(3, 4, "zum")]
     assert comment_value(first, "text") == "Ich gehe zum Haus."
-    assert blank.forms == ("_",)
     assert last.forms[-1] == "Haus"
-    assert [sentence.sent_id for sentence in (first, blank, last)] == ["1", "2", "3"]
+    assert last.layout.lines[:2] == ("# newpar", "# sent_id = 3")
+
+
+def test_addresses_stay_whole(tokenizer):
+    (sentence,) = tokenizer.read(["Ich gehe (http://zum.haus.de/a.b?c=d,e), me@haus.de."])
+    assert {"http://zum.haus.de/a.b?c=d,e", "me@haus.de"} <= set(sentence.forms)
 
 
 @pytest.mark.parametrize(
