@@ -15,6 +15,7 @@ import pytest
 from qsproj import parallel
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceLengthError, UsageError
+from qsproj.models.dmv.em_checkpoint import EMRun
 from qsproj.models.qg_dmv import qg_dmv_parts
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
@@ -163,7 +164,7 @@ def sentence_pairs(size):
 
 def model_bytes(path, workers=THIS_PROCESS):
     options = QgOptions(iterations=3, tolerance=-1.0)
-    model, _ = train_qg_dmv(sentence_pairs(400), options=options, workers=workers)
+    model, _ = train_qg_dmv(sentence_pairs(400), options=options, run=EMRun(workers=workers))
     model.save(path)
     return path.read_bytes()
 

@@ -212,9 +212,10 @@ def _pairs(
 
 
 def _soft(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.pipelines.projection.soft_sources import project_sources
+    from qsproj.pipelines.projection.soft_projection import project_soft
+    from qsproj.pipelines.projection.soft_sources import soft_sources
 
-    return project_sources([[pairs]], rng=rng)
+    return project_soft(soft_sources([[pairs]], rng=rng), rng=rng)
 
 
 def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:

@@ -21,7 +21,8 @@ from qsproj.pipelines.projection.baselines import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts
 from qsproj.pipelines.projection.method_options import HardProjectionOptions
 from qsproj.pipelines.projection.project import ProjectedTrees, train_on_projection
-from qsproj.pipelines.projection.soft_sources import project_sources
+from qsproj.pipelines.projection.soft_projection import project_soft
+from qsproj.pipelines.projection.soft_sources import soft_sources
 
 Parse = Callable[[Sentence], Sentence]
 
@@ -94,7 +95,8 @@ def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> 
         rng=np.random.default_rng(seed),
         options=TrainingOptions(epochs=EPOCHS, template_set="delexicalised"),
     )
-    soft = project_sources([[pairs]], rng=np.random.default_rng(seed), priors=[transferred])
+    rng = np.random.default_rng(seed)
+    soft = project_soft(soft_sources([[pairs]], rng=rng, priors=[transferred]), rng=rng)
     return {
         "every word on the previous one": attach_previous,
         "every word on the next one": attach_next,

@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from qsproj.errors import counted
+
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
 
@@ -58,6 +60,34 @@ class EMResult(Generic[Parameters]):
     parameters: Parameters
     records: tuple[EMRecord, ...]
     converged: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMReport:
+    """What happened in EM.
+
+    Attributes
+    ----------
+    iterations : tuple of EMRecord
+    log_likelihood : float or None
+        Of the training data under the parameters that came out, in nats; None where it was not asked for.
+    converged : bool
+        False when the iterations ran out first.
+    """
+
+    iterations: tuple[EMRecord, ...]
+    log_likelihood: float | None
+    converged: bool
+
+    def ending(self) -> tuple[str, ...]:
+        """Say in a line how long EM took and what it gained; in none where there was no iteration."""
+        if not self.iterations:
+            return ()
+        return (
+            f"{'converged' if self.converged else 'stopped'} after "
+            f"{counted(len(self.iterations), 'iteration')} of EM: "
+            f"log-likelihood from {self.iterations[0].log_likelihood:.1f} to {self.log_likelihood:.1f}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +202,13 @@ def run_em(
     if held_out is not None and held_out(final) <= _best_held_out(state.records):
         final = state.best
     return EMResult(final, state.records, False)
+
+
+def reached(result: EMResult[Parameters], problem: EMProblem[Parameters, Counts]) -> float:
+    """Return the log-likelihood of the training data under the parameters that came out."""
+    if result.converged and problem.held_out is None:
+        return result.records[-1].log_likelihood
+    return problem.e_step(result.parameters)[1]
 
 
 def _watched(record: EMRecord) -> float:

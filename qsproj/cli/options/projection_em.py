@@ -130,11 +130,10 @@ def _changed(defaults: Options, options: argparse.Namespace) -> Options:
 
 def _running(options: argparse.Namespace) -> dict[str, Any]:
     """Return who computes, where the state is kept, and where trees are written: the same for all methods."""
-    return {
-        "workers": workers_of(options),
-        "checkpoint": _checkpoint(options),
-        "trees": options.trees,
-    }
+    from qsproj.models.dmv.em_checkpoint import EMRun
+
+    run = EMRun(workers=workers_of(options), checkpoint=_checkpoint(options))
+    return {"run": run, "trees": options.trees}
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:

@@ -163,17 +163,21 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     import numpy as np
 
     from qsproj.pipelines.projection.soft_prior import load_prior
-    from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
-    from qsproj.pipelines.projection.soft_sources import project_sources
+    from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+    from qsproj.pipelines.projection.soft_sources import soft_sources
 
     targets = dict.fromkeys(files.target for files in sources)
     if options.qg and len(targets) > 1:
         raise UsageError("--qg weighs the translations of one --target; leave it out, or join the files")
-    return project_sources(
-        [[files for files in sources if files.target == target] for target in targets],
-        rng=np.random.default_rng(options.seed),
-        priors=[load_prior(path) for path in options.prior],
-        by_grammar=options.qg,
+    rng = np.random.default_rng(options.seed)
+    return project_soft(
+        soft_sources(
+            [[files for files in sources if files.target == target] for target in targets],
+            rng=rng,
+            priors=[load_prior(path) for path in options.prior],
+            by_grammar=options.qg,
+        ),
+        rng=rng,
         options=SoftProjectionOptions(
             strength=options.strength,
             sentences=options.sentences,

@@ -21,35 +21,27 @@ from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
 from qsproj.models.dmv.dmv_options import E_STEPS, STARTS, DmvOptions
 from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
-from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, checksum, run_resumable_em
 from qsproj.models.tree_inference import reachable
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.training.em import EMLimits, EMProblem, EMRecord
+from qsproj.parallel import Workers, map_in_order
+from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
 
 # Counts are added up part by part: the parts must not depend on who works on them.
 PART_SENTENCES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DmvReport:
-    """What happened in training.
+class DmvReport(EMReport):
+    """What happened in training; the log-likelihood is not told where EM took no step.
 
     Attributes
     ----------
-    iterations : tuple of EMRecord
-    log_likelihood : float or None
-        Of the training data under the parameters that came out, in nats; None where EM took no step.
-    converged : bool
-        False when the iterations ran out first.
     sentences, whole : int
         Those that were trained on; those among them whose heads were all given and made use of.
     skipped : dict of str to int
         Sentences that were left out, by the reason.
     """
 
-    iterations: tuple[EMRecord, ...]
-    log_likelihood: float | None
-    converged: bool
     sentences: int
     whole: int
     skipped: dict[str, int]
@@ -60,8 +52,7 @@ def train_dmv(
     *,
     dev: Sequence[Sentence] = (),
     options: DmvOptions | None = None,
-    workers: Workers = THIS_PROCESS,
-    checkpoint: Checkpoint | None = None,
+    run: EMRun = HERE_AT_ONCE,
 ) -> tuple[Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
@@ -73,10 +64,7 @@ def train_dmv(
         and two for its head.
     dev : sequence of Sentence
         Tagged sentences to check convergence on: by their likelihood, their trees are not looked at.
-    workers : Workers
-        Who does the E-steps; the result does not depend on it.
-    checkpoint : Checkpoint or None
-        Where to keep the state of EM.
+    run : EMRun
 
     Raises
     ------
@@ -91,7 +79,7 @@ def train_dmv(
     held_out = pack(dev, partial(tag_numbers, inventory=inventory), punctuation=options.punctuation)
     free = parts if options.keep_heads else [part.without_heads() for part in parts]
     problem: EMProblem[DmvParameters, DmvCounts] = EMProblem(
-        e_step=lambda parameters: _summed(options.e_step, free, parameters, workers),
+        e_step=lambda parameters: _summed(options.e_step, free, parameters, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
@@ -101,18 +89,12 @@ def train_dmv(
         DmvParameters,
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
-        checkpoint=checkpoint,
+        checkpoint=run.checkpoint,
         fingerprint=_fingerprint([*parts, held_out], inventory, options),
     )
-    if result.converged and not dev:
-        log_likelihood: float | None = result.records[-1].log_likelihood
-    else:
-        log_likelihood = (
-            _summed(options.e_step, free, result.parameters, workers)[1] if result.records else None
-        )
     report = DmvReport(
         iterations=result.records,
-        log_likelihood=log_likelihood,
+        log_likelihood=reached(result, problem) if result.records else None,
         converged=result.converged,
         sentences=sum(map(len, parts)),
         whole=sum(int(_is_whole(part).sum()) for part in parts),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError
 from qsproj.models.storage import load_archive, nested, save_model, unnested
+from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
 
 KIND = "em-checkpoint"
@@ -41,6 +42,25 @@ class Checkpoint:
     def path(self) -> Path:
         """The file that the state is in."""
         return self.folder / FILE_NAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMRun:
+    """How a run of EM is carried out; what comes out does not depend on it.
+
+    Attributes
+    ----------
+    workers : Workers
+        Who does the E-steps.
+    checkpoint : Checkpoint or None
+        Where to keep the state of EM; None: nowhere.
+    """
+
+    workers: Workers = THIS_PROCESS
+    checkpoint: Checkpoint | None = None
+
+
+HERE_AT_ONCE = EMRun()
 
 
 def run_resumable_em(

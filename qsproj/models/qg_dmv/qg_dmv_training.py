@@ -18,7 +18,7 @@ from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters, uniform_parameters
 from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
-from qsproj.models.dmv.em_checkpoint import Checkpoint, checksum, run_resumable_em
+from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, checksum, run_resumable_em
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
@@ -31,22 +31,16 @@ from qsproj.models.qg_dmv.qg_dmv_parameters import (
     parameters_like,
 )
 from qsproj.models.qg_dmv.qg_dmv_parts import PackedPairs, pack_into
-from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
-from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult
+from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QgReport:
+class QgReport(EMReport):
     """What happened in training.
 
     Attributes
     ----------
-    iterations : tuple of EMRecord
-    log_likelihood : float
-        Of the training data under the parameters that came out, in nats.
-    converged : bool
-        False when the iterations ran out first.
     learned : bool
         False when EM took no step, or held-out pairs like what it started from better than what any step made
         of it: that is then what came out.
@@ -58,9 +52,6 @@ class QgReport:
         Pairs that were left out, by the reason.
     """
 
-    iterations: tuple[EMRecord, ...]
-    log_likelihood: float
-    converged: bool
     learned: bool
     pairs: int
     configurations: dict[str, float]
@@ -73,8 +64,7 @@ def train_qg_dmv(
     dev: Sequence[SentencePair] = (),
     start: Callable[[], Dmv | None] = lambda: None,
     options: QgOptions | None = None,
-    workers: Workers = THIS_PROCESS,
-    checkpoint: Checkpoint | None = None,
+    run: EMRun = HERE_AT_ONCE,
 ) -> tuple[QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
@@ -90,10 +80,7 @@ def train_qg_dmv(
     start : callable
         Called when all pairs have been gone through; gives a DMV of the target for EM to start from, or None:
         it then starts from parameters that prefer nothing but the configuration parent-child.
-    workers : Workers
-        Who does the E-steps; the result does not depend on it.
-    checkpoint : Checkpoint or None
-        Where to keep the state of EM.
+    run : EMRun
 
     Raises
     ------
@@ -111,12 +98,8 @@ def train_qg_dmv(
             raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
-        result = _run_em(packed, dev, began, options, workers, checkpoint)
-        parameters = result.parameters
-        if result.converged and not dev:
-            log_likelihood = result.records[-1].log_likelihood
-        else:
-            log_likelihood = expected_counts(packed, parameters, workers=workers)[1]
+        result, log_likelihood = _run_em(packed, dev, began, options, run)
+    parameters = result.parameters
     monolingual = Dmv(packed.inventory, _monolingual(parameters, packed, began, options), options.punctuation)
     report = QgReport(
         iterations=result.records,
@@ -146,10 +129,9 @@ def _run_em(
     dev: Sequence[SentencePair],
     start: Dmv | None,
     options: QgOptions,
-    workers: Workers,
-    checkpoint: Checkpoint | None,
-) -> EMResult[QgStep]:
-    """Run EM; both models are estimated of what its last step counts."""
+    run: EMRun,
+) -> tuple[EMResult[QgStep], float]:
+    """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
     initial = _initial(start, packed, options)
     held_out = [
@@ -165,19 +147,20 @@ def _run_em(
         return expected_counts(held_out, parameters)[1]
 
     problem: EMProblem[QgStep, QgCounts] = EMProblem(
-        e_step=lambda parameters: expected_counts(packed, parameters, workers=workers),
+        e_step=lambda parameters: expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=likelihood if dev else None,
     )
-    return run_resumable_em(
+    result = run_resumable_em(
         lambda: before_first_step(initial),
         QgStep,
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
-        checkpoint=checkpoint,
+        checkpoint=run.checkpoint,
         fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
     )
+    return result, reached(result, problem)
 
 
 def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:

@@ -33,8 +33,8 @@ from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Told
 from qsproj.pipelines.projection.soft_prior import load_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
-from qsproj.pipelines.projection.soft_sources import project_sources
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -312,10 +312,10 @@ def project(
     """Train the parser of the target on what links carry over, above the priors; write its trees, too."""
     # Sentences have the numbers of their lines, which are those of other sentences in another bitext.
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
-    projected = project_sources(
-        [[pairs] for pairs in named],
-        rng=np.random.default_rng(seed),
-        priors=[load_prior(path) for path in priors],
+    rng = np.random.default_rng(seed)
+    projected = project_soft(
+        soft_sources([[pairs] for pairs in named], rng=rng, priors=[load_prior(path) for path in priors]),
+        rng=rng,
         options=options,
         annotated=list(read_all(annotated)),
         trees=str(paths[1]),

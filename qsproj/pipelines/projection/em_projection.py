@@ -11,11 +11,11 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
-from qsproj.models.dmv.em_checkpoint import Checkpoint
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun
+from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection.method_options import ProjectedArcs
 from qsproj.pipelines.projection.project import ProjectedTrees
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_ending
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected
 from qsproj.pipelines.projection.tree_selection import attached_share, none_dense_enough
 
 
@@ -24,8 +24,7 @@ def project_hard_em(
     *,
     projection: ProjectedArcs,
     training: DmvOptions,
-    workers: Workers = THIS_PROCESS,
-    checkpoint: Checkpoint | None = None,
+    run: EMRun = HERE_AT_ONCE,
     trees: str | None = None,
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
@@ -53,10 +52,10 @@ def project_hard_em(
     first = next(dense, None)
     if first is None:
         raise none_dense_enough(projection.min_attached)
-    model, report = train_dmv(chain([first], dense), options=training, workers=workers, checkpoint=checkpoint)
+    model, report = train_dmv(chain([first], dense), options=training, run=run)
     if trees:
         again = _with_words(project(pairs))
-        completed = map_in_order(model.complete, again, workers=workers, block=BLOCK_SENTENCES)
+        completed = map_in_order(model.complete, again, workers=run.workers, block=BLOCK_SENTENCES)
         write_conllu(completed, trees)
     return Projected(model, (*projected.counts.summary(), *_summary(report)))
 
@@ -65,8 +64,7 @@ def project_tags_only(
     pairs: Iterable[SentencePair],
     *,
     training: DmvOptions,
-    workers: Workers = THIS_PROCESS,
-    checkpoint: Checkpoint | None = None,
+    run: EMRun = HERE_AT_ONCE,
     trees: str | None = None,
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
@@ -76,10 +74,10 @@ def project_tags_only(
     if training.start == "trees":
         raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
     targets = (pair.target for pair in pairs if len(pair.target))
-    model, report = train_dmv(targets, options=training, workers=workers, checkpoint=checkpoint)
+    model, report = train_dmv(targets, options=training, run=run)
     if trees:
         again = _with_words(pair.target for pair in pairs)
-        write_conllu(map_in_order(model.parse, again, workers=workers, block=BLOCK_SENTENCES), trees)
+        write_conllu(map_in_order(model.parse, again, workers=run.workers, block=BLOCK_SENTENCES), trees)
     return Projected(model, _summary(report))
 
 
@@ -96,5 +94,5 @@ def _summary(report: DmvReport) -> tuple[str, ...]:
     what = f"trained on {counted(report.sentences, 'sentence')}{whole}"
     return (
         f"{what}; left out: {listed_reasons(report.skipped)}",
-        *em_ending(report.iterations, converged=report.converged, reached=report.log_likelihood),
+        *report.ending(),
     )

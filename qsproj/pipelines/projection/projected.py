@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,9 +12,8 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError
 from qsproj.models.storage import Made
-from qsproj.training.em import EMRecord
 
 # A DMV parses a sentence in less time than it takes to send it to another process: many go together.
 BLOCK_SENTENCES = 64
@@ -64,16 +63,3 @@ def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]
         raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
     if not tagged:
         raise UsageError("no target word has a UPOS tag; tag the target first (qsproj tag)")
-
-
-def em_ending(iterations: Sequence[EMRecord], *, converged: bool, reached: float | None) -> tuple[str, ...]:
-    """Say in a line how long EM took and what it gained; in none where there was no iteration.
-
-    ``reached`` is the log-likelihood of the training data under the parameters that came out.
-    """
-    if not iterations:
-        return ()
-    return (
-        f"{'converged' if converged else 'stopped'} after {counted(len(iterations), 'iteration')} of EM: "
-        f"log-likelihood from {iterations[0].log_likelihood:.1f} to {reached:.1f}",
-    )

@@ -16,13 +16,13 @@ from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import Checkpoint
+from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection.hard_projection import project_tree
-from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, em_ending, with_trees_and_tags
+from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, with_trees_and_tags
 
 # The counts of a DMV over tags are full by then.
 MOST_WHOLE_TREES = 10_000
@@ -32,8 +32,7 @@ def project_qg(
     pairs: Iterable[SentencePair],
     *,
     training: QgOptions,
-    workers: Workers = THIS_PROCESS,
-    checkpoint: Checkpoint | None = None,
+    run: EMRun = HERE_AT_ONCE,
     trees: str | None = None,
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
@@ -56,20 +55,17 @@ def project_qg(
     if training.start not in STARTS:
         raise unknown_name("start", training.start, list(STARTS))
     projected = _WholeTrees(pairs, training)
-    model, report = train_qg_dmv(
-        projected, start=projected.counted, options=training, workers=workers, checkpoint=checkpoint
-    )
+    model, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
     if trees:
         parse = partial(tree_given_source, model)
-        write_conllu(map_in_order(parse, pairs, workers=workers, block=BLOCK_SENTENCES), trees)
+        write_conllu(map_in_order(parse, pairs, workers=run.workers, block=BLOCK_SENTENCES), trees)
     what = f"trained on {counted(report.pairs, 'pair')}"
-    ended = em_ending(report.iterations, converged=report.converged, reached=report.log_likelihood)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
         model,
         (
             f"{what}; left out: {listed_reasons(report.skipped)}",
-            *ended,
+            *report.ending(),
             f"configurations: {learned}",
         ),
     )

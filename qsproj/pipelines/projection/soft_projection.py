@@ -81,11 +81,29 @@ class SoftProjectionOptions:
     projective: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftSources:
+    """What is known of the target language before it is learned.
+
+    Attributes
+    ----------
+    corpus : iterable of Translations
+        The sources with trees, the target with tags; gone through once for each round and once more. One
+        sentence in ten is not learned from, but used to fit the temperature.
+    priors : sequence of ArcParser
+        Parsers of tags alone, at least one; relations come from the first that knows any.
+    grammars : tuple of QgDmv
+        By which evidence is weighed when it is learned from, one for each source; or none.
+    """
+
+    corpus: Iterable[Translations]
+    priors: Sequence[ArcParser]
+    grammars: tuple[QgDmv, ...] = ()
+
+
 def project_soft(
-    corpus: Iterable[Translations],
+    sources: SoftSources,
     *,
-    priors: Sequence[ArcParser],
-    grammars: tuple[QgDmv, ...] = (),
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
@@ -95,13 +113,7 @@ def project_soft(
 
     Parameters
     ----------
-    corpus : iterable of Translations
-        The sources with trees, the target with tags; gone through once for each round and once more. One
-        sentence in ten is not learned from, but used to fit the temperature.
-    priors : sequence of ArcParser
-        Parsers of tags alone, at least one; relations come from the first that knows any.
-    grammars : tuple of QgDmv
-        By which evidence is weighed when it is learned from, one for each source; or none.
+    sources : SoftSources
     rng : numpy.random.Generator
         Orders the sentences of each epoch; the same seed gives the same model.
     annotated : sequence of Sentence
@@ -116,12 +128,12 @@ def project_soft(
         annotated has a head.
     """
     options = options or SoftProjectionOptions()
-    prior = join_priors(priors, projective=options.projective)
+    prior = join_priors(sources.priors, projective=options.projective)
     parser, chosen, left_out = prior.joined, list[Translations](), dict[str, int]()
-    evidence_of = partial(pooled_evidence, grammars=grammars)
+    evidence_of = partial(pooled_evidence, grammars=sources.grammars)
     for round_number in range(1, options.rounds + 1):
         following = track(
-            _split(corpus, held_out=False), f"choosing pairs, round {round_number}", unit="pair"
+            _split(sources.corpus, held_out=False), f"choosing pairs, round {round_number}", unit="pair"
         )
         chosen, left_out = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
@@ -142,7 +154,7 @@ def project_soft(
     labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
     # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
     unseen, _ = choose_pairs(
-        _split(corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
+        _split(sources.corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
     )
     temperature = trusted(fit_temperature(parser, unseen))
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()

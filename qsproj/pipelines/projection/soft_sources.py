@@ -1,4 +1,4 @@
-"""Soft projection from the sentence pairs of one or several sources of one target language."""
+"""What soft projection learns from, of one or several sources of one target language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags
+from qsproj.pipelines.projection.projected import with_trees_and_tags
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import train_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_projection import SoftSources
 from qsproj.pipelines.translations import Translations, join_translations
 
 
@@ -44,48 +44,39 @@ class JoinedSources:
             yield from join_translations(tuple([with_trees_and_tags(source) for source in sources]))
 
 
-def project_sources(
+def soft_sources(
     texts: Sequence[Sequence[Iterable[SentencePair]]],
     *,
     rng: np.random.Generator,
     priors: Sequence[ArcParser] = (),
     by_grammar: bool = False,
-    options: SoftProjectionOptions | None = None,
-    annotated: Sequence[Sentence] = (),
-    trees: str | None = None,
-) -> Projected:
-    """Train a parser of the target language above the votes of priors, by what the sources carry over.
+) -> SoftSources:
+    """Return what soft projection learns from, made from sentence pairs.
 
     Parameters
     ----------
     texts : sequence of sequence of iterable of SentencePair
         As :class:`JoinedSources` takes them; each iterable can be gone through again.
     rng : numpy.random.Generator
-        The same seed gives the same model.
+        The same seed gives the same priors.
     priors : sequence of ArcParser
         Parsers of tags alone; without any, one is trained on the trees of each source.
     by_grammar : bool
         Whether evidence is weighed by a grammar learned from the pairs of each source; for one text.
-    options, annotated, trees
-        As :func:`~qsproj.pipelines.projection.soft_projection.project_soft` takes them.
 
     Raises
     ------
     UsageError
-        As :class:`JoinedSources` and :func:`~qsproj.pipelines.projection.soft_projection.project_soft`, when
-        no source sentence has a head, or a grammar is to weigh several texts.
+        When a prior is to be trained and no source sentence has a head, or a grammar cannot be learned or is
+        to weigh several texts.
     """
-    sources = [source for text in texts for source in text]
     if by_grammar and len(texts) > 1:
         raise UsageError(
             "a grammar weighs the translations of one target text; leave it out, or join the texts"
         )
-    return project_soft(
-        JoinedSources(tuple(map(tuple, texts))),
+    sources = [source for text in texts for source in text]
+    return SoftSources(
+        corpus=JoinedSources(tuple(map(tuple, texts))),
         priors=priors or [train_prior(pairs, rng=rng) for pairs in sources],
         grammars=tuple(map(train_grammar, sources)) if by_grammar else (),
-        rng=rng,
-        options=options,
-        annotated=annotated,
-        trees=trees,
     )

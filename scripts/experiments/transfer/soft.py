@@ -32,7 +32,7 @@ from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.soft_evidence import arc_evidence
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, SoftSources, project_soft
 from qsproj.pipelines.projection.soft_selection import MIN_COVERAGE
 from qsproj.pipelines.translations import Translations
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -192,10 +192,9 @@ class Laboratory:
             prior = join_priors(members, projective=True)
             return (members[0] if len(members) == 1 else relabelled(prior.joined, members[0])), ""
         corpus = self.corpus(row)
+        grammars = (train_grammar(pair for (pair,) in corpus),) if row.grammar else ()
         projected = project_soft(
-            corpus,
-            priors=members,
-            grammars=(train_grammar(pair for (pair,) in corpus),) if row.grammar else (),
+            SoftSources(corpus=corpus, priors=members, grammars=grammars),
             rng=np.random.default_rng(1),
             options=row.options,
         )

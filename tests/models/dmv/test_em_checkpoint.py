@@ -10,7 +10,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.dmv import dmv_training
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import Checkpoint
+from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
 from qsproj.models.qg_dmv import qg_dmv_parts, qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
@@ -38,9 +38,9 @@ def pairs():
 def train(method, iterations, checkpoint=None, **changed):
     if method == "dmv":
         options = DmvOptions(iterations=iterations, tolerance=-1.0, **changed)
-        return train_dmv([pair.target for pair in pairs()], options=options, checkpoint=checkpoint)
+        return train_dmv([pair.target for pair in pairs()], options=options, run=EMRun(checkpoint=checkpoint))
     options = QgOptions(iterations=iterations, tolerance=-1.0, **changed)
-    return train_qg_dmv(pairs(), options=options, checkpoint=checkpoint)
+    return train_qg_dmv(pairs(), options=options, run=EMRun(checkpoint=checkpoint))
 
 
 def saved(model, path):

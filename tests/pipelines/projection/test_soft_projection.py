@@ -27,9 +27,9 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, SoftSources, project_soft
 from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
-from qsproj.pipelines.projection.soft_sources import JoinedSources, project_sources
+from qsproj.pipelines.projection.soft_sources import JoinedSources, soft_sources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
@@ -141,7 +141,7 @@ def test_sources_are_brought_together_by_the_target():
 
 def test_a_grammar_weighs_one_text_only(sample):
     with pytest.raises(UsageError, match="one target text"):
-        project_sources([[sample], [sample]], rng=np.random.default_rng(1), by_grammar=True)
+        soft_sources([[sample], [sample]], rng=np.random.default_rng(1), by_grammar=True)
 
 
 def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
@@ -212,8 +212,7 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
 
 def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     projected = project_soft(
-        alone(sample),
-        priors=[english],
+        SoftSources(corpus=alone(sample), priors=[english]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1),
     )
@@ -232,8 +231,7 @@ def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, en
     prior = join_priors([english], projective=True)
     parsers = [
         project_soft(
-            alone(sample),
-            priors=[english],
+            SoftSources(corpus=alone(sample), priors=[english]),
             rng=np.random.default_rng(1),
             options=SoftProjectionOptions(rounds=1, epochs=1, share=share),
         ).parser
@@ -253,8 +251,7 @@ def test_the_temperature_is_near_the_usual_whatever_the_evidence():
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
     project_soft(
-        alone(sample),
-        priors=[english],
+        SoftSources(corpus=alone(sample), priors=[english]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1, epochs=1),
         trees=str(tmp_path / "trees"),
@@ -267,7 +264,7 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, 
 
 def test_pairs_without_links_are_refused(english):
     with pytest.raises(UsageError, match="no pair has links"):
-        project_soft(alone([pair(7, [])]), priors=[english], rng=np.random.default_rng(1))
+        project_soft(SoftSources(corpus=alone([pair(7, [])]), priors=[english]), rng=np.random.default_rng(1))
 
 
 def test_the_temperature_undoes_what_sharpened_the_scores():
