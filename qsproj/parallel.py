@@ -6,6 +6,8 @@ the same order, and gives the same bytes, with any number of workers.
 
 from __future__ import annotations
 
+import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from threading import Thread
 from typing import Any, TypeVar
 
 from qsproj.errors import UsageError, unknown_name
@@ -25,6 +28,8 @@ AHEAD = 4
 # How long processes without work live on, and how long the first worker of a cluster is waited for.
 IDLE_SECONDS = 300
 WORKER_SECONDS = 60
+# How often a process looks whether the one that started it is there.
+WATCH_SECONDS = 1.0
 
 # The executor whose processes live on, for :func:`stop_processes`.
 _STARTED: list[Any] = []
@@ -132,7 +137,9 @@ def _on_processes(
     resource_tracker.ensure_running()
     # This process gets the signals that end a command, and stops the others.
     with held():
-        executor = get_reusable_executor(max_workers=processes, timeout=IDLE_SECONDS)
+        executor = get_reusable_executor(
+            max_workers=processes, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
+        )
         executor.submit(_nothing)
     _STARTED[:] = [executor]
     try:
@@ -145,6 +152,17 @@ def stop_processes() -> None:
     """Stop the processes of this machine that were started, whatever they are at."""
     while _STARTED:
         _STARTED.pop().shutdown(kill_workers=True)
+
+
+def _end_with(parent: int) -> None:
+    """Have this process end soon after the one that started it, also when that is killed."""
+    Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
 
 
 def _nothing() -> None:
