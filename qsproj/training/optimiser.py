@@ -91,3 +91,11 @@ class SparseOptimiser(Optimiser, ABC):
     @abstractmethod
     def move(self) -> None:
         """Move the weights along the gradient, add each change to ``sums``, and clear the gradient."""
+
+    def regularise(self) -> None:
+        """Shrink the weights, once after each epoch; unless overridden, not at all."""
+        return
+
+
+# Makes the optimiser of weights that are about to be learned: a rule to step by, with its options.
+Rule = Callable[[Weights], SparseOptimiser]

@@ -46,7 +46,7 @@ def train_above(
     for example in examples:
         own = base.scorer.scores(base.scorer.features(example.encoded))
         above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
-    trainer = trained_by(ArcTrainer(base.scorer.template_set, rate=options.rate, l2=options.l2))
+    trainer = trained_by(ArcTrainer(base.scorer.template_set, rule=options.rule()))
     added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
     return with_added(base, added)
 

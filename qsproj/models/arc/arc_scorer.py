@@ -18,9 +18,9 @@ from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.storage import packed_weights, unpack_weights
-from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective
+from qsproj.training.optimiser import Rule
 
 HASH_BITS = 22
 CACHE_LINE = 64
@@ -128,15 +128,15 @@ class ArcExample:
 
 
 class ArcTrainer(Trainer[ArcExample, ArcScorer]):
-    """Learns the weights of an arc scorer by AdaGrad, one sentence a step. Mutable; final.
+    """Learns the weights of an arc scorer, one sentence a step. Mutable.
 
     Parameters
     ----------
     template_set : str
     support : uint64[buckets / 64], optional
         The features that exist (:func:`supported_buckets`); by default all.
-    rate, l2, first_squares : float
-        See :class:`~qsproj.training.adagrad.AdaGrad`.
+    rule : callable
+        Makes the optimiser of the weights: how they move along the gradient of a sentence.
     start : float32[buckets], optional
         Weights to start from; zeros by default. Not changed.
     """
@@ -146,16 +146,14 @@ class ArcTrainer(Trainer[ArcExample, ArcScorer]):
         template_set: str,
         support: NDArray[np.uint64] | None = None,
         *,
-        rate: float,
-        l2: float,
-        first_squares: float = 0.0,
+        rule: Rule,
         start: NDArray[np.float32] | None = None,
     ) -> None:
         self._support = supported_buckets(template_set, (), cutoff=0) if support is None else support
         weights = zero_weights(64 * len(self._support))
         if start is not None:
             weights[:] = start
-        self._descent = AdaGrad(weights, rate=rate, l2=l2, first_squares=first_squares)
+        self._descent = rule(weights)
         self._live = ArcScorer(template_set, weights)
 
     def encode(self, sentence: Sentence) -> EncodedSentence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.objectives import Weighed
+from qsproj.training.optimiser import Rule
 
 OBJECTIVES = ("margin", "likelihood", "risk")
 
@@ -58,6 +61,10 @@ class TrainingOptions:
     cutoff: int = 0
     projective: bool | None = None
     single_root: bool | None = None
+
+    def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
+        """Return the rule that weights step by: AdaGrad, at a share of the rate."""
+        return partial(AdaGrad, rate=share * self.rate, l2=self.l2, first_squares=first_squares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +169,7 @@ def train_scorer(
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
-    trainer = ArcTrainer(template_set, support, rate=options.rate, l2=options.l2)
+    trainer = ArcTrainer(template_set, support, rule=options.rule())
     encoded_dev = [trainer.encode(sentence) for sentence in dev]
 
     def score(scorer: ArcScorer) -> float:

@@ -149,9 +149,7 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         # it. Worth 0.2 to 0.4 UAS on the dev file of English, with small first steps as those of the factors.
         self._arcs = ArcTrainer(
             template_set,
-            rate=rate,
-            l2=options.l2,
-            first_squares=INITIAL_SQUARES,
+            rule=options.rule(share=RATE_SHARE, first_squares=INITIAL_SQUARES),
             start=base.scorer.weights,
         )
         self._factors = FactorTrainer(template_set, rate=rate, l2=L2_SHARE * options.l2)

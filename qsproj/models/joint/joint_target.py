@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, Trainer, learn
 
 TARGET_RATE = 0.05
@@ -46,7 +48,7 @@ class _Trainer(Trainer[TargetExample, tuple[ArcScorer, JointWeights]]):
 
     def __init__(self, joint: JointTrainer, template_set: str) -> None:
         self._joint = joint
-        self._arcs = ArcTrainer(template_set, rate=TARGET_RATE, l2=TARGET_L2)
+        self._arcs = ArcTrainer(template_set, rule=partial(AdaGrad, rate=TARGET_RATE, l2=TARGET_L2))
 
     def step(self, example: TargetExample) -> float:
         """Learn from one pair; return its loss before the step."""

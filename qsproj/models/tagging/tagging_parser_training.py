@@ -247,7 +247,7 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
     def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
         rate = RATE_SHARE * options.rate
         self._rows = trigram_rows(len(start.tagger.tags))
-        self._arcs = ArcTrainer(start.base.scorer.template_set, rate=rate, l2=options.l2)
+        self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
         self._tag_links = AdaGrad(
             start.weights.tag_links.copy(),
             rate=rate,

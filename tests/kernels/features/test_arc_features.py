@@ -1,5 +1,7 @@
 """The arc kernels against features as tuples and weights as a dictionary."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -8,10 +10,12 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets
+from qsproj.training.adagrad import AdaGrad
 from tests.oracles.arc_features import PlainAdaGrad, features_of
 from tests.sentences import make_sentence
 
 BUCKETS = 1 << 22
+RULE = partial(AdaGrad, rate=0.3, l2=0.0)
 SENTENCE = make_sentence(
     "Der Hund , der laut bellt , sieht und hört die alte Katze im Garten nicht",
     "DET NOUN PUNCT PRON ADV VERB PUNCT VERB CCONJ VERB DET ADJ NOUN ADP NOUN PART",
@@ -85,7 +89,7 @@ def test_steps_and_averaging_equal_those_over_named_features():
     gold[SENTENCE.heads[1:], np.arange(1, len(SENTENCE) + 1)] = True
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
     trainer = ArcTrainer(
-        "delexicalised", supported_buckets("delexicalised", [(encoded, gold)], cutoff=1), rate=0.3, l2=0.0
+        "delexicalised", supported_buckets("delexicalised", [(encoded, gold)], cutoff=1), rule=RULE
     )
     plain = PlainAdaGrad(0.3)
     supported = set().union(
@@ -116,8 +120,8 @@ def test_the_step_is_the_same_in_parts():
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
     gradient = np.zeros((len(SENTENCE) + 1,) * 2)
     gradient[0, 8], gradient[8, 2] = -0.5, 0.25
-    whole = ArcTrainer("delexicalised", rate=0.3, l2=0.0)
-    parts = ArcTrainer("delexicalised", rate=0.3, l2=0.0)
+    whole = ArcTrainer("delexicalised", rule=RULE)
+    parts = ArcTrainer("delexicalised", rule=RULE)
     moves = []
     for trainer in (whole, parts):
         descent = trainer._descent
