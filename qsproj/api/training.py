@@ -64,8 +64,9 @@ def train_parser(
         1: single arcs are scored; 2: pairs and sequences of arcs too, by belief propagation; more accurate,
         and about seven times slower.
     objective : str
-        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; or ``risk``, the
-        expected number of wrong heads (first order only).
+        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
+        also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest`` or
+        ``mira-factored``, which ``qsproj train --help`` explains.
     features : str, optional
         What is read of a word: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
         ``morphology`` lemmas, XPOS and FEATS too. By default ``morphology`` where the trees have any of
@@ -95,6 +96,7 @@ def train_parser(
     True
     """
     from qsproj.features.arc_templates import TEMPLATE_SETS
+    from qsproj.models.arc.arc_objectives import objective_named
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
     from qsproj.models.graph.graph_training import train_graph_parser
 
@@ -107,7 +109,8 @@ def train_parser(
         raise unknown_name("features", features, list(TEMPLATE_SETS))
     if dev_trees and all(np.all(sentence.heads[1:] == NO_HEAD) for sentence in dev_trees):
         raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
-    options = TrainingOptions(template_set=features, objective=objective)
+    epochs = objective_named(objective).epochs
+    options = TrainingOptions(template_set=features, objective=objective, epochs=epochs)
     return train(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
 
 

@@ -28,6 +28,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError
+from qsproj.models.arc.arc_objectives import objective_named, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -37,13 +38,17 @@ if TYPE_CHECKING:
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
 
-EXAMPLES = """examples:
+EXAMPLES = f"""objectives:
+{objectives_explained()}
+
+examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
   qsproj train train.conllu.gz -o my.model --order 2                 # more accurate, about seven times slower
   qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
   qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
+  qsproj train train.conllu -o mst.model --objective mira-kbest --epochs 7
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
 
@@ -53,6 +58,17 @@ WAYS = {
     "--order 1": ("cutoff", "like"),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
+}
+
+# What each objective reads that not all do.
+OBJECTIVE_WAYS = {
+    "--objective margin": ("l2",),
+    "--objective likelihood": ("l2",),
+    "--objective risk": ("l2",),
+    "--objective mira": ("limit",),
+    "--objective mira-kbest": ("best", "limit"),
+    "--objective mira-factored": ("limit",),
+    "--objective perceptron": (),
 }
 
 
@@ -104,8 +120,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--objective",
         default="margin",
         metavar="NAME",
-        help="margin: log-likelihood, with a handicap for the right tree (default); likelihood: without, for "
-        "well calibrated probabilities; risk: expected wrong heads",
+        help="what scores are trained for, explained below (default: margin)",
+    )
+    add_whole_number(
+        parser, "--best", least=1, default=5, metavar="K", help="trees that mira-kbest wins against"
+    )
+    parser.add_argument(
+        "--limit",
+        type=number(least=1e-6),
+        default=0.01,
+        metavar="C",
+        help="with the kinds of mira, how far one margin may move the weights (default: 0.01)",
     )
     parser.add_argument(
         "--features",
@@ -113,7 +138,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is read of a word: delexicalised (UPOS only, to parse another language), words (forms "
         "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
     )
-    add_whole_number(parser, "--epochs", least=1, default=10, help="passes over the data")
+    parser.add_argument(
+        "--epochs",
+        type=whole_number(least=1),
+        metavar="N",
+        help="passes over the data (default: 10; perceptron 3)",
+    )
     add_whole_number(
         parser,
         "--cutoff",
@@ -129,7 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
     )
     add_seed(parser)
-    declare_ways(parser, WAYS)
+    declare_ways(parser, WAYS, OBJECTIVE_WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -139,11 +169,13 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
     from qsproj.models.arc.treebank_weights import Treebank
 
-    defaults = TrainingOptions()
+    defaults, objective = TrainingOptions(), objective_named(options.objective)
     settings = TrainingOptions(
         template_set=options.features,
         objective=options.objective,
-        epochs=options.epochs,
+        best=options.best,
+        limit=options.limit,
+        epochs=options.epochs or objective.epochs,
         cutoff=options.cutoff,
         l2=defaults.l2 if options.l2 is None else options.l2,
         projective=_choice(yes=options.projective, no=options.nonprojective),
@@ -215,6 +247,7 @@ def _check_kind(options: argparse.Namespace) -> None:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
     kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
     refuse_unread(options, WAYS, kind)
+    refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 

@@ -53,6 +53,10 @@ class TreeInference:
         heads: Heads = self._trees.best(scores, single_root=self.single_root)[0]
         return heads
 
+    def ranked(self, scores: Scores, k: int) -> list[Heads]:
+        """Return the heads int32[n+1] of the k best trees, best first; of all, where those are fewer."""
+        return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
+
     def decode(self, scores: Scores, decode: str) -> Heads:
         """Return the most probable tree (``map``), or that of most expected right heads (``mbr``).
 

@@ -165,6 +165,30 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistakes:
+    """How much better than the right tree the best tree scores (not nats): the perceptron's loss.
+
+    Attributes
+    ----------
+    right, best : callable
+        The heads int32[n+1] of the right tree, and of the best of all trees, under given scores.
+
+    *Source*: Collins 2002.
+    """
+
+    right: Callable[[Scores], Heads]
+    best: Callable[[Scores], Heads]
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return by how much the best tree wins, and the best tree minus the right one."""
+        gradient, words = np.zeros_like(scores), np.arange(1, len(scores))
+        gradient[self.best(scores)[1:], words] += 1.0
+        gradient[self.right(scores)[1:], words] -= 1.0
+        moved = gradient != 0.0
+        return float((gradient[moved] * scores[moved]).sum()), gradient
+
+
+@dataclass(frozen=True, slots=True)
 class Risk:
     """Expected number of wrong heads (not nats). *Source*: thesis 3.2.4 (minimum risk training)."""
 

@@ -30,7 +30,10 @@ REFUSED = {
     ),
     "a third order": (lambda: qsproj.train_parser([ONE], order=3), "found order 3, expected 1 or 2"),
     "an order in letters": (lambda: qsproj.train_parser([ONE], order="2"), "found '2' (str) as order"),
-    "an objective": (lambda: qsproj.train_parser([ONE], objective="loss"), "known: margin, likelihood, risk"),
+    "an objective": (
+        lambda: qsproj.train_parser([ONE], objective="loss"),
+        "known: margin, likelihood, risk, perceptron, mira",
+    ),
     "features": (lambda: qsproj.train_parser([ONE], features="form"), "known: "),
     "a negative seed": (lambda: qsproj.train_parser([ONE], seed=-1), "as seed, expected a whole number"),
     "no seed": (lambda: qsproj.train_parser([ONE], seed=None), "found None as seed"),

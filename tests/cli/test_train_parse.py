@@ -9,6 +9,7 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.corpus.editing import misc_values
+from qsproj.models.arc.arc_objectives import OBJECTIVES
 from qsproj.models.storage import VERSION
 
 CORPORA = "corpora/en.conllu"
@@ -136,10 +137,34 @@ def test_risk_is_an_objective(run_cli, tmp_path):
     assert json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)["uas"] > 90
 
 
+def test_options_of_one_objective_are_refused_by_others(run_cli, tmp_path):
+    outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", "--best", "3")
+    assert outcome.code == 2
+    assert (
+        outcome.err
+        == "qsproj train: --best belongs to --objective mira-kbest; leave it out with --objective margin\n"
+    )
+    options = ("--objective", "mira-kbest", "--best", "2", "--limit", "0.1", "--epochs", "2")
+    assert run_cli("train", CORPORA, "-o", tmp_path / "m", *options).code == 0
+    run_cli("parse", "-m", tmp_path / "m", CORPORA, "-o", tmp_path / "out.conllu")
+    assert json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)["uas"] > 90
+
+
+def test_every_objective_is_explained_in_two_lines(run_cli):
+    lines = run_cli("train", "--help").out.splitlines()
+    for objective in OBJECTIVES:
+        place = next(i for i, line in enumerate(lines) if line.split()[:1] == [objective.name])
+        assert lines[place].endswith(objective.purpose)
+        assert lines[place + 1].strip() == objective.source
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--objective", "luck"], "unknown objective 'luck'; known: margin, likelihood, risk"),
+        (
+            ["--objective", "luck"],
+            "unknown objective 'luck'; known: margin, likelihood, risk, perceptron, mira",
+        ),
         (["--features", "smell"], "unknown features 'smell'; known: delexicalised, words, morphology"),
     ],
 )

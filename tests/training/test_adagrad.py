@@ -6,7 +6,7 @@ import pytest
 from qsproj.kernels.features.adagrad import adagrad_outcomes, adagrad_row
 from qsproj.kernels.features.row_features import gather_rows
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad, RowAdaGrad
-from qsproj.training.optimiser import SparseOptimiser
+from qsproj.training.plain import PlainSteps
 
 
 def gradients(rng: np.random.Generator, *, epochs: int, steps: int, buckets: int) -> np.ndarray:
@@ -88,24 +88,10 @@ def test_rows_move_part_by_part(counts_start: bool) -> None:
         np.testing.assert_allclose(descent.mean(), [np.zeros(3), mean], atol=1e-6)
 
 
-class Perceptron(SparseOptimiser):
-    """Another rule: every step has the size of the gradient."""
-
-    def __init__(self, weights: np.ndarray, *, capacity: int) -> None:
-        super().__init__(weights, np.zeros_like(weights), np.zeros_like(weights), capacity=capacity)
-
-    def move(self) -> None:
-        moved = np.unique(self.touched[: self.used]).astype(np.int64)
-        self.weights[moved] -= self.gradient[moved]
-        self.sums[moved] -= self.steps * self.gradient[moved]
-        self.gradient[moved] = 0.0
-        self.used = 0
-
-
 @pytest.mark.parametrize("capacity", [2, 3, 64])
 def test_another_rule_is_one_method_and_no_room_loses_nothing(capacity: int) -> None:
     rng = np.random.default_rng(7)
-    perceptron, past = Perceptron(np.zeros(5), capacity=capacity), []
+    perceptron, past = PlainSteps(np.zeros(5), capacity=capacity), []
     plain = np.zeros(5)
     for _ in range(6):
         buckets, slopes = rng.integers(5, size=(7, 2)).astype(np.int32), rng.normal(size=7)

@@ -10,6 +10,7 @@ from qsproj.training.objectives import (
     AboveBase,
     CrossEntropy,
     EvidenceLikelihood,
+    Mistakes,
     PartialTreeLikelihood,
     Risk,
     TreeLikelihood,
@@ -64,6 +65,10 @@ def expected(scores, values):
     return mean, products - mean * marginals
 
 
+def best_tree(scores):
+    return np.array(max(all_trees(len(scores) - 1), key=lambda tree: score_of(tree, scores)))
+
+
 HEADS = frozen_heads([-1, 2, 0, 2, 3])
 ALLOWED = np.ones((5, 5), dtype=bool)
 ALLOWED[:, 3] = False
@@ -80,6 +85,7 @@ OBJECTIVES = [
     Weighed(0.3, TreeLikelihood(HEADS, enumerated)),
     CrossEntropy(TARGET, enumerated),
     Risk(HEADS, expected),
+    Mistakes(lambda _: HEADS, best_tree),
 ]
 
 
@@ -131,6 +137,16 @@ def test_cross_entropy_is_least_at_the_target(scores):
     at_target = np.random.default_rng(8).normal(size=(5, 5))
     _, gradient = CrossEntropy(TARGET, enumerated).value_and_gradient(at_target)
     np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
+
+
+def test_mistakes_are_what_the_best_tree_scores_more(scores):
+    value, gradient = Mistakes(lambda _: HEADS, best_tree).value_and_gradient(scores)
+    best = tuple(best_tree(scores))
+    assert best != tuple(HEADS)
+    assert value == pytest.approx(score_of(best, scores) - score_of(tuple(HEADS), scores))
+    assert {(head, word) for head, word in np.argwhere(gradient == 1.0)} == {
+        (head, word) for word, head in enumerate(best) if word and head != HEADS[word]
+    }
 
 
 def test_risk_counts_wrong_heads(scores):

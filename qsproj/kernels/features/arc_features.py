@@ -226,6 +226,45 @@ def count_features(features, arcs, counts):
 
 
 @njit(cache=True, error_model="numpy")
+def keep_supported(buckets, count, support):
+    """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
+    kept = 0
+    for k in range(count):
+        bucket = buckets[k]
+        if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
+            buckets[kept] = bucket
+            kept += 1
+    return kept
+
+
+@njit(cache=True, error_model="numpy")
+def list_arcs(features, heads, dependents, support):
+    """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
+
+    Returns
+    -------
+    starts : int64[A + 1]
+    buckets : uint64[starts[A]]
+        Those of arc a are ``buckets[starts[a] : starts[a + 1]]``.
+    """
+    out = bucket_workspace(features)
+    between_tags = np.empty(4, np.int64)
+    starts = np.zeros(heads.shape[0] + 1, np.int64)
+    buckets = np.empty(256 * (heads.shape[0] + 1), np.uint64)
+    for arc in range(heads.shape[0]):
+        count = one_arc(features, heads[arc], dependents[arc], between_tags, out)
+        count = keep_supported(out, count, support)
+        first = starts[arc]
+        if first + count > buckets.shape[0]:
+            more = np.empty(2 * (first + count), np.uint64)
+            more[:first] = buckets[:first]
+            buckets = more
+        buckets[first : first + count] = out[:count]
+        starts[arc + 1] = first + count
+    return starts, buckets[: starts[-1]]
+
+
+@njit(cache=True, error_model="numpy")
 def gather_arcs(features, slopes, support, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
@@ -248,11 +287,6 @@ def gather_arcs(features, slopes, support, gradient, touched, used, begin):
         count = one_arc(features, head, dependent, between_tags, out)
         if used + count > touched.shape[0]:
             return used, arc
-        supported = 0
-        for k in range(count):
-            bucket = out[k]
-            if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
-                out[supported] = bucket
-                supported += 1
+        supported = keep_supported(out, count, support)
         used = add_slopes(out, supported, slope, gradient, touched, used)
     return used, DONE

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
+from qsproj.models.arc.margin_trainer import MarginExample
 from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
-from qsproj.training.objectives import Objective, PartialTreeLikelihood, Risk, TreeLikelihood
+from qsproj.training.margins import ArcMargins, Margins, TreeMargins
+from qsproj.training.objectives import Mistakes, Objective, PartialTreeLikelihood, Risk, TreeLikelihood
+
+# The margins of a tree; None when no possible tree agrees with it.
+MarginsOf = Callable[[Heads, TreeInference], Margins | None]
 
 # How much more a wrong arc scores in training with the objective ``margin``, natural log. On the dev files of
 # English, Greek, Hungarian and Turkish 1 gave 0.1 to 0.25 UAS over none, 2 hardly more, and worse
@@ -38,6 +44,27 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
     return usable, skipped
 
 
+def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] | None:
+    """Return the arcs of the trees that agree with a whole or partial one that is reachable.
+
+    Parameters
+    ----------
+    heads : int32[n+1]
+        As :func:`~qsproj.models.tree_inference.reachable` returns them.
+
+    Returns
+    -------
+    bool[n+1, n+1] or None
+        None when the model can build no such tree.
+    """
+    allowed = agreeing_arcs(heads, inference)
+    if inference.single_root and np.any(heads[1:] == ROOT):
+        if is_whole(heads) and np.count_nonzero(heads[1:] == ROOT) != 1:
+            return None
+        allowed[ROOT, heads != ROOT] = False
+    return allowed if is_whole(heads) or inference.admits(allowed) else None
+
+
 def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:
     """Return the objective of one whole or partial tree, or of the nearest one that the model can build.
 
@@ -45,7 +72,8 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
     ----------
     heads : int32[n+1]
     name : str
-        ``margin``, ``likelihood`` or ``risk``; see :class:`~qsproj.models.arc.arc_training.TrainingOptions`.
+        ``margin``, ``likelihood``, ``risk`` or ``perceptron``; see
+        :class:`~qsproj.models.arc.arc_training.TrainingOptions`.
 
     Returns
     -------
@@ -53,18 +81,55 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
         None when no possible tree agrees with it.
     """
     heads = reachable(heads, inference)
-    if not is_whole(heads):
-        allowed = agreeing_arcs(heads, inference)
-        if inference.single_root and np.any(heads[1:] == ROOT):
-            allowed[ROOT, heads != ROOT] = False
-        if not inference.admits(allowed):
-            return None
-        return PartialTreeLikelihood(allowed, inference.infer)
-    if inference.single_root and np.count_nonzero(heads[1:] == ROOT) != 1:
+    allowed = agreeing_trees(heads, inference)
+    if allowed is None:
         return None
+    if name == "perceptron":
+        return Mistakes(best_right_tree(heads, allowed, inference), inference.best)
+    if not is_whole(heads):
+        return PartialTreeLikelihood(allowed, inference.infer)
     if name == "risk":
         return Risk(heads, inference.expect)
     return TreeLikelihood(heads, inference.infer, MARGIN if name == "margin" else 0.0)
+
+
+def best_right_tree(
+    heads: Heads, allowed: NDArray[np.bool_], inference: TreeInference
+) -> Callable[[Scores], Heads]:
+    """Return what finds the best tree of allowed arcs under some scores: where all heads are known, these."""
+    if is_whole(heads):
+        return lambda _: heads
+    return lambda scores: inference.best(np.where(allowed, scores, -np.inf))
+
+
+def tree_margins(heads: Heads, inference: TreeInference, *, k: int, cost: float = 0.0) -> Margins | None:
+    """Return the margins of one whole or partial tree, or of the nearest one that the model can build.
+
+    Parameters
+    ----------
+    heads : int32[n+1]
+    k : int
+        How many of the best trees it is to win against.
+    cost : float
+        How much more every wrong arc scores while these are looked for.
+
+    Returns
+    -------
+    Margins or None
+        None when no possible tree agrees with it.
+    """
+    heads = reachable(heads, inference)
+    allowed = agreeing_trees(heads, inference)
+    if allowed is None:
+        return None
+    right = best_right_tree(heads, allowed, inference)
+    return TreeMargins(heads, right, partial(inference.ranked, k=k), cost)
+
+
+def arc_margins(heads: Heads, inference: TreeInference) -> Margins | None:
+    """As :func:`tree_margins`, of each known arc against all others into the same word."""
+    heads = reachable(heads, inference)
+    return None if agreeing_trees(heads, inference) is None else ArcMargins(heads)
 
 
 def tree_examples(
@@ -75,6 +140,17 @@ def tree_examples(
     for sentence in sentences:
         found = tree_objective(sentence.heads, inference, objective)
         examples.append(ArcExample(scorer.encode(sentence), found) if found else None)
+    return examples
+
+
+def margin_examples(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, margins_of: MarginsOf
+) -> list[MarginExample | None]:
+    """Encode sentences, each with the margins of its tree; None where it has none."""
+    examples: list[MarginExample | None] = []
+    for sentence in sentences:
+        found = margins_of(sentence.heads, inference)
+        examples.append(MarginExample(scorer.encode(sentence), found) if found else None)
     return examples
 
 

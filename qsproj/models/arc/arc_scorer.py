@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,11 @@ from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.loop import Trainer
-from qsproj.training.objectives import Objective
-from qsproj.training.optimiser import Rule
+from qsproj.training.objectives import Objective, Weighed
+from qsproj.training.optimiser import SparseOptimiser
+
+Example = TypeVar("Example")
+Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
 HASH_BITS = 22
 CACHE_LINE = 64
@@ -119,16 +122,8 @@ def supported_buckets(
     return bit_mask(counts >= cutoff)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArcExample:
-    """A sentence to learn arc weights from: its words, encoded, and a loss of its arc scores."""
-
-    encoded: EncodedSentence
-    objective: Objective
-
-
-class ArcTrainer(Trainer[ArcExample, ArcScorer]):
-    """Learns the weights of an arc scorer, one sentence a step. Mutable.
+class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
+    """Weights of an arc scorer that are being learned. Mutable; abstract.
 
     Parameters
     ----------
@@ -136,7 +131,7 @@ class ArcTrainer(Trainer[ArcExample, ArcScorer]):
     support : uint64[buckets / 64], optional
         The features that exist (:func:`supported_buckets`); by default all.
     rule : callable
-        Makes the optimiser of the weights: how they move along the gradient of a sentence.
+        Makes the optimiser of the weights: how they move by what a sentence teaches.
     start : float32[buckets], optional
         Weights to start from; zeros by default. Not changed.
     """
@@ -146,14 +141,14 @@ class ArcTrainer(Trainer[ArcExample, ArcScorer]):
         template_set: str,
         support: NDArray[np.uint64] | None = None,
         *,
-        rule: Rule,
+        rule: Callable[[NDArray[np.float32]], Stepper],
         start: NDArray[np.float32] | None = None,
     ) -> None:
-        self._support = supported_buckets(template_set, (), cutoff=0) if support is None else support
-        weights = zero_weights(64 * len(self._support))
+        self.support = supported_buckets(template_set, (), cutoff=0) if support is None else support
+        weights = zero_weights(64 * len(self.support))
         if start is not None:
             weights[:] = start
-        self._descent = rule(weights)
+        self.rule = rule(weights)
         self._live = ArcScorer(template_set, weights)
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
@@ -168,10 +163,36 @@ class ArcTrainer(Trainer[ArcExample, ArcScorer]):
         """Return arc scores by the weights of the moment; see :meth:`ArcScorer.scores`."""
         return self._live.scores(features)
 
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self.rule.regularise()
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the mean of the weights after every step so far."""
+        mean = zero_weights(len(self._live.weights))
+        mean[:] = self.rule.mean()
+        return ArcScorer(self._live.template_set, mean)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArcExample:
+    """A sentence to learn arc weights from: its words, encoded, and a loss of its arc scores."""
+
+    encoded: EncodedSentence
+    objective: Objective
+
+    def weighed(self, weight: float) -> ArcExample:
+        """Return the same, counting ``weight`` times."""
+        return ArcExample(self.encoded, Weighed(weight, self.objective))
+
+
+class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
+    """Learns the weights of an arc scorer by gradients, one sentence a step. Mutable; parameters as above."""
+
     def descend(self, features: ArcFeatures, slopes: Scores) -> None:
         """Take a step down the gradient of one sentence, float64[n+1, n+1] by its arc scores."""
-        self._descent.gather(kernels.gather_arcs, features, slopes, self._support)
-        self._descent.step()
+        self.rule.gather(kernels.gather_arcs, features, slopes, self.support)
+        self.rule.step()
 
     def step(self, example: ArcExample) -> float:
         """Learn from one sentence; return its loss before the step."""
@@ -179,13 +200,3 @@ class ArcTrainer(Trainer[ArcExample, ArcScorer]):
         loss, slopes = example.objective.value_and_gradient(self.scores(features))
         self.descend(features, slopes)
         return loss
-
-    def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
-        self._descent.regularise()
-
-    def averaged(self) -> ArcScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
-        mean = zero_weights(len(self._live.weights))
-        mean[:] = self._descent.mean()
-        return ArcScorer(self._live.template_set, mean)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +14,30 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
-from qsproj.models.arc.arc_examples import right_heads, tree_examples, usable_sentences
+from qsproj.models.arc.arc_examples import (
+    MarginsOf,
+    arc_margins,
+    margin_examples,
+    right_heads,
+    tree_examples,
+    tree_margins,
+    usable_sentences,
+)
+from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer, supported_buckets
 from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
+from qsproj.models.arc.scale import scaled_to_likelihood
 from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, learn
-from qsproj.training.objectives import Weighed
+from qsproj.training.mira import LeastChange
 from qsproj.training.optimiser import Rule
+from qsproj.training.plain import PlainSteps
 
-OBJECTIVES = ("margin", "likelihood", "risk")
+# What a sentence teaches: a loss of its scores, or margins that they are to keep.
+Lesson = ArcExample | MarginExample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +51,12 @@ class TrainingOptions:
         ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS and FEATS too.
         None: ``morphology`` where the training data has any of these, else ``words``.
     objective : str
-        ``margin`` (conditional log-likelihood in which a tree must win by MARGIN for each wrong head; partial
-        trees without it), ``likelihood`` (the same without: less accurate, probabilities better calibrated)
-        or ``risk`` (expected wrong heads; partial trees by likelihood).
+        A name in :data:`qsproj.models.arc.arc_objectives.OBJECTIVES`. ``margin`` and ``risk`` learn partial
+        trees by likelihood.
+    best : int
+        How many trees ``mira-kbest`` wins against.
+    limit : float
+        How far one margin may move the weights, for the kinds of MIRA.
     epochs : int
         Passes over the data; fewer when a dev set says so.
     rate : float
@@ -55,6 +72,8 @@ class TrainingOptions:
 
     template_set: str | None = None
     objective: str = "margin"
+    best: int = 5
+    limit: float = 0.01
     epochs: int = 10
     rate: float = 0.1
     l2: float = 15.0
@@ -63,8 +82,18 @@ class TrainingOptions:
     single_root: bool | None = None
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
-        """Return the rule that weights step by: AdaGrad, at a share of the rate."""
+        """Return the rule that weights step by: AdaGrad, at a share of the rate, but for the perceptron."""
+        if self.objective == "perceptron":
+            return PlainSteps
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, first_squares=first_squares)
+
+
+# What the kinds of MIRA ask for.
+MARGINS: Mapping[str, Callable[[TrainingOptions], MarginsOf]] = {
+    "mira": lambda options: partial(tree_margins, k=1, cost=1.0),
+    "mira-kbest": lambda options: partial(tree_margins, k=options.best),
+    "mira-factored": lambda options: arc_margins,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +142,7 @@ def train_arc_parser(
         none.
     """
     options = options or TrainingOptions()
-    if options.objective not in OBJECTIVES:
-        raise unknown_name("objective", options.objective, list(OBJECTIVES))
+    objective = objective_named(options.objective)
     usable, skipped = usable_sentences(sentences)
     template_set = options.template_set or richest_template_set(usable)
     if template_set not in TEMPLATE_SETS:
@@ -130,7 +158,7 @@ def train_arc_parser(
         single_root=options.single_root,
     )
     untrained = ArcScorer.untrained(template_set)
-    made = tree_examples(usable, untrained, inference, objective=options.objective)
+    made = lessons(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
     examples = [example for example in made if example]
     if not examples:
@@ -140,8 +168,7 @@ def train_arc_parser(
     if weights is not None:
         weight_of = dict(zip(map(id, sentences), weights, strict=True))
         examples = [
-            ArcExample(example.encoded, Weighed(weight_of[id(sentence)], example.objective))
-            for sentence, example in zip(kept, examples, strict=True)
+            example.weighed(weight_of[id(sentence)]) for sentence, example in zip(kept, examples, strict=True)
         ]
     support = supported_buckets(
         template_set,
@@ -154,12 +181,32 @@ def train_arc_parser(
     scorer, records = train_scorer(
         examples, template_set, support=support, rng=rng, dev=dev, inference=inference, options=options
     )
+    if objective.scaled:
+        scorer = scaled_to_likelihood(scorer, dev or kept, inference)
     labeller = train_labeller(kept, rng=rng, template_set=template_set)
     return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
 
 
+def lessons(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
+) -> Sequence[Lesson | None]:
+    """Encode sentences, each with what the objective wants of it; None where no possible tree agrees."""
+    if options.objective in MARGINS:
+        return margin_examples(sentences, scorer, inference, margins_of=MARGINS[options.objective](options))
+    return tree_examples(sentences, scorer, inference, objective=options.objective)
+
+
+def trainer_of(
+    template_set: str, support: NDArray[np.uint64] | None, options: TrainingOptions
+) -> ArcLearner[Any, Any]:
+    """Return what learns from :func:`lessons`."""
+    if options.objective in MARGINS:
+        return MarginTrainer(template_set, support, rule=partial(LeastChange, limit=options.limit))
+    return ArcTrainer(template_set, support, rule=options.rule())
+
+
 def train_scorer(
-    examples: Sequence[ArcExample],
+    examples: Sequence[Lesson],
     template_set: str,
     *,
     rng: np.random.Generator,
@@ -168,8 +215,8 @@ def train_scorer(
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
-    """Learn arc weights from encoded sentences, each with its own objective; see :class:`ArcTrainer`."""
-    trainer = ArcTrainer(template_set, support, rule=options.rule())
+    """Learn arc weights from encoded sentences, each with what is wanted of it."""
+    trainer = trainer_of(template_set, support, options)
     encoded_dev = [trainer.encode(sentence) for sentence in dev]
 
     def score(scorer: ArcScorer) -> float:

@@ -124,7 +124,7 @@ def test_the_step_is_the_same_in_parts():
     parts = ArcTrainer("delexicalised", rule=RULE)
     moves = []
     for trainer in (whole, parts):
-        descent = trainer._descent
+        descent = trainer.rule
         move = descent.move
         descent.touched = descent.touched if trainer is whole else np.empty(64, dtype=np.uint64)
         descent.move = lambda move=move, descent=descent: moves.append(descent.used) or move()

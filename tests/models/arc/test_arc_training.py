@@ -95,7 +95,10 @@ def test_sentences_without_a_head_are_left_out_and_counted():
 def test_unknown_names_are_told():
     tree = make_sentence("a b", "X X", [2, 0])
     for options, message in (
-        (TrainingOptions(objective="luck"), "unknown objective 'luck'; known: margin, likelihood, risk"),
+        (
+            TrainingOptions(objective="luck"),
+            "unknown objective 'luck'; known: margin, likelihood, risk, perceptron, mira",
+        ),
         (TrainingOptions(template_set="none"), "unknown features 'none'"),
     ):
         with pytest.raises(UsageError, match=message):

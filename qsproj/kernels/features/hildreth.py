@@ -1,0 +1,105 @@
+"""Hildreth's algorithm: the least change of hashed weights that meets linear constraints.
+
+Minimise ``|change|^2 / 2`` so that every constraint's vector times the change is its slack or more. In the
+dual, each constraint has a multiplier, 0 or more, and the change is the sum of their vectors, times the
+multipliers; the algorithm maximises over one multiplier after the other. No matrix of products is made: the
+change itself, over all buckets, says what a constraint still lacks.
+
+Arrays that the kernels share
+-----------------------------
+row_starts : int64[rows + 1], buckets : uint64[features of all rows]
+    Rows of features, as of :func:`~qsproj.kernels.features.arc_features.list_arcs`.
+starts : int64[constraints + 1], members : int32[k], signs : float64[k]
+    The vector of a constraint is a sum of rows, each with its sign.
+change : float32[buckets] or float64[buckets]
+    Minus the change of the weights, as a gradient to step down.
+
+*Source*: Hildreth 1957; Censor and Zenios 1997, whom McDonald, Crammer and Pereira 2006 follow (3.1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qsproj.kernels.compilation import njit
+
+
+@njit(cache=True, error_model="numpy")
+def product(constraint, starts, members, signs, row_starts, buckets, change):
+    """Return the product of a constraint's vector with ``change``."""
+    total = 0.0
+    for k in range(starts[constraint], starts[constraint + 1]):
+        row, of_row = members[k], 0.0
+        for f in range(row_starts[row], row_starts[row + 1]):
+            of_row += change[buckets[f]]
+        total += signs[k] * of_row
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def add_vector(constraint, factor, starts, members, signs, row_starts, buckets, change):
+    """Add ``factor`` times a constraint's vector to ``change``."""
+    for k in range(starts[constraint], starts[constraint + 1]):
+        row, slope = members[k], factor * signs[k]
+        for f in range(row_starts[row], row_starts[row + 1]):
+            change[buckets[f]] += slope
+
+
+@njit(cache=True, error_model="numpy")
+def squared_lengths(starts, members, signs, row_starts, buckets, scratch):
+    """Return the squared length of each vector, float64[constraints]; ``scratch`` is as ``change``, zero."""
+    lengths = np.empty(starts.shape[0] - 1)
+    for constraint in range(lengths.shape[0]):
+        add_vector(constraint, 1.0, starts, members, signs, row_starts, buckets, scratch)
+        lengths[constraint] = product(constraint, starts, members, signs, row_starts, buckets, scratch)
+        for k in range(starts[constraint], starts[constraint + 1]):
+            for f in range(row_starts[members[k]], row_starts[members[k] + 1]):
+                scratch[buckets[f]] = 0.0
+    return lengths
+
+
+@njit(cache=True, error_model="numpy")
+def hildreth(
+    starts, members, signs, row_starts, buckets, slacks, limit, tolerance, most, multipliers, change
+):
+    """Raise the dual objective, one multiplier after the other, until the constraints hold.
+
+    Parameters
+    ----------
+    slacks : float64[constraints]
+        What each constraint lacks before the change; negative where it holds.
+    limit : float
+        No multiplier rises above it, and a constraint whose multiplier is there may stay broken.
+    tolerance : float
+        A pass in which no constraint was further off than this is the last.
+    most : int
+        Passes at most.
+    multipliers : float64[constraints]
+        Those that led to the weights as they are, 0 to begin with. Mutated.
+    change : float[buckets]
+        Zero to begin with. Mutated.
+
+    Returns
+    -------
+    int
+        Passes taken.
+    """
+    lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
+    for passed in range(most):
+        furthest = 0.0
+        for constraint in range(lengths.shape[0]):
+            # Two arcs of the same features: no weights tell them apart.
+            if lengths[constraint] == 0.0:
+                continue
+            lacking = slacks[constraint] + product(
+                constraint, starts, members, signs, row_starts, buckets, change
+            )
+            before = multipliers[constraint]
+            now = min(max(before + lacking / lengths[constraint], 0.0), limit)
+            if now != before:
+                furthest = max(furthest, abs(now - before) * lengths[constraint])
+                multipliers[constraint] = now
+                add_vector(constraint, before - now, starts, members, signs, row_starts, buckets, change)
+        if furthest <= tolerance:
+            return passed + 1
+    return most

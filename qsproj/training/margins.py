@@ -1,0 +1,186 @@
+"""Margins that a right tree is to win by, as linear constraints on the scores of arcs.
+
+Where an objective of :mod:`qsproj.training.objectives` says how wrong scores are, these say what right ones
+are: ``constraints(scores)`` lists what the weights must meet.
+:class:`~qsproj.training.mira.LeastChange` moves them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.conventions import NO_HEAD, Heads, Scores
+
+Words = NDArray[np.integer[Any]]
+Ranked = Callable[[Scores], Sequence[Heads]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """Sums of arc scores, each to be at least its bound.
+
+    Attributes
+    ----------
+    heads, dependents : int32[A]
+        The arcs that the constraints are about.
+    starts : int64[C + 1]
+    members : int32[starts[C]]
+        Constraint c is about the arcs ``members[starts[c] : starts[c + 1]]``; none is without.
+    signs : float64[starts[C]]
+        What the score of each member is multiplied by: 1 for an arc that is to win, -1 for one to lose.
+    bounds : float64[C]
+    """
+
+    heads: NDArray[np.int32]
+    dependents: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    members: NDArray[np.int32]
+    signs: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def slacks(self, scores: Scores) -> NDArray[np.float64]:
+        """Return what each constraint lacks under some scores, float64[C]; negative where it holds."""
+        if not len(self):
+            return np.zeros(0)
+        of_members = self.signs * scores[self.heads, self.dependents][self.members]
+        slacks: NDArray[np.float64] = self.bounds - np.add.reduceat(of_members, self.starts[:-1])
+        return slacks
+
+    def chosen(self, which: NDArray[np.bool_]) -> Constraints:
+        """Return those of the constraints that ``which`` bool[C] marks, with the arcs that they are about."""
+        lengths = np.diff(self.starts)
+        kept = np.repeat(which, lengths)
+        arcs, members = np.unique(self.members[kept], return_inverse=True)
+        starts = np.concatenate(([0], np.cumsum(lengths[which])))
+        return Constraints(
+            self.heads[arcs],
+            self.dependents[arcs],
+            starts,
+            members.astype(np.int32),
+            self.signs[kept],
+            self.bounds[which],
+        )
+
+
+class Margins(Protocol):
+    """What arc scores of one sentence have to meet."""
+
+    def constraints(self, scores: Scores) -> Constraints:
+        """Return the constraints that matter under the scores of the moment, float64[n+1, n+1]."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TreeMargins:
+    """The right tree is to win against each of some trees by the number of its wrong heads.
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+        -1 where the head is not known: whatever it is, it is not wrong.
+    right : callable
+        The best tree that agrees with ``heads``, under given scores.
+    ranked : callable
+        The trees to win against, under given scores: the k best.
+    cost : float
+        How much more every wrong arc scores while these are looked for: with 1, the first of them is the one
+        whose margin is missed by most.
+
+    *Source*: McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA), without the cost; with it, Crammer et
+    al. 2006 (max-loss updates).
+    """
+
+    heads: Heads
+    right: Callable[[Scores], Heads]
+    ranked: Ranked
+    cost: float = 0.0
+
+    def constraints(self, scores: Scores) -> Constraints:
+        """Return a constraint for each ranked tree with a wrong head."""
+        right, known = self.right(scores), np.flatnonzero(self.heads != NO_HEAD)
+        costly = scores + self.cost
+        costly[self.heads[known], known] = scores[self.heads[known], known]
+        costly[:, self.heads == NO_HEAD] = scores[:, self.heads == NO_HEAD]
+        rivals = [heads for heads in self.ranked(costly) if np.any((heads != self.heads)[known])]
+        bounds = [np.count_nonzero((heads != self.heads)[known]) for heads in rivals]
+        differing = [np.flatnonzero(heads != right) for heads in rivals]
+        return versus(
+            joined([right[words] for words in differing]),
+            joined([heads[words] for heads, words in zip(rivals, differing)]),
+            joined(differing),
+            sizes=[len(words) for words in differing],
+            bounds=bounds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ArcMargins:
+    """Every right arc is to win by 1 against every other arc into the same word.
+
+    Then the right tree wins against every tree by the number of its wrong heads; the reverse does not hold.
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+        -1 where the head is not known.
+
+    *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA).
+    """
+
+    heads: Heads
+
+    def constraints(self, scores: Scores) -> Constraints:
+        """Return a constraint for each arc that is wrong and not forbidden."""
+        wrong = scores > -np.inf
+        wrong[:, self.heads == NO_HEAD] = False
+        np.fill_diagonal(wrong, False)
+        known = np.flatnonzero(self.heads != NO_HEAD)
+        wrong[self.heads[known], known] = False
+        heads, dependents = np.nonzero(wrong)
+        each = np.ones(len(heads), np.int64)
+        return versus(self.heads[dependents], heads, dependents, sizes=each, bounds=each)
+
+
+def joined(parts: Sequence[Words]) -> Words:
+    """Return all parts one after the other, of which there may be none."""
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def versus(
+    right: Words,
+    wrong: Words,
+    dependents: Words,
+    *,
+    sizes: ArrayLike,
+    bounds: ArrayLike,
+) -> Constraints:
+    """Return constraints by which right heads win against wrong ones.
+
+    Parameters
+    ----------
+    right, wrong, dependents : int[k]
+        Of each word that a constraint is about, the heads and the word; one constraint's after the other's.
+    sizes : int[C]
+        How many words each constraint is about.
+    bounds : float[C]
+        By how much the right heads of each have to win, together.
+    """
+    # An arc is a number while equal ones are looked for; words are fewer than 2^31.
+    pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
+    arcs, members = np.unique(pairs, return_inverse=True)
+    return Constraints(
+        (arcs >> 32).astype(np.int32),
+        (arcs & 0xFFFFFFFF).astype(np.int32),
+        np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64))),
+        members.reshape(-1).astype(np.int32),
+        np.tile([1.0, -1.0], len(pairs)),
+        np.asarray(bounds, dtype=np.float64),
+    )

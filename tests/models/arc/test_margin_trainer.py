@@ -1,0 +1,94 @@
+"""MIRA over hashed features: after a step the margins hold. The perceptron: its mean is the naive one."""
+
+import numpy as np
+import pytest
+
+from qsproj.conventions import frozen_heads
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import UsageError
+from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
+from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
+from qsproj.models.arc.scale import scaled_to_likelihood
+from qsproj.models.tree_inference import TreeInference
+from qsproj.training.mira import LeastChange
+from qsproj.training.plain import PlainSteps
+from tests.sentences import make_sentence
+
+SENTENCE = make_sentence(
+    "Der Hund , der laut bellt , sieht die alte Katze",
+    "DET NOUN PUNCT PRON ADV VERB PUNCT VERB DET ADJ NOUN",
+    [2, 8, 6, 6, 6, 2, 6, 0, 11, 11, 8],
+)
+TREES = TreeInference(projective=True, single_root=True)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(read_conllu("corpora/en.conllu"))
+
+
+@pytest.mark.parametrize("margins", [lambda h: tree_margins(h, TREES, k=7), lambda h: arc_margins(h, TREES)])
+def test_after_a_step_the_margins_hold(margins):
+    for seed in range(5):
+        trainer = MarginTrainer("words", rule=LeastChange)
+        noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
+        trainer.rule.weights[:] = noise
+        example = MarginExample(trainer.encode(SENTENCE), margins(SENTENCE.heads))
+        features = trainer.features(example.encoded)
+        before = trainer.scores(features)
+        constraints = example.margins.constraints(before)
+        assert trainer.step(example) == pytest.approx(constraints.slacks(before).max())
+        assert constraints.slacks(before).max() > 1.0
+        assert constraints.slacks(trainer.scores(features)).max() < 0.01
+
+
+def test_nothing_is_asked_of_weights_that_keep_all_margins():
+    trainer = MarginTrainer("words", rule=LeastChange)
+    example = MarginExample(trainer.encode(SENTENCE), arc_margins(SENTENCE.heads, TREES))
+    assert trainer.step(example) > 0.0
+    reached = trainer.rule.weights.copy()
+    trainer.step(example)
+    np.testing.assert_array_equal(trainer.rule.weights, reached)
+
+
+def test_the_perceptron_is_the_mean_of_all_weights_passed_through():
+    trainer, past = ArcTrainer("words", rule=PlainSteps), []
+    encoded = trainer.encode(SENTENCE)
+    for heads in (SENTENCE.heads, frozen_heads([-1, *range(11)]), SENTENCE.heads):
+        before = trainer.rule.weights.copy()
+        features = trainer.features(encoded)
+        scores = trainer.scores(features)
+        trainer.step(ArcExample(encoded, tree_objective(heads, TREES, "perceptron")))
+        moved = trainer.scores(features) - scores
+        wrong = TREES.best(scores)
+        if np.any(wrong != heads):
+            assert moved[heads[1:], np.arange(1, 12)].sum() > moved[wrong[1:], np.arange(1, 12)].sum()
+        assert np.all((trainer.rule.weights - before) % 1.0 == 0.0)
+        past.append(trainer.rule.weights.copy())
+    np.testing.assert_allclose(trainer.averaged().weights, np.mean(past, axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "mira", "mira-kbest", "mira-factored"])
+def test_training_finds_trees_and_gives_their_scores_a_scale(sample, objective):
+    options = TrainingOptions(objective=objective, epochs=4, template_set="words", best=2)
+    parser, _ = train_arc_parser(sample[:15], rng=np.random.default_rng(1), options=options)
+    found = [
+        (parser.heads(parser.scores(s)), parser.heads(parser.scores(s), decode="map")) for s in sample[:15]
+    ]
+    for trees in zip(*found, strict=True):
+        assert right_heads(sample[:15], trees) > 95.0
+    rescaled = scaled_to_likelihood(parser.scorer, sample[:15], parser.inference)
+    assert rescaled.weights.max() == pytest.approx(parser.scorer.weights.max(), rel=0.05)
+
+
+def test_weights_without_any_spread_keep_their_scale():
+    trainer = ArcTrainer("words", rule=PlainSteps)
+    assert not scaled_to_likelihood(trainer.averaged(), [SENTENCE], TREES).weights.any()
+
+
+def test_margins_do_not_count_more_or_less():
+    example = MarginExample(MarginTrainer("words", rule=LeastChange).encode(SENTENCE), None)
+    with pytest.raises(UsageError, match="gradient"):
+        example.weighed(2.0)
