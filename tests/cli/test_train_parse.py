@@ -9,7 +9,7 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.corpus.editing import misc_values
-from qsproj.models.arc.arc_objectives import OBJECTIVES
+from qsproj.models.arc.arc_objectives import NAMES, OBJECTIVES
 from qsproj.models.storage import VERSION
 
 CORPORA = "corpora/en.conllu"
@@ -163,7 +163,7 @@ def test_every_objective_is_explained_in_two_lines(run_cli):
     [
         (
             ["--objective", "luck"],
-            "unknown objective 'luck'; known: margin, likelihood, risk, perceptron, mira",
+            f"unknown objective 'luck'; known: {', '.join(NAMES)}",
         ),
         (["--features", "smell"], "unknown features 'smell'; known: delexicalised, words, morphology"),
     ],
