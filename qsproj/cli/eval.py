@@ -41,7 +41,7 @@ from qsproj.corpus.formats import (
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.evaluation.attachment import AttachmentScores, WordsDifferError, attachment_scores
+from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.grouping import GROUPINGS
@@ -55,6 +55,7 @@ from qsproj.evaluation.score_tables import (
     scores_as_json,
     scores_as_table,
 )
+from qsproj.evaluation.side_by_side import WordsDifferError
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu

@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import DataError, counted
+from qsproj.evaluation.percentage import percentage
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,12 @@ class AlignmentScores:
     @property
     def precision(self) -> float:
         """Percentage of found links that are sure or possible; NaN where none was found."""
-        return _percentage(self.found_possible, self.found)
+        return percentage(self.found_possible, self.found)
 
     @property
     def recall(self) -> float:
         """Percentage of sure links that were found; NaN where there is none."""
-        return _percentage(self.found_sure, self.sure)
+        return percentage(self.found_sure, self.sure)
 
     @property
     def f1(self) -> float:
@@ -55,7 +56,7 @@ class AlignmentScores:
     @property
     def error_rate(self) -> float:
         """Alignment error rate in per cent, ``1 - (|A and S| + |A and P|) / (|A| + |S|)``; NaN for 0 / 0."""
-        return 100.0 - _percentage(self.found_sure + self.found_possible, self.found + self.sure)
+        return 100.0 - percentage(self.found_sure + self.found_possible, self.found + self.sure)
 
 
 def alignment_scores(
@@ -92,7 +93,3 @@ def alignment_scores(
         found_sure += len(links & sure_links)
         found_possible += len(links & possible_links)
     return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible)
-
-
-def _percentage(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else float("nan")

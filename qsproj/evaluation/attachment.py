@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.columns import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, unknown_name
+from qsproj.errors import unknown_name
 from qsproj.evaluation.grouping import GROUPINGS, Grouping
+from qsproj.evaluation.percentage import percentage
+from qsproj.evaluation.side_by_side import side_by_side
 
 PUNCTUATION_TAG = "PUNCT"
 
@@ -63,17 +63,17 @@ class GroupScores:
     @property
     def uas(self) -> float:
         """Percentage of the group's words with the right head."""
-        return _percentage(self.unlabelled, self.tokens)
+        return percentage(self.unlabelled, self.tokens)
 
     @property
     def las(self) -> float:
         """Percentage of the group's words with the right head and the right relation, subtype included."""
-        return _percentage(self.labelled, self.tokens)
+        return percentage(self.labelled, self.tokens)
 
     @property
     def las_no_subtypes(self) -> float:
         """Percentage of the group's words with the right head and the right relation up to subtypes."""
-        return _percentage(self.labelled_no_subtypes, self.tokens)
+        return percentage(self.labelled_no_subtypes, self.tokens)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -118,43 +118,39 @@ class AttachmentScores:
     @property
     def uas(self) -> float:
         """Percentage of scored words with the right head."""
-        return _percentage(self.total("unlabelled"), self.tokens)
+        return percentage(self.total("unlabelled"), self.tokens)
 
     @property
     def las(self) -> float:
         """Percentage of scored words with the right head and the right relation, subtype included."""
-        return _percentage(self.total("labelled"), self.tokens)
+        return percentage(self.total("labelled"), self.tokens)
 
     @property
     def las_no_subtypes(self) -> float:
         """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
-        return _percentage(self.total("labelled_no_subtypes"), self.tokens)
+        return percentage(self.total("labelled_no_subtypes"), self.tokens)
 
     @property
     def upos(self) -> float:
         """Percentage of words with a gold UPOS that have the same."""
-        return _percentage(self.total("tags"), self.total("with_gold_tag"))
+        return percentage(self.total("tags"), self.total("with_gold_tag"))
 
     @property
     def uem(self) -> float:
         """Percentage of sentences with every scored head right, of those with any scored word."""
-        return _percentage(self.complete("unlabelled").sum(), self.complete("tokens").sum())
+        return percentage(self.complete("unlabelled").sum(), self.complete("tokens").sum())
 
     @property
     def lem(self) -> float:
         """Percentage of sentences with every scored head and relation right, of those with any."""
-        return _percentage(self.complete("labelled").sum(), self.complete("tokens").sum())
+        return percentage(self.complete("labelled").sum(), self.complete("tokens").sum())
 
     @property
     def root_f1(self) -> float:
         """F1, in percent, of the words attached to the root; the gold and the system may have several."""
-        return _percentage(
+        return percentage(
             2 * self.total("shared_roots"), self.total("gold_roots") + self.total("system_roots")
         )
-
-
-class WordsDifferError(DataError):
-    """Two files do not hold the same words; they may hold the same text, cut into words differently."""
 
 
 def attachment_scores(
@@ -202,7 +198,7 @@ def attachment_scores(
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]
     groups: list[_GroupCounts] = [defaultdict(lambda: [0] * (len(_GROUP_FIELDS) + 1)) for _ in systems]
-    for gold_sentence, system_sentences in _side_by_side(gold, systems, names):
+    for gold_sentence, system_sentences in side_by_side(gold, systems, names):
         for system, system_sentence in enumerate(system_sentences):
             marks = _marks(gold_sentence, system_sentence, punctuation=punctuation)
             records[system].extend(int(np.count_nonzero(marks[name])) for name in _FIELDS)
@@ -234,7 +230,8 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
         "tokens": scored,
         "unlabelled": right,
         "labelled": right & _equal(gold.deprels, system.deprels, n),
-        "labelled_no_subtypes": right & _equal(_universal(gold), _universal(system), n),
+        "labelled_no_subtypes": right
+        & _equal(map(bare_relation, gold.deprels), map(bare_relation, system.deprels), n),
         "gold_roots": gold_roots,
         "system_roots": system_roots,
         "shared_roots": gold_roots & system_roots,
@@ -243,11 +240,6 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
         "with_gold_tag": tagged,
         "tags": tagged & _equal(gold.upos, system.upos, n),
     }
-
-
-def _universal(sentence: Sentence) -> Iterator[str]:
-    """Yield the relations without their subtypes."""
-    return (relation.split(":", 1)[0] for relation in sentence.deprels)
 
 
 def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bool_]:
@@ -279,54 +271,3 @@ def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, Group
     if not grouping.order:
         order = sorted(groups, key=lambda name: (-groups[name][0], name))
     return {name: GroupScores(*groups[name]) for name in order}
-
-
-def _side_by_side(
-    gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
-) -> Iterator[tuple[Sentence, list[Sentence]]]:
-    """Yield each gold sentence with the systems' sentences of the same words."""
-    lines = [1] * len(names)
-    for number, row in enumerate(zip_longest(gold, *systems), start=1):
-        if row[0] is None:
-            first = next(index for index, sentence in enumerate(row) if sentence is not None)
-            raise _lengths_differ(names[0], names[first], number)
-        for name, line, sentence in zip(names[1:], lines[1:], row[1:]):
-            if sentence is None:
-                raise _lengths_differ(name, names[0], number)
-            if sentence.forms != row[0].forms:
-                place = (name, line if sentence.layout else None)
-                raise _words_differ(place, sentence, row[0], names[0], number)
-        yield row[0], list(row[1:])
-        lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
-
-
-def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
-    return DataError(
-        shorter,
-        None,
-        found=f"no sentence {number}",
-        expected=f"one as in {longer}",
-        remedy="score files of the same sentences",
-    )
-
-
-def _words_differ(
-    place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
-) -> WordsDifferError:
-    pairs = enumerate(zip_longest(gold.forms, system.forms), start=1)
-    word, (expected, found) = next((word, pair) for word, pair in pairs if pair[0] != pair[1])
-    sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
-    return WordsDifferError(
-        *place,
-        found=f"{_quoted(found)} as word {word} of {sentence}",
-        expected=f"{_quoted(expected)} as in {gold_name}",
-        remedy="score files of the same words",
-    )
-
-
-def _quoted(form: str | None) -> str:
-    return "nothing" if form is None else repr(form)
-
-
-def _percentage(part: float, whole: float) -> float:
-    return 100.0 * float(part) / float(whole) if whole else float("nan")

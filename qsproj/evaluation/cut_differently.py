@@ -5,30 +5,22 @@ What is right is counted once, and divided by what the gold file has (recall) an
 out. These are the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 
 - A sentence or a token is right when the other file has one of the same first and last character.
-- A word that is a token of its own is aligned with such a word of the same characters.
-- Where either file has a multiword token, the words of both under it, and under all tokens that overlap with
-  it, are aligned by the longest common subsequence of their lower-cased forms.
+- A word is right when it is aligned with one of the other file (:mod:`qsproj.evaluation.same_words`).
 - UPOS, heads and relations are right of aligned words only; a head is right when it is aligned with the
   gold head, or both are the root.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
-from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.columns import bare_relation
-from qsproj.corpus.contractions import word_ranges
-from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError
-
-# First character and the one after the last, counted in the text of both files without white space.
-Span = tuple[int, int]
+from qsproj.evaluation.percentage import percentage
+from qsproj.evaluation.same_text import Text, laid_out, same_text
+from qsproj.evaluation.same_words import aligned_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +34,17 @@ class F1:
     @property
     def precision(self) -> float:
         """Percentage of the system's that are right."""
-        return _percentage(self.right, self.system)
+        return percentage(self.right, self.system)
 
     @property
     def recall(self) -> float:
         """Percentage of the gold file's that are right."""
-        return _percentage(self.right, self.gold)
+        return percentage(self.right, self.gold)
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return _percentage(2 * self.right, self.gold + self.system)
+        return percentage(2 * self.right, self.gold + self.system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +81,7 @@ class CutScores:
     @property
     def uem(self) -> float:
         """Percentage of gold sentences of which every word has the right head."""
-        return _percentage(self.complete, self.sentences.gold)
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """Some sentences of one file, one after the other.
-
-    ``tokens`` and ``sentences`` are spans, ``words`` are (span, part of a multiword token), ``heads`` count
-    words from 0 over all sentences, with -1 for the root and None where there is none.
-    """
-
-    characters: str
-    sentences: list[Span]
-    tokens: list[Span]
-    words: list[tuple[Span, bool]]
-    heads: list[int | None]
-    parts: Sequence[Sentence]
+        return percentage(self.complete, self.sentences.gold)
 
 
 def cut_scores(
@@ -126,8 +102,8 @@ def cut_scores(
         Where the text of the files differs.
     """
     counts: Counter[str] = Counter()
-    for gold_sentences, system_sentences in _same_text(iter(gold), iter(system), names):
-        one, other = _text(gold_sentences), _text(system_sentences)
+    for gold_sentences, system_sentences in same_text(iter(gold), iter(system), names):
+        one, other = laid_out(gold_sentences), laid_out(system_sentences)
         _count(counts, one, other)
     words = (counts["gold_words"], counts["system_words"])
     return CutScores(
@@ -146,7 +122,7 @@ def cut_scores(
     )
 
 
-def _count(counts: Counter[str], gold: _Text, system: _Text) -> None:
+def _count(counts: Counter[str], gold: Text, system: Text) -> None:
     """Add what is right in one stretch of text to ``counts`` (mutated)."""
     for name, text in (("gold", gold), ("system", system)):
         counts[f"{name}_sentences"] += len(text.sentences)
@@ -157,10 +133,10 @@ def _count(counts: Counter[str], gold: _Text, system: _Text) -> None:
     counts["tokens"] += len(set(gold.tokens) & set(system.tokens))
     counts["without_gold_head"] += gold.heads.count(None)
     counts["without_head"] += system.heads.count(None)
-    gold_tags, system_tags = _column(gold, "upos"), _column(system, "upos")
+    gold_tags, system_tags = gold.column("upos"), system.column("upos")
     counts["without_gold_tag"] += gold_tags.count("_")
-    gold_relations, system_relations = _column(gold, "deprels"), _column(system, "deprels")
-    partner = dict(aligned_words(gold.words, system.words, _column(gold, "forms"), _column(system, "forms")))
+    gold_relations, system_relations = gold.column("deprels"), system.column("deprels")
+    partner = dict(aligned_words(gold.words, system.words, gold.column("forms"), system.column("forms")))
     partner_or_root = {**partner, -1: -1}
     right_heads = set()
     for i, j in partner.items():
@@ -180,253 +156,3 @@ def _count(counts: Counter[str], gold: _Text, system: _Text) -> None:
     for sentence in gold.parts:
         counts["complete"] += right_heads.issuperset(range(first, first + len(sentence)))
         first += len(sentence)
-
-
-def aligned_words(
-    gold: Sequence[tuple[Span, bool]],
-    system: Sequence[tuple[Span, bool]],
-    gold_forms: Sequence[str],
-    system_forms: Sequence[str],
-) -> list[tuple[int, int]]:
-    """Return which words of two files are the same, as pairs of indices in ascending order.
-
-    Parameters
-    ----------
-    gold, system : sequence of (span, bool)
-        The words in order: the span of its token, and whether that is a multiword token.
-    gold_forms, system_forms : sequence of str
-        Their forms, compared in lower case.
-    """
-    pairs = []
-    i = j = 0
-    while i < len(gold) and j < len(system):
-        if gold[i][1] or system[j][1]:
-            i, j, ends = _stretch(gold, system, i, j)
-            common = _common(
-                [form.lower() for form in gold_forms[i : ends[0]]],
-                [form.lower() for form in system_forms[j : ends[1]]],
-            )
-            pairs += [(i + a, j + b) for a, b in common]
-            i, j = ends
-        elif gold[i][0] == system[j][0]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif gold[i][0][0] <= system[j][0][0]:
-            i += 1
-        else:
-            j += 1
-    return pairs
-
-
-def _stretch(
-    gold: Sequence[tuple[Span, bool]], system: Sequence[tuple[Span, bool]], i: int, j: int
-) -> tuple[int, int, tuple[int, int]]:
-    """Return where the words under multiword tokens that overlap begin and end in both files.
-
-    Word ``i`` or word ``j`` is part of such a token. One word of the other file that begins before it is
-    passed over, as the shared task's scorer does.
-    """
-    (gold_span, multiword), (system_span, _) = gold[i], system[j]
-    end = gold_span[1] if multiword else system_span[1]
-    if multiword and not system[j][1] and system_span[0] < gold_span[0]:
-        j += 1
-    elif not multiword and gold_span[0] < system_span[0]:
-        i += 1
-    ends = [i, j]
-    sides = (gold, system)
-    while any(_reaches_into(words, at, end) for words, at in zip(sides, ends)):
-        # Whichever begins first belongs to it, even a word that begins within and ends behind.
-        side = min((words[at][0][0], n) for n, (words, at) in enumerate(zip(sides, ends)) if at < len(words))[
-            1
-        ]
-        span, multiword = sides[side][ends[side]]
-        end = max(end, span[1]) if multiword else end
-        ends[side] += 1
-    return i, j, (ends[0], ends[1])
-
-
-def _reaches_into(words: Sequence[tuple[Span, bool]], at: int, end: int) -> bool:
-    """Return whether a word lies before ``end``, or the multiword token that it is part of begins before."""
-    if at == len(words):
-        return False
-    (first, last), multiword = words[at]
-    return first < end if multiword else last <= end
-
-
-def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the indices of a longest common subsequence, the one that matches words as early as it can."""
-    longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
-    for i in range(len(gold) - 1, -1, -1):
-        for j in range(len(system) - 1, -1, -1):
-            if gold[i] == system[j]:
-                longest[i][j] = 1 + longest[i + 1][j + 1]
-            else:
-                longest[i][j] = max(longest[i + 1][j], longest[i][j + 1])
-    pairs = []
-    i = j = 0
-    while i < len(gold) and j < len(system):
-        if gold[i] == system[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif longest[i][j] == longest[i + 1][j]:
-            i += 1
-        else:
-            j += 1
-    return pairs
-
-
-def _text(sentences: Sequence[Sentence]) -> _Text:
-    """Lay sentences out as one text."""
-    text = _Text("".join(map(_characters, sentences)), [], [], [], [], sentences)
-    at = 0
-    for sentence in sentences:
-        begin, first = at, len(text.words)
-        ranges = {span.first: span for span in word_ranges(sentence)}
-        word = 1
-        while word <= len(sentence):
-            found = ranges.get(word)
-            last = word if found is None else found.last
-            span = (at, at + len(_without_spaces(sentence.forms[word - 1] if found is None else found.form)))
-            text.tokens.append(span)
-            text.words.extend([(span, found is not None)] * (last - word + 1))
-            at, word = span[1], last + 1
-        text.sentences.append((begin, at))
-        text.heads.extend(
-            None if head == NO_HEAD else -1 if head == ROOT else first + head - 1
-            for head in sentence.heads[1:].tolist()
-        )
-    return text
-
-
-def _same_text(
-    gold: Iterator[Sentence], system: Iterator[Sentence], names: tuple[str, str]
-) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Yield the fewest sentences of both files that hold the same text up to the same last token.
-
-    Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
-    """
-    sides = (_Side(gold, names[0]), _Side(system, names[1]))
-    while sides[0].take() | sides[1].take():
-        while (lengths := [len(side.characters) for side in sides]) and lengths[0] != lengths[1]:
-            behind, ahead = sides if lengths[0] < lengths[1] else sides[::-1]
-            _check_same_text(*sides)
-            if not behind.take():
-                raise _text_ends(behind, ahead)
-        _check_same_text(*sides)
-        if len({_last_token(side.taken[-1]) for side in sides}) == 1:
-            yield sides[0].clear(), sides[1].clear()
-    if sides[0].taken:
-        yield sides[0].clear(), sides[1].clear()
-
-
-def _check_same_text(gold: _Side, system: _Side) -> None:
-    shorter = min(len(gold.characters), len(system.characters))
-    if gold.characters[:shorter] != system.characters[:shorter]:
-        raise _texts_differ(gold, system)
-
-
-def _last_token(sentence: Sentence) -> str:
-    """Return the last token without white space."""
-    ranges = word_ranges(sentence)
-    covered = bool(ranges) and ranges[-1].last == len(sentence)
-    return _without_spaces(ranges[-1].form if covered else sentence.forms[-1])
-
-
-class _Side:
-    """A file that is read: the sentences taken and not yet given on, and how far it was read before them."""
-
-    def __init__(self, sentences: Iterator[Sentence], name: str) -> None:
-        self.name = name
-        self.characters = ""
-        self.taken: list[Sentence] = []
-        self.before = 0
-        self.line = 1
-        self._sentences = sentences
-
-    def take(self) -> bool:
-        """Take one more sentence; return whether there was one."""
-        sentence = next(self._sentences, None)
-        if sentence is None:
-            return False
-        self.taken.append(sentence)
-        self.characters += _characters(sentence)
-        return True
-
-    def clear(self) -> list[Sentence]:
-        """Give on what was taken."""
-        taken, self.taken, self.characters = self.taken, [], ""
-        self.before += len(taken)
-        self.line += sum(map(lines_in, taken))
-        return taken
-
-    def word_at(self, place: int) -> tuple[int, int, int]:
-        """Return (sentence, word, line of the sentence), from 1, of the character at ``place``."""
-        line = self.line
-        for number, sentence in enumerate(self.taken, start=self.before + 1):
-            if place < (length := len(_characters(sentence))):
-                spans = _text([sentence]).words
-                word = 1 + next(i for i, (span, _) in enumerate(spans) if span[0] <= place < span[1])
-                return number, word, line
-            place -= length
-            line += lines_in(sentence)
-        raise IndexError(place)
-
-
-def _texts_differ(gold: _Side, system: _Side) -> DataError:
-    """Build the error that names the words around the first character that is not the same."""
-    pairs = zip(gold.characters, system.characters)
-    place = next(i for i, (one, other) in enumerate(pairs) if one != other)
-    number, word, line = system.word_at(place)
-    sentence = system.taken[number - system.before - 1]
-    named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
-    gold_number, gold_word, _ = gold.word_at(place)
-    expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
-    return DataError(
-        system.name,
-        line if sentence.layout else None,
-        found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
-        expected=f"{_excerpt(expected)} as in {gold.name}",
-        remedy="score files of the same words, or of the same text cut into other words",
-    )
-
-
-def _text_ends(behind: _Side, ahead: _Side) -> DataError:
-    rest = ahead.characters[len(behind.characters) :]
-    return DataError(
-        behind.name,
-        None,
-        found=f"no text after sentence {behind.before + len(behind.taken)}",
-        expected=f"{_excerpt(rest)} as in {ahead.name}",
-        remedy="score files of the same text",
-    )
-
-
-def _column(text: _Text, name: str) -> list[str]:
-    return [cell for sentence in text.parts for cell in getattr(sentence, name)]
-
-
-def _characters(sentence: Sentence) -> str:
-    """Return the tokens of a sentence without white space."""
-    ranges = {span.first: span for span in word_ranges(sentence)}
-    forms = []
-    word = 1
-    while word <= len(sentence):
-        found = ranges.get(word)
-        forms.append(sentence.forms[word - 1] if found is None else found.form)
-        word = word + 1 if found is None else found.last + 1
-    return _without_spaces("".join(forms))
-
-
-@lru_cache(maxsize=1 << 14)
-def _without_spaces(form: str) -> str:
-    if form.isalnum():
-        return form
-    return "".join(character for character in form if unicodedata.category(character) != "Zs")
-
-
-def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
-
-
-def _percentage(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else float("nan")

@@ -12,6 +12,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import counted, unknown_name
+from qsproj.evaluation.percentage import percentage
 from qsproj.pipelines.projection.method_options import MIN_WEIGHT
 
 UNLABELLED = "_"
@@ -54,12 +55,12 @@ class ProjectionCounts:
     @property
     def precision(self) -> float:
         """Percentage of the projected arcs that are gold arcs; NaN when no gold head is known."""
-        return 100.0 * self.right / self.judged if self.judged else float("nan")
+        return percentage(self.right, self.judged)
 
     @property
     def recall(self) -> float:
         """Percentage of the gold arcs that were projected; NaN when no gold head is known."""
-        return 100.0 * self.right / self.gold if self.gold else float("nan")
+        return percentage(self.right, self.gold)
 
     def summary(self) -> tuple[str, ...]:
         """Say how much was projected and, where that is known, how much of it is right."""

@@ -1,0 +1,203 @@
+"""Two files of the same text, read side by side, however each cuts it into sentences, tokens and words."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.corpus.contractions import word_ranges
+from qsproj.corpus.editing import lines_in
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError
+from qsproj.evaluation.same_words import PlacedWord, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Some sentences of one file, one after the other.
+
+    Attributes
+    ----------
+    characters : str
+        White space left out.
+    sentences, tokens : list of Span
+    words : list of PlacedWord
+    heads : list of int or None
+        Words are counted from 0 over all sentences; -1 for the root, None where there is none.
+    parts : sequence of Sentence
+    """
+
+    characters: str
+    sentences: list[Span]
+    tokens: list[Span]
+    words: list[PlacedWord]
+    heads: list[int | None]
+    parts: Sequence[Sentence]
+
+    def column(self, name: str) -> list[str]:
+        """Return the cells of all words in a column."""
+        return [cell for sentence in self.parts for cell in getattr(sentence, name)]
+
+
+def same_text(
+    gold: Iterator[Sentence], system: Iterator[Sentence], names: tuple[str, str]
+) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
+    """Yield the fewest sentences of both files that hold the same text up to the same last token.
+
+    Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
+
+    Parameters
+    ----------
+    gold, system : iterator of Sentence
+        With their layouts, where there are multiword tokens.
+    names : (str, str)
+        What error messages call the files.
+
+    Raises
+    ------
+    DataError
+        Where the text of the files differs.
+    """
+    sides = (_Side(gold, names[0]), _Side(system, names[1]))
+    while sides[0].take() | sides[1].take():
+        while (lengths := [len(side.characters) for side in sides]) and lengths[0] != lengths[1]:
+            behind, ahead = sides if lengths[0] < lengths[1] else sides[::-1]
+            _check_same_text(*sides)
+            if not behind.take():
+                raise _text_ends(behind, ahead)
+        _check_same_text(*sides)
+        if len({_last_token(side.taken[-1]) for side in sides}) == 1:
+            yield sides[0].clear(), sides[1].clear()
+    if sides[0].taken:
+        yield sides[0].clear(), sides[1].clear()
+
+
+def laid_out(sentences: Sequence[Sentence]) -> Text:
+    """Lay sentences out as one text."""
+    text = Text("".join(map(_characters, sentences)), [], [], [], [], sentences)
+    at = 0
+    for sentence in sentences:
+        begin, first = at, len(text.words)
+        ranges = {span.first: span for span in word_ranges(sentence)}
+        word = 1
+        while word <= len(sentence):
+            found = ranges.get(word)
+            last = word if found is None else found.last
+            span = (at, at + len(_without_spaces(sentence.forms[word - 1] if found is None else found.form)))
+            text.tokens.append(span)
+            text.words.extend([(span, found is not None)] * (last - word + 1))
+            at, word = span[1], last + 1
+        text.sentences.append((begin, at))
+        text.heads.extend(
+            None if head == NO_HEAD else -1 if head == ROOT else first + head - 1
+            for head in sentence.heads[1:].tolist()
+        )
+    return text
+
+
+def _check_same_text(gold: _Side, system: _Side) -> None:
+    shorter = min(len(gold.characters), len(system.characters))
+    if gold.characters[:shorter] != system.characters[:shorter]:
+        raise _texts_differ(gold, system)
+
+
+def _last_token(sentence: Sentence) -> str:
+    """Return the last token without white space."""
+    ranges = word_ranges(sentence)
+    covered = bool(ranges) and ranges[-1].last == len(sentence)
+    return _without_spaces(ranges[-1].form if covered else sentence.forms[-1])
+
+
+class _Side:
+    """A file that is read: the sentences taken and not yet given on, and how far it was read before them."""
+
+    def __init__(self, sentences: Iterator[Sentence], name: str) -> None:
+        self.name = name
+        self.characters = ""
+        self.taken: list[Sentence] = []
+        self.before = 0
+        self.line = 1
+        self._sentences = sentences
+
+    def take(self) -> bool:
+        """Take one more sentence; return whether there was one."""
+        sentence = next(self._sentences, None)
+        if sentence is None:
+            return False
+        self.taken.append(sentence)
+        self.characters += _characters(sentence)
+        return True
+
+    def clear(self) -> list[Sentence]:
+        """Give on what was taken."""
+        taken, self.taken, self.characters = self.taken, [], ""
+        self.before += len(taken)
+        self.line += sum(map(lines_in, taken))
+        return taken
+
+    def word_at(self, place: int) -> tuple[int, int, int]:
+        """Return (sentence, word, line of the sentence), from 1, of the character at ``place``."""
+        line = self.line
+        for number, sentence in enumerate(self.taken, start=self.before + 1):
+            if place < (length := len(_characters(sentence))):
+                spans = laid_out([sentence]).words
+                word = 1 + next(i for i, (span, _) in enumerate(spans) if span[0] <= place < span[1])
+                return number, word, line
+            place -= length
+            line += lines_in(sentence)
+        raise IndexError(place)
+
+
+def _texts_differ(gold: _Side, system: _Side) -> DataError:
+    """Build the error that names the words around the first character that is not the same."""
+    pairs = zip(gold.characters, system.characters)
+    place = next(i for i, (one, other) in enumerate(pairs) if one != other)
+    number, word, line = system.word_at(place)
+    sentence = system.taken[number - system.before - 1]
+    named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
+    gold_number, gold_word, _ = gold.word_at(place)
+    expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
+    return DataError(
+        system.name,
+        line if sentence.layout else None,
+        found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
+        expected=f"{_excerpt(expected)} as in {gold.name}",
+        remedy="score files of the same words, or of the same text cut into other words",
+    )
+
+
+def _text_ends(behind: _Side, ahead: _Side) -> DataError:
+    rest = ahead.characters[len(behind.characters) :]
+    return DataError(
+        behind.name,
+        None,
+        found=f"no text after sentence {behind.before + len(behind.taken)}",
+        expected=f"{_excerpt(rest)} as in {ahead.name}",
+        remedy="score files of the same text",
+    )
+
+
+def _characters(sentence: Sentence) -> str:
+    """Return the tokens of a sentence without white space."""
+    ranges = {span.first: span for span in word_ranges(sentence)}
+    forms = []
+    word = 1
+    while word <= len(sentence):
+        found = ranges.get(word)
+        forms.append(sentence.forms[word - 1] if found is None else found.form)
+        word = word + 1 if found is None else found.last + 1
+    return _without_spaces("".join(forms))
+
+
+@lru_cache(maxsize=1 << 14)
+def _without_spaces(form: str) -> str:
+    if form.isalnum():
+        return form
+    return "".join(character for character in form if unicodedata.category(character) != "Zs")
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
