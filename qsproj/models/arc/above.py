@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, zero_weights
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
 

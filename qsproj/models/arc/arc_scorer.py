@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.models.storage import packed_weights, unpack_weights
+from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, zero_weights
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective, Weighed
 from qsproj.training.optimiser import SparseOptimiser
@@ -25,37 +25,15 @@ from qsproj.training.optimiser import SparseOptimiser
 Example = TypeVar("Example")
 Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
-HASH_BITS = 22
-CACHE_LINE = 64
-
-
-def zero_weights(buckets: int) -> NDArray[np.float32]:
-    """Return zeros float32[buckets] that start on a line of the cache, as blocks of 16 buckets should."""
-    room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
-    first = -room.ctypes.data % CACHE_LINE // 4
-    return room[first : first + buckets]
-
 
 @dataclass(frozen=True)
-class ArcScorer:
-    """A linear model of arcs: the score of an arc is the sum of the weights of its features.
+class ArcScorer(HashedWeights):
+    """The score of an arc is the sum of the weights of its features.
 
-    Attributes
-    ----------
-    template_set : str
-        A name in ``features.arc_templates.TEMPLATE_SETS``.
-    weights : float32[buckets]
-        One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two. Single
-        precision halves the memory that scoring reads at random, where it spends its time; sums are double.
+    ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
     """
 
-    template_set: str
-    weights: NDArray[np.float32]
-
-    @staticmethod
-    def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> ArcScorer:
-        """Return a scorer whose weights are all zero."""
-        return ArcScorer(template_set, zero_weights(1 << hash_bits))
+    prefix = "arc_"
 
     @cached_property
     def templates(self) -> CompiledTemplates:
@@ -75,17 +53,6 @@ class ArcScorer:
         scores = np.zeros((len(features.tags), len(features.tags)))
         kernels.score_arcs(features, self.weights, scores)
         return scores
-
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only weights that are not zero are kept."""
-        header = {"template_set": self.template_set, "buckets": len(self.weights)}
-        return header, packed_weights("arc_", self.weights)
-
-    @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcScorer:
-        """Rebuild what :meth:`to_archive` gave."""
-        weights = unpack_weights("arc_", arrays, zero_weights(header["buckets"]))
-        return ArcScorer(header["template_set"], weights)
 
 
 def bit_mask(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:

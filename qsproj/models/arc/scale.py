@@ -15,7 +15,8 @@ from scipy.optimize import minimize_scalar
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_examples import tree_objective
-from qsproj.models.arc.arc_scorer import ArcScorer, zero_weights
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.models.tree_inference import TreeInference
 
 # A sample is enough for one number. Scores are made to spread by this much, natural log.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,10 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.features.second_order import factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily, compile_family
 from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
-from qsproj.models.arc.arc_scorer import zero_weights
+from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights
 from qsproj.models.graph.graph_factors import Family
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 
-HASH_BITS = 22
 # What squared gradients start from, so that a feature's first steps are not all of full size: a factor has
 # dozens of new features, and together they would move its score by more than messages survive.
 INITIAL_SQUARES = 1.0
@@ -30,24 +27,13 @@ FactorScores = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class FactorScorer:
-    """A linear model of factors: the score of a factor is the sum of the weights of its features.
+class FactorScorer(HashedWeights):
+    """The score of a factor is the sum of the weights of its features, which all families share.
 
-    Attributes
-    ----------
-    template_set : str
-        A name in ``features.second_order_templates.TEMPLATE_SETS``.
-    weights : float32[buckets]
-        One weight for each hash bucket, shared by all families; ``buckets`` is a power of two.
+    ``template_set`` is a name in :data:`qsproj.features.second_order_templates.TEMPLATE_SETS`.
     """
 
-    template_set: str
-    weights: NDArray[np.float32]
-
-    @staticmethod
-    def untrained(template_set: str, *, hash_bits: int = HASH_BITS) -> FactorScorer:
-        """Return a scorer whose weights are all zero."""
-        return FactorScorer(template_set, zero_weights(1 << hash_bits))
+    prefix = "factor_"
 
     @cached_property
     def compiled(self) -> dict[str, CompiledFamily]:
@@ -70,17 +56,6 @@ class FactorScorer:
     def scores(self, features: Sequence[FactorFeatures]) -> list[FactorScores]:
         """Return for each family the scores of its factors, float64[F], natural log."""
         return [score_factors(family, self.weights) for family in features]
-
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only weights that are not zero are kept."""
-        header = {"template_set": self.template_set, "buckets": len(self.weights)}
-        return header, packed_weights("factor_", self.weights)
-
-    @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FactorScorer:
-        """Rebuild what :meth:`to_archive` gave."""
-        weights = unpack_weights("factor_", arrays, zero_weights(header["buckets"]))
-        return FactorScorer(header["template_set"], weights)
 
 
 class FactorTrainer:

@@ -24,9 +24,10 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, zero_weights
+from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.fine_tuning import fine_tuned
+from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected

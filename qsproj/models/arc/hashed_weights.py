@@ -1,0 +1,57 @@
+"""Weights of hashed features, and how a model keeps them in its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.models.storage import packed_weights, unpack_weights
+
+HASH_BITS = 22
+CACHE_LINE = 64
+
+
+def zero_weights(buckets: int) -> NDArray[np.float32]:
+    """Return zeros float32[buckets] that start on a line of the cache, as blocks of 16 buckets should."""
+    room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
+    first = -room.ctypes.data % CACHE_LINE // 4
+    return room[first : first + buckets]
+
+
+@dataclass(frozen=True)
+class HashedWeights:
+    """A linear model over the features of a set of templates. Abstract.
+
+    Attributes
+    ----------
+    template_set : str
+        The name of the set.
+    weights : float32[buckets]
+        One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two. Single
+        precision halves the memory that scoring reads at random, where it spends its time; sums are double.
+    prefix : str
+        What the names of its arrays begin with in a model file.
+    """
+
+    template_set: str
+    weights: NDArray[np.float32]
+    prefix: ClassVar[str]
+
+    @classmethod
+    def untrained(cls, template_set: str, *, hash_bits: int = HASH_BITS) -> Self:
+        """Return a model whose weights are all zero."""
+        return cls(template_set, zero_weights(1 << hash_bits))
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept."""
+        header = {"template_set": self.template_set, "buckets": len(self.weights)}
+        return header, packed_weights(self.prefix, self.weights)
+
+    @classmethod
+    def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Rebuild what :meth:`to_archive` gave."""
+        weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
+        return cls(header["template_set"], weights)
