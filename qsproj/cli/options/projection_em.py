@@ -14,7 +14,7 @@ from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAG
 
 if TYPE_CHECKING:
     from qsproj.corpus.pairing import AlignedFiles
-    from qsproj.models.dmv.em_checkpoint import Checkpoint
+    from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
     from qsproj.pipelines.projection.projected import Projected
 
 # The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
@@ -97,7 +97,7 @@ def tags_only(sources: Sources, options: argparse.Namespace) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_tags_only
 
     (pairs,) = sources
-    return project_tags_only(pairs, training=_changed(EM_FROM_TAGS, options), **_running(options))
+    return project_tags_only(pairs, training=_changed(EM_FROM_TAGS, options), run=_run(options))
 
 
 def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
@@ -109,7 +109,7 @@ def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
         pairs,
         projection=ProjectedArcs(**projected_arcs(options)),
         training=_changed(EM_FROM_ARCS, options),
-        **_running(options),
+        run=_run(options),
     )
 
 
@@ -119,7 +119,7 @@ def qg(sources: Sources, options: argparse.Namespace) -> Projected:
 
     (pairs,) = sources
     training = _changed(QgOptions(min_linked=options.min_linked), options)
-    return project_qg(pairs, training=training, **_running(options))
+    return project_qg(pairs, training=training, run=_run(options))
 
 
 def _changed(defaults: Options, options: argparse.Namespace) -> Options:
@@ -128,12 +128,11 @@ def _changed(defaults: Options, options: argparse.Namespace) -> Options:
     return replace(defaults, **given)
 
 
-def _running(options: argparse.Namespace) -> dict[str, Any]:
-    """Return who computes, where the state is kept, and where trees are written: the same for all methods."""
+def _run(options: argparse.Namespace) -> EMRun:
+    """Return who computes and where the state is kept: the same for all methods."""
     from qsproj.models.dmv.em_checkpoint import EMRun
 
-    run = EMRun(workers=workers_of(options), checkpoint=_checkpoint(options))
-    return {"run": run, "trees": options.trees}
+    return EMRun(workers=workers_of(options), checkpoint=_checkpoint(options))
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:

@@ -98,7 +98,6 @@ def hard(sources: Sources, options: argparse.Namespace) -> Projected:
         rng=np.random.default_rng(options.seed),
         projection=HardProjectionOptions(**projected_arcs(options), max_sentences=options.max_sentences),
         training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
-        trees=options.trees,
     )
 
 
@@ -186,7 +185,6 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
             projective=not options.nonprojective,
         ),
         annotated=list(read_all(options.annotated)),
-        trees=options.trees,
     )
 
 

@@ -318,8 +318,8 @@ def project(
         rng=rng,
         options=options,
         annotated=list(read_all(annotated)),
-        trees=str(paths[1]),
     )
+    write_conllu(projected.trees(), paths[1])
     projected.parser.save(paths[0])
     return Told(line="; ".join(projected.report), figures={})
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.dmv.dmv_options import DmvOptions
@@ -25,18 +24,15 @@ def project_hard_em(
     projection: ProjectedArcs,
     training: DmvOptions,
     run: EMRun = HERE_AT_ONCE,
-    trees: str | None = None,
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
 
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
+        The source with trees, the target with tags. Its trees are projected arcs, completed by the model.
     training : DmvOptions
         With ``keep_heads``, and no iteration for a DMV of whole projected trees alone.
-    trees : path or None
-        Where to write the target sentences with their projected arcs, completed by the model.
 
     Raises
     ------
@@ -53,11 +49,12 @@ def project_hard_em(
     if first is None:
         raise none_dense_enough(projection.min_attached)
     model, report = train_dmv(chain([first], dense), options=training, run=run)
-    if trees:
+
+    def completed() -> Iterator[Sentence]:
         again = _with_words(project(pairs))
-        completed = map_in_order(model.complete, again, workers=run.workers, block=BLOCK_SENTENCES)
-        write_conllu(completed, trees)
-    return Projected(model, (*projected.counts.summary(), *_summary(report)))
+        return map_in_order(model.complete, again, workers=run.workers, block=BLOCK_SENTENCES)
+
+    return Projected(model, (*projected.counts.summary(), *_summary(report)), trees=completed)
 
 
 def project_tags_only(
@@ -65,7 +62,6 @@ def project_tags_only(
     *,
     training: DmvOptions,
     run: EMRun = HERE_AT_ONCE,
-    trees: str | None = None,
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 
@@ -75,10 +71,12 @@ def project_tags_only(
         raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
     targets = (pair.target for pair in pairs if len(pair.target))
     model, report = train_dmv(targets, options=training, run=run)
-    if trees:
+
+    def parsed() -> Iterator[Sentence]:
         again = _with_words(pair.target for pair in pairs)
-        write_conllu(map_in_order(model.parse, again, workers=run.workers, block=BLOCK_SENTENCES), trees)
-    return Projected(model, _summary(report))
+        return map_in_order(model.parse, again, workers=run.workers, block=BLOCK_SENTENCES)
+
+    return Projected(model, _summary(report), trees=parsed)
 
 
 def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted
 from qsproj.models.arc.arc_parser import ArcParser
@@ -79,16 +78,13 @@ def project_hard(
     rng: np.random.Generator,
     projection: HardProjectionOptions,
     training: TrainingOptions,
-    trees: str | None = None,
 ) -> Projected:
     """Project arcs through links and train a parser on what is dense enough.
 
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
-    trees : path or None
-        Where to write the projected trees, whole and partial.
+        The source with trees, the target with tags.
 
     Raises
     ------
@@ -100,12 +96,5 @@ def project_hard(
     )
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
-    if trees:
-        write_conllu(project(), trees)
-    return Projected(
-        parser,
-        (
-            *projected.counts.summary(),
-            f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}",
-        ),
-    )
+    trained = f"trained on {counted(used, 'sentence')}: {report.summary(parser.inference)}"
+    return Projected(parser, (*projected.counts.summary(), trained), trees=project)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -40,10 +40,14 @@ class Projected:
     parser : SavableParser
     report : tuple of str
         Lines for the user.
+    trees : callable
+        Gives the target sentences with their trees, whole and partial, made as they are asked for; the pairs
+        are gone through once more.
     """
 
     parser: SavableParser
     report: tuple[str, ...]
+    trees: Callable[[], Iterable[Sentence]]
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:

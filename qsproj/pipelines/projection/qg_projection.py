@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted, listed_reasons, unknown_name
@@ -33,17 +32,14 @@ def project_qg(
     *,
     training: QgOptions,
     run: EMRun = HERE_AT_ONCE,
-    trees: str | None = None,
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags. Iterated a second time where ``trees`` are asked for.
-    trees : path or None
-        Where to write the target sentences, each with its tree of most expected right heads given the source
-        tree and the links; where the source has no whole tree, given the target's tags alone.
+        The source with trees, the target with tags. Its trees are those of most expected right heads given
+        the source tree and the links; where the source has no whole tree, given the target's tags alone.
 
     Raises
     ------
@@ -56,9 +52,6 @@ def project_qg(
         raise unknown_name("start", training.start, list(STARTS))
     projected = _WholeTrees(pairs, training)
     model, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
-    if trees:
-        parse = partial(tree_given_source, model)
-        write_conllu(map_in_order(parse, pairs, workers=run.workers, block=BLOCK_SENTENCES), trees)
     what = f"trained on {counted(report.pairs, 'pair')}"
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
@@ -67,6 +60,9 @@ def project_qg(
             f"{what}; left out: {listed_reasons(report.skipped)}",
             *report.ending(),
             f"configurations: {learned}",
+        ),
+        trees=lambda: map_in_order(
+            partial(tree_given_source, model), pairs, workers=run.workers, block=BLOCK_SENTENCES
         ),
     )
 

@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 
 from qsproj.conventions import Scores
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, listed_reasons
@@ -108,9 +107,10 @@ def project_soft(
     rng: np.random.Generator,
     options: SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
-    trees: str | None = None,
 ) -> Projected:
     """Train a parser of the target language from priors and the evidence of translations.
+
+    The trees that come with it are the best under parser and evidence of those sentences that were chosen.
 
     Parameters
     ----------
@@ -119,8 +119,6 @@ def project_soft(
         Orders the sentences of each epoch; the same seed gives the same model.
     annotated : sequence of Sentence
         The few target trees that there are: they fine-tune the parser and its relations in the end.
-    trees : path or None
-        Where to write the chosen target sentences with their best trees under parser and evidence.
 
     Raises
     ------
@@ -150,8 +148,6 @@ def project_soft(
         best_tree(translations, options.strength * evidence_of(translations), parser, prior)
         for translations in chosen
     ]
-    if trees:
-        write_conllu(labelled, trees)
     labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
     # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
     unseen, _ = choose_pairs(
@@ -171,7 +167,7 @@ def project_soft(
         *tuned,
         *warning,
     )
-    return Projected(projected, report)
+    return Projected(projected, report, trees=lambda: labelled)
 
 
 def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> ArcParser:

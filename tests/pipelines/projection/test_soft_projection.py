@@ -249,14 +249,13 @@ def test_the_temperature_is_near_the_usual_whatever_the_evidence():
     assert 1.7 < trusted(1.0) < trusted(1.5) < 2.0
 
 
-def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english, tmp_path):
-    project_soft(
+def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
+    projected = project_soft(
         SoftSources(corpus=alone(sample), priors=[english]),
         rng=np.random.default_rng(1),
         options=SoftProjectionOptions(rounds=1, epochs=1),
-        trees=str(tmp_path / "trees"),
     )
-    learned = {tree.sent_id for tree in read_conllu(tmp_path / "trees")}
+    learned = {tree.sent_id for tree in projected.trees()}
     kept = {pair.target.sent_id for pair in sample[9::10]}
     assert learned
     assert not learned & kept
