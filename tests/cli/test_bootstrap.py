@@ -54,7 +54,8 @@ def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):
     outcome = run_cli("parse", "-m", made[0] / "model", stdin="Der Hund schläft im Garten.\n")
     assert outcome.code == 0
     (sentence,) = read_conllu_text(outcome.out, made[0])
-    assert sentence.forms == ("Der", "Hund", "schläft", "im", "Garten", ".")
+    # Nothing has shown how contractions are split but a table of the language.
+    assert sentence.forms == ("Der", "Hund", "schläft", "in", "dem", "Garten", ".")
     assert sentence.upos[:3] == ("DET", "NOUN", "VERB")
     assert list(sentence.heads[1:4]) == [2, 3, 0]
 

@@ -13,8 +13,8 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.formats import read_all
+from qsproj.corpus.language.contraction_table import known_contractions
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.pairing import AlignedFiles, pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -49,7 +49,7 @@ LIKELY_LINK = 0.5
 LOOKED_AT = 1000
 LEAST_RATIO = 1.15
 # From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know
-# of them what contractions there are.
+# of them what contractions there are beside those of a table.
 SENTENCES_TO_CUT = 200
 # To tell how alike the tags of two languages are.
 LIKENESS_SENTENCES = 5000
@@ -93,7 +93,8 @@ def cut_words(
 ) -> Told:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
 
-    Where rules cut, contractions of the target are split as its tagged sentences show it.
+    Where rules cut, contractions of the target are split as its tagged sentences show it, and a table of the
+    language; see :mod:`qsproj.corpus.language.contraction_table`.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     sentences = list(read_all(tagged))
@@ -101,7 +102,7 @@ def cut_words(
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     target: Callable[[list[str]], Iterator[Sentence]]
     if tokenizer is None:
-        contractions = learn_contractions(sentences)
+        contractions = known_contractions(language, sentences)
         target = partial(read_text, language=language, contractions=contractions, name=name)
     else:
         target = partial(tokenizer.read, name=name)
@@ -249,7 +250,8 @@ def tag_target(
         language=language,
     )
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
-    replace(projected.tagger, tokenizer=tokenizer).save(paths[0])
+    contractions = known_contractions(language, sentences)
+    replace(projected.tagger, tokenizer=tokenizer, contractions=contractions).save(paths[0])
     return Told(line="; ".join(projected.report), figures={})
 
 

@@ -1,0 +1,54 @@
+"""The table of contractions is written well, yields to what sentences show, and helps on treebanks."""
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import comment_value, sentence_from_words
+from qsproj.corpus.language.contraction_table import LANGUAGES, contractions_of, known_contractions
+from qsproj.corpus.text import read_text, sentence_from_text
+from qsproj.evaluation.cut_differently import cut_scores
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_each_row_is_a_token_and_two_words(language):
+    table = contractions_of(language)
+    assert len(table) > 1
+    for token, words in table.items():
+        assert len(words) == 2
+        assert all(word and word == word.lower() for word in (token, *words))
+        assert token not in words or language == "cs"
+
+
+def test_a_language_without_a_table_has_none():
+    assert contractions_of("tlh") == contractions_of(None) == {}
+
+
+def test_sentences_overrule_the_table():
+    whole = sentence_from_words(["Zum", "Haus"])
+    other = sentence_from_text(["im"], "im", sent_id="1", contractions={"im": ("in", "'m")})
+    known = known_contractions("de", [whole, other])
+    assert "zum" not in known
+    assert known["im"] == ("in", "'m")
+    assert known["am"] == ("an", "dem")
+    assert list(known) == sorted(known)
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "least", "more"),
+    [
+        ("treebanks/german-gsd-dev.conllu.gz", "de", 97.5, 1.5),
+        ("treebanks/spanish-gsd-dev.conllu.gz", "es", 98.5, 1.5),
+        ("partut/it-dev.conllu.gz", "it", 96.0, 8.0),
+        ("treebanks/greek-gdt-dev.conllu.gz", "el", 97.0, 2.0),
+    ],
+)
+def test_words_of_treebanks(data_dir, path, language, least, more):
+    gold = [one for _, one in zip(range(200), read_conllu(data_dir / path))]
+    lines = [comment_value(one, "text") or "" for one in gold]
+    without, with_table = (
+        cut_scores(gold, read_text(lines, language, contractions=contractions)).words.f1
+        for contractions in ({}, contractions_of(language))
+    )
+    print(path, without, with_table)
+    assert with_table > least
+    assert with_table > without + more
