@@ -44,7 +44,7 @@ _PRONOUN = re.compile("(?:-t)?-(?:je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|les?
 _VERB_WITH_PRONOUNS = re.compile(rf"(.+?)((?:{_PRONOUN.pattern})+)")
 _FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
 # Letters of scripts that put no space between words: kana and Han, Thai, Lao, Burmese, Khmer.
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 )
@@ -211,7 +211,7 @@ def is_blank(line: str) -> bool:
 
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line, the one of that number, that would be taken for few and very long words."""
-    longest = max(map(len, _UNSPACED.findall(line)), default=0)
+    longest = max(map(len, UNSPACED.findall(line)), default=0)
     without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
     if longest > (_LONGEST_LINE if without_space else _LONGEST_WORD):
         raise DataError(

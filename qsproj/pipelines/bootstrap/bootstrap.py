@@ -13,7 +13,7 @@ from qsproj.errors import UsageError
 from qsproj.models.storage import Made
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.texts import SourceText, check_sides
+from qsproj.pipelines.bootstrap.texts import SourceText, check_languages, check_sides
 from qsproj.pipelines.bootstrap.workspace import Stage, Workspace, digest_of
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
 
@@ -174,6 +174,7 @@ class _Job:
                 f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
                 "is cut (--tagged or --annotated; the more the better, from a hundred on)"
             )
+        check_languages(text)
         source = text.languages[0]
         seed = self.options.seed
         trained = self.workspace.stage(

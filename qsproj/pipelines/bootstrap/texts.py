@@ -12,6 +12,7 @@ from pathlib import Path
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import conllu_output, read_conllu
+from qsproj.corpus.language.recognition import are_swapped, recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, counted, listed_reasons
@@ -149,6 +150,39 @@ def check_sides(text: SourceText) -> None:
             expected=f"{100 * LEAST_KNOWN:.0f}% or more, as of text in one language",
             remedy="name a treebank of the language of the source side",
         )
+
+
+def check_languages(text: SourceText) -> None:
+    """Check on the first pairs that either side is in the language of its code, as far as can be told.
+
+    Raises
+    ------
+    DataError
+        When codes are swapped, or one is that of another language.
+    """
+    pairs = list(islice(read_bitext(*text.bitext), LOOKED_AT))
+    sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
+    source, target = text.languages
+    if are_swapped(sides, text.languages):
+        raise DataError(
+            text.bitext[0],
+            None,
+            found=f"text in {target} on the source side and in {source} on the target side",
+            expected=f"{source} and {target}, as --languages says",
+            remedy="swap the codes",
+        )
+    for side, code, name, path in zip(
+        sides, text.languages, ("source", "target"), (text.bitext[0], text.bitext[-1]), strict=True
+    ):
+        found = side.other_than(code)
+        if found is not None:
+            raise DataError(
+                path,
+                None,
+                found=f"text in {found} on the {name} side, as its commonest words show",
+                expected=f"{code}, as --languages says",
+                remedy="name the code of its language",
+            )
 
 
 def known_shares(text: SourceText, vocabulary: set[str]) -> tuple[float, float]:

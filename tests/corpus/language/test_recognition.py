@@ -1,0 +1,53 @@
+"""Languages told by their commonest words: no false alarm on treebanks, and none where little tells."""
+
+from itertools import islice
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.language.recognition import OTHER_SCRIPT, are_swapped, recognise
+
+TEXTS = {
+    "cs": "treebanks/czech-cac-dev",
+    "da": "treebanks/danish-ddt-dev",
+    "de": "treebanks/german-gsd-dev",
+    "en": "treebanks/english-ewt-dev",
+    "es": "treebanks/spanish-gsd-dev",
+    "hu": "treebanks/hungarian-szeged-dev",
+    "ja": "treebanks/japanese-gsd-dev",
+    "sl": "treebanks/slovenian-ssj-dev",
+    "sv": "treebanks/swedish-talbanken-dev",
+    "tr": "treebanks/turkish-imst-dev",
+    "pcm": "styles/naija-dev.ud",
+}
+
+
+@pytest.fixture(scope="module")
+def recognised(data_dir):
+    return {
+        code: recognise(
+            "".join(one.forms) if code == "ja" else " ".join(one.forms)
+            for one in islice(read_conllu(data_dir / f"{name}.conllu.gz"), 100)
+        )
+        for code, name in TEXTS.items()
+    }
+
+
+def test_texts_are_in_their_language(recognised):
+    assert [code for code, text in recognised.items() if text.other_than(code)] == []
+    assert recognised["es"].other_than("en") == "es"
+    assert recognised["es"].other_than("ja") == OTHER_SCRIPT
+    assert recognised["ja"].other_than("es") == OTHER_SCRIPT
+
+
+def test_swapped_pairs_are_told_and_others_are_not(recognised):
+    for one, other in (("en", "de"), ("en", "ja"), ("es", "en"), ("cs", "sl"), ("tr", "en"), ("pcm", "sv")):
+        sides = recognised[one], recognised[other]
+        assert not are_swapped(sides, (one, other)), (one, other)
+        assert are_swapped(sides, (other, one)), (one, other)
+
+
+def test_little_text_tells_nothing():
+    few = recognise(["the cat is on the mat"])
+    assert few.other_than("de") is None
+    assert not are_swapped((few, few), ("de", "en"))
