@@ -86,6 +86,28 @@ def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[
         yield lambda: _move_on(moving)
 
 
+@contextmanager
+def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[Callable[[int], None]]:
+    """Show how many bytes have come, of ``total`` if it is known; call what is yielded with their number."""
+    from tqdm import tqdm
+
+    with tqdm(
+        desc=description,
+        total=total,
+        initial=done,
+        unit="B",
+        unit_scale=True,
+        disable=_hidden(),
+        delay=2.0,
+        leave=False,
+    ) as moving:
+        yield lambda count: _move_by(moving, count)
+
+
+def _move_by(moving: Any, count: int) -> None:
+    moving.update(count)
+
+
 def _move_on(moving: Any) -> None:
     moving.update(1)
 

@@ -32,7 +32,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("suggest", "choose the sentences that are best annotated next"),
     ("info", "tell what a model is, was made from, and can do"),
     ("serve", "serve models by the REST API of UDPipe, or a page to review trees in the browser"),
-    ("draw", "draw trees or aligned sentence pairs, as a web page or an SVG image"),
+    ("draw", "draw trees or aligned sentence pairs, as a web page, an image or a document"),
+    ("data", "fetch treebanks and bitexts by name"),
     ("demo", "run the main job on the sample in corpora/"),
 )
 

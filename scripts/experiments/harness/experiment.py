@@ -180,7 +180,7 @@ def data_folder() -> Path:
     """
     named = os.environ.get("QSPROJ_DATA", "")
     if not named or not Path(named).is_dir():
-        raise UsageError(f"QSPROJ_DATA: found {named!r}, expected the folder of real data; set it")
+        raise UsageError(f"QSPROJ_DATA: found {named!r}, expected the folder of real data; see docs/data.md")
     return Path(named).resolve()
 
 

@@ -1,0 +1,134 @@
+"""Fetch treebanks and bitexts by name, once: of Universal Dependencies (ud/...) and of OPUS (opus/...).
+
+Files are kept in a cache folder (QSPROJ_CACHE, else the user's) and found there the next time; a download
+that broke off goes on where it stopped. What comes is compared with the table where it knows the content, and
+later with what came first. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY). Needs pip install
+'qsproj[data]'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qsproj.corpus.files import open_output
+
+if TYPE_CHECKING:
+    from qsproj.datasets.catalogue import Dataset, RemoteFile
+    from qsproj.datasets.store import Store
+
+EXAMPLES = """examples:
+  qsproj data list german
+  qsproj data get ud/de_pud@2.14
+  qsproj data get ud/en_ewt@2.16 --part train -o treebanks/
+  qsproj data get opus/News-Commentary/en-de -o bitext/
+  qsproj data get opus/Europarl/en-sv ud/sv_talbanken@2.17 --offline    # what would be fetched?
+"""
+
+_LIST = """List what has a name: treebanks with their releases and licence, bitexts with their version.
+
+TEXT chooses those whose name, language or licence holds it. XX-YY stands for the codes of two languages.
+"""
+_GET = """Fetch treebanks and bitexts; print where their files are, one path a line.
+
+The licence of each is said on the standard error. With --offline nothing is fetched: what is there is
+printed, and what is missing is said, with its URL and its place.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, description, declare in (("list", _LIST, _add_list), ("get", _GET, _add_get)):
+        action = actions.add_parser(
+            name,
+            help=description.partition("\n")[0].rstrip("."),
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        declare(action)
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="?", default="", metavar="TEXT", help="part of a name (default: all)")
+
+
+def _add_get(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME", help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
+    )
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=("train", "dev", "test"),
+        default=[],
+        help="of treebanks, these only; may be given several times (default: all there are)",
+    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="also copy the files there")
+    parser.add_argument("--cache", metavar="FOLDER", help="where files are kept")
+    parser.add_argument("--mirror", metavar="URL", help="fetch from there, laid out as the original site")
+    parser.add_argument("--offline", action="store_true", help="fetch nothing; say what would be fetched")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the action."""
+    {"list": _list, "get": _get}[options.action](options)
+
+
+def _list(options: argparse.Namespace) -> None:
+    """Print names."""
+    from qsproj.datasets.catalogue import names
+    from qsproj.errors import UsageError
+
+    rows = list(names(options.text))
+    if not rows:
+        raise UsageError(f"found nothing with {options.text!r}; `qsproj data list` shows all")
+    width = max(len(name) for name, _ in rows)
+    with open_output(None) as handle:
+        handle.writelines(f"{name:<{width}}  {told}\n" for name, told in rows)
+
+
+def _get(options: argparse.Namespace) -> None:
+    """Fetch what is missing, and print where everything is."""
+    from qsproj.datasets.catalogue import dataset
+    from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
+
+    # What is wrong with a name is said before anything is fetched.
+    wanted = [dataset(name, mirror=options.mirror) for name in options.names]
+    store = Store(Path(options.cache) if options.cache else default_folder())
+    if options.offline:
+        _print(_found_here(wanted, store, tuple(options.part)))
+        return
+    for data in wanted:
+        paths = fetched(data, store, tuple(options.part))
+        licence = f"{data.licence}; " if data.licence else ""
+        print(f"{data.name}: licence: {licence}see {terms_of(data, store)}", file=sys.stderr)
+        _print(paths if options.output is None else copied(paths, Path(options.output)))
+
+
+def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...]) -> list[Path]:
+    """Return what has been fetched; say of the rest where it would come from."""
+    here: list[Path] = []
+    for data in wanted:
+        for file in data.files:
+            if parts and file.part and file.part not in parts:
+                continue
+            if store.has(file):
+                here += store.places(file)
+            else:
+                print(_would_fetch(data, file, store), file=sys.stderr)
+    return here
+
+
+def _would_fetch(data: Dataset, file: RemoteFile, store: Store) -> str:
+    places = ", ".join(str(place) for place in store.places(file))
+    perhaps = "" if file.certain else ", if there is one"
+    return f"{data.name}: would fetch {file.url} to {places}{perhaps}"
+
+
+def _print(paths: Iterable[Path]) -> None:
+    with open_output(None) as handle:
+        handle.writelines(f"{path}\n" for path in paths)

@@ -1,0 +1,181 @@
+"""What data has a name, and where its files are: tables of treebanks (UD) and of bitexts (OPUS).
+
+``treebanks.tsv`` has a line for each treebank: its code, the repository that holds it today, the releases it
+is in, its licence where that is the same in all of them. ``treebank-files.tsv`` has the names of files, with
+what git calls their content, for the treebanks that the pages in ``docs/`` use; of other treebanks the parts
+are asked for one by one. ``bitexts.tsv`` has the corpora of OPUS, each with one version.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from qsproj.errors import UsageError, unknown_name
+
+UD, OPUS = "ud", "opus"
+UD_SITE = "https://raw.githubusercontent.com"
+OPUS_SITE = "https://object.pouta.csc.fi"
+PARTS = ("train", "dev", "test")
+_UD_NAME = re.compile(r"ud/([a-z]+_[a-z0-9]+)(?:@(?:r)?(\d+\.\d+))?")
+_OPUS_NAME = re.compile(r"opus/([^/@]+)/([A-Za-z_]+)-([A-Za-z_]+)(?:@(\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file on the web.
+
+    Attributes
+    ----------
+    url : str
+    path : str
+        Where it is kept, within the folder of what was fetched.
+    blob : str or None
+        What git calls its content: SHA-1 over a header and the bytes; None where it is not known.
+    part : str
+        train, dev or test of a treebank; empty for what belongs to none.
+    certain : bool
+        Whether it is known to exist.
+    members : tuple of str
+        Of an archive: what is wanted of it.
+    """
+
+    url: str
+    path: str
+    blob: str | None = None
+    part: str = ""
+    certain: bool = True
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What has a name.
+
+    Attributes
+    ----------
+    name : str
+        In full, with its version.
+    licence : str
+        As the table has it; empty where it has none.
+    page : str
+        Where a person reads about it.
+    files : tuple of RemoteFile
+    terms : RemoteFile or None
+        Its licence in full, where that is a file of its own.
+    """
+
+    name: str
+    licence: str
+    page: str
+    files: tuple[RemoteFile, ...]
+    terms: RemoteFile | None = None
+
+
+def dataset(name: str, *, mirror: str | None = None) -> Dataset:
+    """Return what a name stands for.
+
+    Parameters
+    ----------
+    name : str
+        ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de`` or ``opus/News-Commentary/en-de@v16``; without a
+        version the last in the table.
+    mirror : str or None
+        The beginning of URLs, in place of the sites' own.
+
+    Raises
+    ------
+    UsageError
+        When the name is of neither form, or not in the tables.
+    """
+    if match := _UD_NAME.fullmatch(name):
+        return _treebank(match[1], match[2], mirror or UD_SITE)
+    if match := _OPUS_NAME.fullmatch(name):
+        return _bitext(match[1], match[2], match[3], match[4], mirror or OPUS_SITE)
+    raise UsageError(
+        f"found {name!r}, expected ud/CODE@RELEASE or opus/CORPUS/XX-YY, as ud/de_pud@2.14 and "
+        "opus/News-Commentary/en-de; `qsproj data list` shows what there is"
+    )
+
+
+def names(pattern: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (name, what is known of it) of all whose name or description holds a text, in any case."""
+    rows = [(f"{UD}/{row['code']}", _told(row)) for row in _table("treebanks.tsv")]
+    rows += [(f"{OPUS}/{row['corpus']}/XX-YY", row["version"]) for row in _table("bitexts.tsv")]
+    for name, told in rows:
+        if pattern.lower() in f"{name} {told}".lower():
+            yield name, told
+
+
+def _told(row: Mapping[str, str]) -> str:
+    licence = "" if row["licence"] == "-" else f"  {row['licence']}"
+    return f"{row['repository'].removeprefix('UD_')}  {row['releases']}{licence}"
+
+
+def _treebank(code: str, release: str | None, site: str) -> Dataset:
+    rows = [row for row in _table("treebanks.tsv") if row["code"] == code]
+    if not rows:
+        language = code.partition("_")[0]
+        near = [row["code"] for row in _table("treebanks.tsv") if row["code"].startswith(f"{language}_")]
+        raise unknown_name("treebank", code, near or ["those of `qsproj data list`"])
+    (row,) = rows
+    released = list(_releases(row["releases"]))
+    if release is None:
+        release = released[-1]
+    if release not in released:
+        raise UsageError(f"found release {release} of {code}, expected one of {row['releases']}")
+    base = f"{site}/UniversalDependencies/{row['repository']}/r{release}"
+    known = {
+        entry["file"]: entry["blob"]
+        for entry in _table("treebank-files.tsv")
+        if entry["release"] == release and entry["file"].startswith(f"{code}-ud-")
+    }
+    found = []
+    for part in PARTS:
+        path = f"{code}-ud-{part}.conllu"
+        if path in known or not known:
+            url, place = f"{base}/{path}", f"{UD}/{release}/{path}"
+            found.append(RemoteFile(url, place, known.get(path), part, certain=bool(known)))
+    return Dataset(
+        name=f"{UD}/{code}@{release}",
+        licence="" if row["licence"] == "-" else row["licence"],
+        page=f"https://github.com/UniversalDependencies/{row['repository']}",
+        files=tuple(found),
+        terms=RemoteFile(f"{base}/LICENSE.txt", f"{UD}/{release}/{code}.LICENSE.txt", certain=False),
+    )
+
+
+def _releases(spans: str) -> Iterator[str]:
+    """Yield 2.10, 2.11, 2.12, 2.14 of 2.10-2.12,2.14."""
+    for span in spans.split(","):
+        first, _, last = span.partition("-")
+        major, _, minor = first.partition(".")
+        for number in range(int(minor), int((last or first).partition(".")[2]) + 1):
+            yield f"{major}.{number}"
+
+
+def _bitext(corpus: str, source: str, target: str, version: str | None, site: str) -> Dataset:
+    versions = {row["corpus"]: row["version"] for row in _table("bitexts.tsv")}
+    if corpus not in versions:
+        raise unknown_name("corpus", corpus, list(versions))
+    version = version or versions[corpus]
+    first, second = sorted((source, target))
+    if first == second:
+        raise UsageError(f"found {source}-{target}, expected two languages")
+    stem = f"{corpus}.{first}-{second}"
+    archive = RemoteFile(
+        f"{site}/OPUS-{corpus}/{version}/moses/{first}-{second}.txt.zip",
+        f"{OPUS}/{corpus}/{version}/{first}-{second}.txt.zip",
+        members=(f"{stem}.{source}", f"{stem}.{target}"),
+    )
+    return Dataset(f"{OPUS}/{corpus}/{source}-{target}@{version}", "", "https://opus.nlpl.eu", (archive,))
+
+
+@cache
+def _table(name: str) -> tuple[Mapping[str, str], ...]:
+    text = (files("qsproj.datasets") / name).read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines(), delimiter="\t"))
