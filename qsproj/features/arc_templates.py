@@ -5,7 +5,9 @@ word to the right), or something about the words between head and dependent: ``b
 for each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``,
 ``between.punctuation``, ``between.coordinators`` (how many, at most 3). Every template fires conjoined with
 direction and binned distance; those in ``plain`` also fire without. A feature of the dependent alone says
-nothing of its head, so templates without a head atom stand in ``directed`` only.
+nothing of its head, so templates without a head atom stand in ``directed`` only. Templates of relations
+may also ask of a word what its tree says of it: ``dep.adposition.lower``, ``dep.rank``
+(:mod:`qsproj.features.tree_atoms`).
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ from numpy.typing import NDArray
 
 from qsproj.features.atoms import ATTRIBUTES
 from qsproj.features.hashing import stable_hash
+from qsproj.features.tree_atoms import reads_tree
 
 Template = tuple[str, ...]
 
 # Bits of kernels.arc_features (a test says so).
 BETWEEN_BITS = {"upos": 1, "set": 2, "verbs": 4, "punctuation": 8, "coordinators": 16}
-ATOM = re.compile(r"(head|dep|between)\.([a-z]+)([+-]\d)?$")
+ATOM = re.compile(r"(head|dep|between)\.([a-z]+(?:\.[a-z]+)?)([+-]\d)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +210,11 @@ def _parse(atom: str) -> tuple[str, str, int]:
         raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
     place, name, offset = match.groups()
     known = BETWEEN_BITS if place == "between" else ATTRIBUTES
-    if name not in known:
+    if name not in known and (place == "between" or not _known_in_tree(name)):
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
     return place, name, int(offset or 0)
+
+
+def _known_in_tree(name: str) -> bool:
+    _, _, read = name.partition(".")
+    return reads_tree(name) and (not read or read in ATTRIBUTES)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from qsproj.features.arc_templates import TemplateSet
+from qsproj.features.arc_templates import Template, TemplateSet
+
+
+def _and(templates: TemplateSet, *more: tuple[Template, ...]) -> TemplateSet:
+    return TemplateSet(plain=sum(more, templates.plain), directed=templates.directed)
+
 
 DELEXICALISED_LABELS = TemplateSet(
     plain=(
@@ -49,8 +54,36 @@ MORPHOLOGY_LABELS = TemplateSet(
     directed=(),
 )
 
+_TREE_TAGS: tuple[Template, ...] = (
+    ("head.upos", "dep.upos", "dep.adposition.upos"),
+    ("head.upos", "dep.upos", "dep.marker.upos"),
+    ("head.upos", "dep.upos", "dep.coordinator.upos"),
+    ("head.upos", "dep.upos", "dep.auxiliary.upos", "head.auxiliary.upos"),
+    ("head.upos", "dep.upos", "head.parent.upos"),
+    ("head.upos", "dep.upos", "dep.adposition.upos", "dep.rank"),
+    ("head.upos", "dep.upos", "dep.first.upos", "dep.last.upos"),
+)
+
+_TREE_WORDS: tuple[Template, ...] = (
+    ("head.upos", "dep.upos", "dep.adposition.lower"),
+    ("head.lower", "dep.adposition.lower"),
+    ("head.upos", "dep.upos", "dep.determiner.lower"),
+    ("head.upos", "dep.upos", "dep.adposition.lower", "dep.determiner.lower"),
+    ("head.upos", "dep.upos", "dep.determiner.lower", "dep.rank"),
+    ("head.upos", "dep.upos", "dep.marker.lower"),
+    ("head.upos", "dep.upos", "head.auxiliary.lower"),
+    ("head.upos", "dep.upos", "dep.first.lower", "dep.last.upos"),
+    ("head.upos", "dep.upos", "dep.suffix", "dep.rank"),
+)
+
+# The end of the name of a set that asks what the tree says of words as well.
+IN_TREE = "-in-tree"
+
 LABEL_TEMPLATE_SETS = {
     "delexicalised": DELEXICALISED_LABELS,
     "words": WORD_LABELS,
     "morphology": MORPHOLOGY_LABELS,
+    f"delexicalised{IN_TREE}": _and(DELEXICALISED_LABELS, _TREE_TAGS),
+    f"words{IN_TREE}": _and(WORD_LABELS, _TREE_TAGS, _TREE_WORDS),
+    f"morphology{IN_TREE}": _and(MORPHOLOGY_LABELS, _TREE_TAGS, _TREE_WORDS),
 }

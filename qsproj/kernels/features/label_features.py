@@ -12,6 +12,9 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import bucket_workspace, one_arc
 
+# Nothing is held to be less probable when a loss is reported.
+TINY = 1e-300
+
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def score_labels(features, heads, weights, scores):
@@ -34,6 +37,23 @@ def score_labels(features, heads, weights, scores):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def softmax_of_rows(weights, rows, chances):
+    """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
+    chances[:] = 0.0
+    for k in range(rows.shape[0]):
+        row = weights[rows[k]]
+        for label in range(row.shape[0]):
+            chances[label] += row[label]
+    top = chances.max()
+    total = 0.0
+    for label in range(chances.shape[0]):
+        chances[label] = np.exp(chances[label] - top)
+        total += chances[label]
+    for label in range(chances.shape[0]):
+        chances[label] /= total
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def step_labels(features, heads, labels, weights, state, rate, step):
     """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
 
@@ -44,30 +64,47 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     weights, state, rate, step
         See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
-    relations = weights.shape[1]
     out = bucket_workspace(features)
     between_tags = np.empty(4, np.int64)
-    slope = np.empty(relations)
+    slope = np.empty(weights.shape[1])
     loss = 0.0
     for dependent in range(1, heads.shape[0]):
         head, gold = heads[dependent], labels[dependent]
         if head < 0 or gold < 0:
             continue
         count = one_arc(features, head, dependent, between_tags, out)
-        slope[:] = 0.0
-        for k in range(count):
-            row = weights[out[k]]
-            for label in range(relations):
-                slope[label] += row[label]
-        top = slope.max()
-        gold_score = slope[gold]
-        total = 0.0
-        for label in range(relations):
-            slope[label] = np.exp(slope[label] - top)
-            total += slope[label]
-        loss += np.log(total) + top - gold_score
-        for label in range(relations):
-            slope[label] /= total
+        softmax_of_rows(weights, out[:count], slope)
+        loss -= np.log(max(slope[gold], TINY))
         slope[gold] -= 1.0
+        adagrad_outcomes(weights, state, out[:count], slope, rate, step)
+    return loss
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def step_label_evidence(features, heads, evidence, weights, state, rate, step):
+    """Take one AdaGrad step for each arc with evidence for its relation; return the loss before, in nats.
+
+    The loss is minus the log of the mean of exp(evidence) over the relations of an arc.
+
+    Parameters
+    ----------
+    evidence : float64[n+1, L]
+        Log of how much likelier what was seen is under each relation; a row of zeros teaches nothing.
+    weights, state, rate, step
+        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    """
+    out = bucket_workspace(features)
+    between_tags = np.empty(4, np.int64)
+    chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])
+    loss = 0.0
+    for dependent in range(1, heads.shape[0]):
+        if heads[dependent] < 0 or not np.any(evidence[dependent]):
+            continue
+        count = one_arc(features, heads[dependent], dependent, between_tags, out)
+        softmax_of_rows(weights, out[:count], chances)
+        seen = chances * np.exp(evidence[dependent])
+        total = seen.sum()
+        loss -= np.log(max(total, TINY))
+        slope[:] = chances - seen / total
         adagrad_outcomes(weights, state, out[:count], slope, rate, step)
     return loss

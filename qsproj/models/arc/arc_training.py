@@ -14,6 +14,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     MarginsOf,
     arc_margins,
@@ -183,7 +184,7 @@ def train_arc_parser(
     )
     if objective.scaled:
         scorer = scaled_to_likelihood(scorer, dev or kept, inference)
-    labeller = train_labeller(kept, rng=rng, template_set=template_set)
+    labeller = train_labeller(kept, rng=rng, template_set=f"{template_set}{IN_TREE}")
     return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
 
 

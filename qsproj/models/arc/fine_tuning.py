@@ -9,6 +9,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
@@ -73,7 +74,7 @@ def fine_tuned(
     labeller = train_labeller(
         usable,
         rng=rng,
-        template_set=parser.scorer.template_set,
+        template_set=f"{parser.scorer.template_set}{IN_TREE}",
         epochs=options.label_epochs,
         start=parser.labeller,
     )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads
+from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
-from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
+from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
+from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
 from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
@@ -45,18 +46,24 @@ class Labeller:
 
     @cached_property
     def templates(self) -> CompiledTemplates:
-        """The templates as integer programs; they read what the arc templates of that name read."""
-        return _compiled(self.template_set)
+        """The templates as integer programs; they read what arc templates of that name read, and the tree."""
+        return compiled_labels(self.template_set)
 
-    def label(self, encoded: EncodedSentence, heads: Heads) -> tuple[str, ...]:
+    def label(
+        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
+    ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
-        The sentence is encoded as for an arc scorer with the template set of the same name.
+        The sentence is encoded as for an arc scorer with the template set that this one's starts with.
         Where the model knows the relation ``root``, it is given to the root's children and to no others.
+        ``evidence`` float64[n+1, L], where there is some, is added to the scores of the relations.
         """
         scores = np.empty((len(heads), len(self.relations)))
-        features = arc_features(encoded, self.templates, len(self.weights))
+        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes)
+        features = arc_features(in_tree, self.templates, len(self.weights))
         label_features.score_labels(features, heads, self.weights, scores)
+        if evidence is not None:
+            scores += evidence
         if ROOT_RELATION in self.relations:
             column = self.relations.index(ROOT_RELATION)
             scores[heads != ROOT, column] = -np.inf
@@ -83,9 +90,20 @@ class Labeller:
         return Labeller(header["template_set"], tuple(header["relations"]), weights)
 
 
-def _compiled(template_set: str) -> CompiledTemplates:
-    arcs = compile_templates(TEMPLATE_SETS[template_set])
+def compiled_labels(template_set: str) -> CompiledTemplates:
+    """Compile a set of LABEL_TEMPLATE_SETS above the arcs' templates of that name."""
+    arcs = compile_templates(TEMPLATE_SETS[template_set.removesuffix(IN_TREE)])
     return compile_templates(LABEL_TEMPLATE_SETS[template_set], arcs.attributes)
+
+
+def encode_words(sentence: Sentence, templates: CompiledTemplates) -> EncodedSentence:
+    """Hash what the templates of relations ask of the words of a sentence."""
+    return encode(sentence, tuple(name for name in templates.attributes if not reads_tree(name)))
+
+
+def encode_tree(sentence: Sentence, templates: CompiledTemplates) -> EncodedSentence:
+    """Hash what the templates of relations ask of a sentence and its tree, or what is known of it."""
+    return with_tree_atoms(encode_words(sentence, templates), sentence.heads, templates.attributes)
 
 
 def train_labeller(
@@ -103,72 +121,79 @@ def train_labeller(
     ----------
     sentences : sequence of Sentence
         Trees or partial trees.
+    template_set : str
+        Not read where there is a labeller to start from.
     start : Labeller, optional
-        Whose training goes on: its relations stay, a new one starts from the weights of its bare one. Of the
-        same template set.
+        Whose training goes on: its relations stay, a new one starts from the weights of its bare one.
     """
-    relations = sorted(
-        {
-            relation
-            for sentence in sentences
-            for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
-            if relation != "_" and head >= 0
-        }
-        | set(() if start is None else start.relations)
-    )
-    if not relations:
+    found = {
+        relation
+        for sentence in sentences
+        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
+        if relation != "_" and head >= 0
+    }
+    if not found and start is None:
         return None
-    numbers = {relation: number for number, relation in enumerate(relations)}
-    templates = _compiled(template_set)
-    labels = [
-        np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)
+    first = grown(start, found) if start else untrained(template_set, found)
+    numbers = {relation: number for number, relation in enumerate(first.relations)}
+    examples = [
+        (
+            encode_tree(sentence, first.templates),
+            sentence.heads,
+            np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32),
+        )
         for sentence in sentences
     ]
-    examples = [
-        (encode(sentence, templates.attributes), sentence.heads, label)
-        for sentence, label in zip(sentences, labels, strict=True)
-    ]
-    weights = _first_weights(relations, start)
-    trainer = _LabelTrainer(template_set, tuple(relations), templates, RowAdaGrad(weights, rate=rate))
+    trainer = LabelTrainer(first, label_features.step_labels, rate=rate)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
 
-def _first_weights(relations: Sequence[str], start: Labeller | None) -> NDArray[np.float32]:
-    """Return float32[buckets, L], the weights of each relation before training; a copy."""
-    weights = np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32)
-    known = {} if start is None else {relation: i for i, relation in enumerate(start.relations)}
-    for column, relation in enumerate(relations):
+def untrained(template_set: str, relations: Iterable[str]) -> Labeller:
+    """Return a labeller that holds all relations to be equally likely."""
+    ordered = tuple(sorted(relations))
+    return Labeller(template_set, ordered, np.zeros((1 << HASH_BITS, len(ordered)), dtype=np.float32))
+
+
+def grown(labeller: Labeller, relations: Iterable[str]) -> Labeller:
+    """Return a labeller that knows more relations, each of which starts from the weights of its bare one."""
+    ordered = tuple(sorted({*labeller.relations, *relations}))
+    weights = np.zeros((len(labeller.weights), len(ordered)), dtype=np.float32)
+    known = {relation: number for number, relation in enumerate(labeller.relations)}
+    for column, relation in enumerate(ordered):
         like = known.get(relation, known.get(bare_relation(relation)))
-        if start is not None and like is not None:
-            weights[:, column] = start.weights[:, like]
-    return weights
+        if like is not None:
+            weights[:, column] = labeller.weights[:, like]
+    return Labeller(labeller.template_set, ordered, weights)
 
 
-_Example = tuple[EncodedSentence, Heads, NDArray[np.int32]]
+LabelExample = tuple[EncodedSentence, Heads, NDArray[Any]]
 
 
-class _LabelTrainer(Trainer[_Example, Labeller]):
-    """Learns the weights of a labeller by conditional likelihood. Mutable; final."""
+class LabelTrainer(Trainer[LabelExample, Labeller]):
+    """Learns the weights of a labeller from what is known of the relations of sentences. Mutable; final.
 
-    def __init__(
-        self,
-        template_set: str,
-        relations: tuple[str, ...],
-        templates: CompiledTemplates,
-        descent: RowAdaGrad,
-    ) -> None:
-        self._template_set = template_set
-        self._relations = relations
-        self._templates = templates
-        self._descent = descent
+    Parameters
+    ----------
+    start : Labeller
+        Where learning starts; not changed.
+    kernel : callable
+        Takes a step, as :mod:`qsproj.kernels.features.label_features` has them.
+    rate : float
+        Step size.
+    """
 
-    def step(self, example: _Example) -> float:
-        """Learn from the heads and the numbers of the relations of a sentence; return its loss, in nats."""
-        encoded, heads, labels = example
-        features = arc_features(encoded, self._templates, len(self._descent.weights))
-        loss: float = self._descent.step(label_features.step_labels, features, heads, labels)
+    def __init__(self, start: Labeller, kernel: Callable[..., float], *, rate: float) -> None:
+        self._start = start
+        self._kernel = kernel
+        self._descent = RowAdaGrad(start.weights.copy(), rate=rate)
+
+    def step(self, example: LabelExample) -> float:
+        """Learn from the heads of a sentence and what is known of its relations; return its loss, in nats."""
+        encoded, heads, known = example
+        features = arc_features(encoded, self._start.templates, len(self._start.weights))
+        loss: float = self._descent.step(self._kernel, features, heads, known)
         return loss
 
     def averaged(self) -> Labeller:
         """Return the labeller with the mean of the weights after every step so far."""
-        return Labeller(self._template_set, self._relations, self._descent.mean())
+        return replace(self._start, weights=self._descent.mean())

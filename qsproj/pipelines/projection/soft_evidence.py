@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Scores
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
@@ -13,8 +13,6 @@ from qsproj.pipelines.projection.soft_grammar import weighed
 from qsproj.pipelines.translations import Translations
 
 UNLABELLED = "_"
-# Evidence above which an arc takes a relation of the source arcs.
-RELATION_EVIDENCE = 0.3
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
@@ -94,34 +92,3 @@ def pooled_evidence(translations: Translations, grammars: tuple[QgDmv, ...] = ()
         carried = [weighed(*each) for each in zip(carried, grammars, translations, strict=True)]
     pooled: Scores = np.minimum(np.sum(carried, axis=0), 1.0)
     return pooled
-
-
-def pooled_relations(translations: Translations, heads: Heads) -> tuple[str, ...]:
-    """Return for each arc of a tree the relation with the most evidence among those carried over to it.
-
-    ``_`` where the evidence for the arc is RELATION_EVIDENCE or less.
-    """
-    votes: list[dict[str, float]] = [{} for _ in heads[1:]]
-    for pair in translations:
-        evidence = arc_evidence(pair)
-        for word, relation in enumerate(carried_relations(pair), start=1):
-            vote = votes[word - 1]
-            vote[relation] = vote.get(relation, 0.0) + float(evidence[heads[word], word])
-    pooled = pooled_evidence(translations)[heads[1:], np.arange(1, len(heads))]
-    return tuple(
-        max(vote, key=vote.__getitem__) if weight > RELATION_EVIDENCE else UNLABELLED
-        for vote, weight in zip(votes, pooled.tolist(), strict=True)
-    )
-
-
-def carried_relations(pair: SentencePair) -> tuple[str, ...]:
-    """Return for each target word the relation of the source word that stands for it most, ``_`` for none."""
-    strengths = link_strengths(pair.alignment)[1:, 1:]
-    if not strengths.size:
-        return (UNLABELLED,) * len(pair.target)
-    best = strengths.argmax(axis=0)
-    linked = strengths.max(axis=0) > 0
-    return tuple(
-        pair.source.deprels[word] if known else UNLABELLED
-        for word, known in zip(best.tolist(), linked.tolist(), strict=True)
-    )

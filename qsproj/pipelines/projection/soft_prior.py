@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, Heads
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.storage import load_model_of
 from qsproj.models.tree_inference import TreeInference
 
@@ -39,12 +40,10 @@ class Prior:
     members: tuple[ArcParser, ...]
     joined: ArcParser
 
-    def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
-        """Return the relations that the first member with a labeller gives to the arcs of a tree."""
-        for member in self.members:
-            if member.labeller is not None:
-                return member.labeller.label(member.scorer.encode(sentence), heads)
-        return ("_",) * len(sentence)
+    @property
+    def labeller(self) -> Labeller | None:
+        """That of the first member which has one."""
+        return next((member.labeller for member in self.members if member.labeller is not None), None)
 
 
 def load_prior(path: str) -> ArcParser:

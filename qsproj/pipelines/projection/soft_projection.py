@@ -27,12 +27,12 @@ from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.arc.hashed_weights import zero_weights
-from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.soft_calibration import fit_temperature, trusted
-from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence, pooled_relations
+from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
+from qsproj.pipelines.projection.soft_relations import learn_relations
 from qsproj.pipelines.projection.soft_selection import choose_pairs
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
@@ -144,11 +144,19 @@ def project_soft(
         training = TrainingOptions(epochs=options.epochs, l2=options.l2)
         learned = train_above(prior.joined, examples, rng=rng, options=training)
         parser = part_of_the_way(prior.joined, learned, share=options.share)
-    labelled = [
-        best_tree(translations, options.strength * evidence_of(translations), parser, prior)
+    attached = [
+        best_tree(translations, options.strength * evidence_of(translations), parser)
         for translations in chosen
     ]
-    labeller = train_labeller(labelled, rng=rng, template_set=TEMPLATE_SET)
+    labeller, labelled = learn_relations(
+        attached,
+        chosen,
+        prior=prior.labeller,
+        template_set=TEMPLATE_SET,
+        rng=rng,
+        strength=options.strength,
+        share=options.share,
+    )
     # Chosen as what is learned from, but by the prior, which has seen no more of them than of the test.
     unseen, _ = choose_pairs(
         _split(sources.corpus, held_out=True), prior.joined, sentences=max(options.sentences // HELD_OUT, 1)
@@ -202,18 +210,8 @@ def evidence_examples(
         yield ArcExample(base.scorer.encode(sentence), likelihood)
 
 
-def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser, prior: Prior) -> Sentence:
-    """Return the target with the best tree under parser and log evidence, and relations.
-
-    A relation is that of the source arcs where the evidence carries some over to this very arc, else the one
-    that the prior gives.
-    """
+def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:
+    """Return the target with the best tree under parser and log evidence; its relations are not known yet."""
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
-    relations = [
-        expected if carried == UNLABELLED else carried
-        for carried, expected in zip(
-            pooled_relations(translations, heads), prior.relations(target, heads), strict=True
-        )
-    ]
-    return with_heads(target, heads, relations)
+    return with_heads(target, heads, [UNLABELLED] * len(target))

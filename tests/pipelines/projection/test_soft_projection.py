@@ -15,24 +15,25 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.labeller import encode_words
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature, trusted
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
-    carried_relations,
     link_strengths,
     pooled_evidence,
-    pooled_relations,
     source_arcs,
 )
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, SoftSources, project_soft
+from qsproj.pipelines.projection.soft_relations import learn_relations, relation_evidence
 from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
 from qsproj.pipelines.projection.soft_sources import JoinedSources, soft_sources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
 
+OTHERWISE = {"obj": "nsubj"}
 INFERENCE = TreeInference(projective=True, single_root=True)
 ENGLISH = make_sentence(
     "She likes old cats .", "PRON VERB ADJ NOUN PUNCT", [2, 0, 4, 2, 2], "nsubj root amod obj punct"
@@ -89,16 +90,12 @@ def test_certain_one_to_one_links_give_the_source_tree():
 def test_without_links_there_is_neither_evidence_nor_relation():
     example = pair(2, [])
     assert not arc_evidence(example).any()
-    assert carried_relations(example) == ("_", "_")
+    assert not relation_evidence((example,), np.array([-1, 2, 0]), {"nsubj": 0}).any()
 
 
 def test_a_word_linked_twice_counts_half():
     strengths = link_strengths(make_alignment(2, 2, [(1, 1), (1, 2)]))
     np.testing.assert_allclose(strengths, [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 0]])
-
-
-def test_relations_come_through_the_strongest_link():
-    assert carried_relations(pair(3, [(1, 1), (4, 1), (3, 2)], [0.4, 0.9, 0.5])) == ("obj", "amod", "_")
 
 
 def test_source_arcs_are_as_sure_as_the_parser_was():
@@ -117,16 +114,67 @@ def test_what_several_translations_say_is_added_up_to_one_at_most():
     np.testing.assert_allclose(pooled_evidence((first,)), arc_evidence(first))
 
 
-def test_the_relation_with_more_evidence_wins():
-    other = replace(ENGLISH, deprels=("expl", "root", "amod", "iobj", "punct"))
-    sure, doubtful = (
-        pair(2, [(1, 1), (2, 2)], [0.9, 0.9]),
-        pair(2, [(1, 1), (2, 2)], [0.7, 0.9], source=other),
-    )
-    heads = np.array([-1, 2, 0])
-    assert pooled_relations((doubtful, sure), heads) == ("nsubj", "root")
-    assert pooled_relations((sure, doubtful, doubtful), heads) == ("expl", "root")
-    assert pooled_relations((sure, doubtful), np.array([-1, 0, 1])) == ("_", "_")
+def test_evidence_for_relations_is_that_for_arcs_told_apart():
+    """Each relation gets what a source would carry over in which no other word had a head."""
+    rng = np.random.default_rng(9)
+    numbers = {"nsubj": 0, "amod": 1, "obj": 2, "root": 3, "punct": 4, "unseen": 5}
+    for _ in range(10):
+        example, other = (
+            pair(4, list(links), list(links.values()))
+            for links in (
+                {(int(s), int(t)): float(rng.uniform(0.1, 1)) for s, t in rng.integers(1, 5, size=(7, 2))}
+                for _ in range(2)
+            )
+        )
+        heads = np.array([-1, *(int(rng.choice([h for h in range(-1, 5) if h != w])) for w in range(1, 5))])
+        found = relation_evidence((example, other), heads, numbers)
+        for word, head in enumerate(heads[1:].tolist(), start=1):
+            for relation, column in numbers.items():
+                kept = np.where(np.array(["", *ENGLISH.deprels]) == relation, ENGLISH.heads, -1)
+                wanted = sum(
+                    arc_evidence(replace(one, source=replace(ENGLISH, heads=kept)))[head, word]
+                    for one in (example, other)
+                )
+                assert found[word, column] == pytest.approx(min(wanted, 1.0) if head >= 0 else 0)
+
+
+def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
+    """Sources that call every object a subject move relations as far as links carry them over."""
+    renamed = [
+        replace(
+            pair,
+            source=replace(
+                pair.source, deprels=tuple(OTHERWISE.get(name, name) for name in pair.source.deprels)
+            ),
+        )
+        for pair in sample
+    ]
+
+    def objects(pairs, strength):
+        trees = [pair.target for pair in pairs]
+        learned = learn_relations(
+            trees,
+            alone(pairs),
+            prior=english.labeller,
+            template_set="words",
+            rng=np.random.default_rng(1),
+            strength=strength,
+            share=1.0,
+        )
+        return [
+            sum(tree.deprels.count("obj") for tree in found) for found in (learned[1], relabelled(*learned))
+        ]
+
+    def relabelled(labeller, trees):
+        encoded = [encode_words(tree, labeller.templates) for tree in trees]
+        return [
+            replace(tree, deprels=labeller.label(words, tree.heads))
+            for tree, words in zip(trees, encoded, strict=True)
+        ]
+
+    without = objects(renamed, 0.0)
+    assert without[0] == without[1] > 0
+    assert max(objects(renamed, 6.0)) < 0.5 * without[0] < min(objects(sample, 6.0))
 
 
 def test_sources_are_brought_together_by_the_target():

@@ -1,0 +1,95 @@
+"""Relations of arcs: what the tree adds, and what uncertain evidence teaches above another labeller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.kernels.features.label_features import step_label_evidence, step_labels
+from qsproj.models.arc.label_evidence import start_above, train_on_evidence
+from qsproj.models.arc.labeller import LabelTrainer, encode_tree, encode_words, train_labeller, untrained
+from tests.sentences import make_sentence
+
+# A noun before the verb is its subject or its object, an adposition of its own its oblique.
+WITH = make_sentence("um x y z", "ADP NOUN VERB NOUN", [2, 3, 0, 3], relations="case obl root nsubj")
+WITHOUT = make_sentence("um x y z", "ADP NOUN VERB NOUN", [3, 3, 0, 3], relations="compound nsubj root obj")
+
+
+def rng():
+    return np.random.default_rng(1)
+
+
+def right(labeller, trees):
+    found = [labeller.label(encode_words(tree, labeller.templates), tree.heads) for tree in trees]
+    pairs = [
+        pair for tree, got in zip(trees, found, strict=True) for pair in zip(tree.deprels, got, strict=True)
+    ]
+    return float(np.mean([one == other for one, other in pairs]))
+
+
+@pytest.fixture(scope="module")
+def german():
+    return list(read_conllu("corpora/de.conllu"))
+
+
+def test_the_tree_tells_apart_what_words_alone_do_not():
+    same = "delexicalised"
+    flat, in_tree = (
+        train_labeller([WITH, WITHOUT], rng=rng(), template_set=name, epochs=30)
+        for name in (same, f"{same}-in-tree")
+    )
+    arc = np.array([-1, -1, 3, -1, -1], dtype=np.int32)
+    assert right(in_tree, [WITH, WITHOUT]) == 1.0
+    assert flat.label(encode_words(WITH, flat.templates), arc) == flat.label(
+        encode_words(WITHOUT, flat.templates), arc
+    )
+    assert right(flat, [WITH, WITHOUT]) < 1.0
+
+
+def test_a_labeller_that_reads_tags_starts_one_that_reads_words(german):
+    prior = train_labeller(german[:20], rng=rng(), template_set="delexicalised-in-tree", epochs=3)
+    start = start_above(prior, "words", {"obj:new"})
+    assert set(start.relations) == {*prior.relations, "obj:new"}
+    assert abs(right(start, german[20:]) - right(prior, german[20:])) < 0.03
+    flat = replace(prior, template_set="delexicalised")
+    assert start_above(flat, "words", ()).template_set == "words"
+    assert start_above(None, "words", {"a", "b"}).relations == ("a", "b")
+
+
+def test_sure_evidence_teaches_what_labels_do(german):
+    """Infinite evidence for one relation is the relation; the steps are the same."""
+    first = untrained("words-in-tree", {name for tree in german for name in tree.deprels})
+    numbers = {name: number for number, name in enumerate(first.relations)}
+    steps = [LabelTrainer(first, kernel, rate=0.1) for kernel in (step_labels, step_label_evidence)]
+    for tree in german[:5]:
+        labels = np.array([-1, *(numbers[name] for name in tree.deprels)], dtype=np.int32)
+        evidence = np.where(np.arange(len(numbers)) == labels[:, None], 0.0, -1e6)
+        evidence[0] = 0.0
+        losses = [
+            trainer.step((encode_tree(tree, first.templates), tree.heads, known))
+            for trainer, known in zip(steps, (labels, evidence), strict=True)
+        ]
+        assert losses[0] == pytest.approx(losses[1])
+    one, other = (trainer.averaged().weights for trainer in steps)
+    np.testing.assert_allclose(one, other, atol=1e-5)
+    assert one.any()
+
+
+def test_no_evidence_teaches_nothing_and_a_share_lies_between(german):
+    prior = train_labeller(german[:20], rng=rng(), template_set="words-in-tree", epochs=2)
+    obj = prior.relations.index("obj")
+
+    def learned(evidence, share):
+        known = [np.full((len(tree) + 1, len(prior.relations)), 0.0) for tree in german[:10]]
+        for matrix in known:
+            matrix[1:, obj] = evidence
+        return train_on_evidence(prior, german[:10], known, rng=rng(), share=share).weights
+
+    assert np.array_equal(learned(0.0, 1.0), prior.weights)
+    assert np.array_equal(learned(2.0, 0.0), prior.weights)
+    half, all_of_it = learned(2.0, 0.5), learned(2.0, 1.0)
+    np.testing.assert_allclose(half - prior.weights, (all_of_it - prior.weights) / 2, atol=1e-6)
+    assert (all_of_it - prior.weights)[:, obj].sum() > 0
