@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qsproj.corpus.aligned_text import pair_with_text
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
 from qsproj.corpus.inputs import looks_like_conllu, opening
-from qsproj.corpus.pairing import BY_ID, pair_files
+from qsproj.corpus.pairs.aligned_text import pair_with_text
+from qsproj.corpus.pairs.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
@@ -46,7 +46,7 @@ def read_word_pairs(
     languages : (str, str) or None
         Codes of both languages, to tokenise text with sacremoses. None: words are parted by white space.
     pairing : str
-        How CoNLL-U is paired; see :func:`qsproj.corpus.pairing.pair_sentences`.
+        How CoNLL-U is paired; see :func:`qsproj.corpus.pairs.pairing.pair_sentences`.
 
     Raises
     ------

@@ -39,7 +39,7 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
-from qsproj.corpus.hand_alignments import with_hand_alignments
+from qsproj.corpus.pairs.hand_alignments import with_hand_alignments
 from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:

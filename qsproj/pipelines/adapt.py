@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
-from qsproj.corpus.pairing import BY_ID, pair_sentences
+from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
 from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
@@ -39,7 +39,7 @@ def pair_styles(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
-    """Pair sentences in two styles, as :func:`qsproj.corpus.pairing.pair_sentences` does.
+    """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does.
 
     Parameters
     ----------

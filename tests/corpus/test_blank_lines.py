@@ -2,9 +2,9 @@
 
 import pytest
 
-from qsproj.corpus.aligned_text import AlignedText, pair_with_text
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.pairing import pair_files, pair_sentences
+from qsproj.corpus.pairs.aligned_text import AlignedText, pair_with_text
+from qsproj.corpus.pairs.pairing import pair_files, pair_sentences
 from qsproj.corpus.text import read_text
 from qsproj.errors import DataError
 from qsproj.progress import notices

@@ -17,7 +17,7 @@ from qsproj.cli.options.hand_alignments import (
 from qsproj.cli.options.ways import refuse_unread
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
-from qsproj.corpus.pairing import pair_files
+from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, counted
 
@@ -132,7 +132,7 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
 
 
 def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) -> list[Alignment]:
-    from qsproj.corpus.hand_alignments import read_hand_alignments
+    from qsproj.corpus.pairs.hand_alignments import read_hand_alignments
 
     return read_hand_alignments(
         options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes=sizes

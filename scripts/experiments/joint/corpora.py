@@ -14,7 +14,7 @@ from qsproj.alignment.reading import read_word_pairs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairing import pair_sentences
+from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
