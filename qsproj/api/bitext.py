@@ -15,7 +15,8 @@ from qsproj.api.given import (
     whole_number,
     words_in,
 )
-from qsproj.corpus.pairs.pairing import pair_aligned, pair_sentences
+from qsproj.corpus.pairs.aligned import pair_aligned
+from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.words import described
 from qsproj.errors import UsageError, unknown_name

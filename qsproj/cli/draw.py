@@ -109,7 +109,8 @@ def _about(options: argparse.Namespace) -> str:
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
     from qsproj.corpus.formats import read_sentences
-    from qsproj.corpus.pairs.pairing import AlignedFiles, pair_files
+    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.corpus.pairs.pairing import pair_files
     from qsproj.viz.trees import draw_pair, draw_tree
 
     width = options.width or None

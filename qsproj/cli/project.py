@@ -28,7 +28,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.corpus.pairs.pairing import AlignedFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     """Return the pairs of each source with the target; more than one for methods that take several."""
-    from qsproj.corpus.pairs.pairing import AlignedFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles
 
     sources, targets, alignments = options.source, options.target, options.alignment
     check_files(

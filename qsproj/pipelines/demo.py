@@ -11,7 +11,7 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_alignments, read_sentences
-from qsproj.corpus.pairs.pairing import pair_aligned
+from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import AlignmentScores, alignment_scores

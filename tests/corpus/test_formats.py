@@ -9,7 +9,7 @@ from qsproj.corpus import formats
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import ALIGNMENTS, FORMATS, SENTENCES, Format
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError
 

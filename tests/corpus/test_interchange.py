@@ -13,7 +13,7 @@ from nltk.translate import Alignment as NltkAlignment
 
 import qsproj
 from qsproj.corpus.columns import column_values
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import SentencePair, make_alignment
 
 SAMPLES = ["en", "de", "es"]

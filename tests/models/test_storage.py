@@ -9,7 +9,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import DataError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer

@@ -11,7 +11,7 @@ from qsproj.cli.options.common import add_pairing
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceLengthError
 

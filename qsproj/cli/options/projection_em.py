@@ -13,7 +13,7 @@ from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 
 if TYPE_CHECKING:
-    from qsproj.corpus.pairs.pairing import AlignedFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
     from qsproj.pipelines.projection.projected import Projected
 

@@ -91,8 +91,8 @@ def _pairs(
     source: str, target: str, alignment: str, alignment_format: str, language: str | None
 ) -> Iterable[SentencePair]:
     from qsproj.alignment.reading import is_conllu
+    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.corpus.pairs.aligned_text import AlignedText
-    from qsproj.corpus.pairs.pairing import AlignedFiles
 
     if is_conllu(target):
         return AlignedFiles(source, target, alignment, alignment_format)

@@ -11,7 +11,8 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_in, sentence_from_words
 from qsproj.corpus.files import name_of, open_text
-from qsproj.corpus.pairs.pairing import BlankLines, tell_left_out, with_links
+from qsproj.corpus.pairs.aligned import with_links
+from qsproj.corpus.pairs.blank_lines import BlankLines, tell_left_out
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.text import is_blank, tokenize
 from qsproj.errors import DataError
@@ -95,7 +96,7 @@ class AlignedText:
         UsageError
             When a file cannot be opened or the format is unknown.
         DataError
-            As in :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.pairing.with_links`.
+            As in :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.aligned.with_links`.
         """
         blank: deque[bool] = deque()
 

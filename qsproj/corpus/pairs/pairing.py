@@ -1,96 +1,20 @@
-"""Sentences and their translations brought together, with the word alignment between them."""
+"""Sentences and their translations brought together: by their ids, or by order."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from qsproj.corpus.editing import begins_paragraph, comment_value, lines_in
+from qsproj.corpus.editing import comment_value, lines_in
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import read_alignments, read_sentences
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
-from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, counted, unknown_name
-from qsproj.progress import notice
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.pairs.blank_lines import BlankLines, tell_left_out
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, unknown_name
 
 _IDS = ("parallel_id", "sent_id")
-# Of a number of a line.
-_MOST_DIGITS = 12
 BY_ID, BY_ORDER = PAIRINGS = ("id", "order")
-
-
-@dataclass(frozen=True, slots=True)
-class AlignedFiles:
-    """Two files of sentences and one of their links: sentence pairs, read anew each time they are iterated.
-
-    Attributes
-    ----------
-    source, target : str
-        Files of sentences, paired by :func:`pair_files`.
-    alignment : str
-        Word links, in the order of the source sentences.
-    alignment_format : str
-        One that :func:`qsproj.corpus.formats.read_alignments` reads.
-    """
-
-    source: str
-    target: str
-    alignment: str
-    alignment_format: str = "pharaoh"
-    pairing: str = BY_ID
-
-    def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time; each file is read once, in step with the others.
-
-        Raises
-        ------
-        UsageError
-            When a file cannot be opened or the format is unknown.
-        DataError
-            As in :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are
-            checked against the sentences, and an error names file and line.
-        """
-        pairs = pair_files(self.source, self.target, pairing=self.pairing)
-        return with_links(pairs, self.alignment, self.alignment_format)
-
-
-def with_links(
-    pairs: Iterable[tuple[Sentence, Sentence]], alignment: str, alignment_format: str
-) -> Iterator[SentencePair]:
-    """Yield sentence pairs with the links of a file, which is read in step with them.
-
-    Raises
-    ------
-    UsageError, DataError
-        As :func:`qsproj.corpus.formats.read_alignments`: links are checked against the sentences.
-    """
-    current: deque[tuple[Sentence, Sentence]] = deque()
-
-    def sizes() -> Iterator[tuple[int, int]]:
-        for source, target in pairs:
-            current.append((source, target))
-            yield len(source), len(target)
-
-    for links in read_alignments(alignment, alignment_format, sizes()):
-        source, target = current.popleft()
-        yield SentencePair(source, target, links)
-
-
-def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
-
-    Raises
-    ------
-    UsageError
-        When a file cannot be opened, or the pairing is unknown.
-    DataError
-        As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
-    """
-    names = name_of(source), name_of(target)
-    return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
 def pair_sentences(
@@ -137,75 +61,18 @@ def pair_sentences(
     return _pairs_by_order(*sides)
 
 
-def pair_aligned(
-    source_sentences: Iterable[Sentence],
-    target_sentences: Iterable[Sentence],
-    alignments: Iterable[Alignment],
-) -> Iterator[SentencePair]:
-    """Yield sentence pairs with their alignments, one for each pair in the order of the source.
-
-    Parameters
-    ----------
-    source_sentences, target_sentences : iterable of Sentence
-        Paired by :func:`pair_sentences`.
-    alignments : iterable of Alignment
-        In the order of the source sentences. Sizes may be smaller than the sentences, as they are when a
-        file was read without sizes; the pair's alignment has the sizes of its sentences. Words count as in
-        CoNLL-U: multiword tokens and empty nodes are not words.
+def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
+    """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
 
     Raises
     ------
-    DataError
-        As in :func:`pair_sentences`; when an alignment reaches past its sentences, or their numbers differ.
-    """
-    pairs = pair_sentences(source_sentences, target_sentences)
-    for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
-        if pair is None or alignment is None:
-            missing = "sentence pair" if pair is None else "alignment"
-            raise DataError(
-                f"pair {number}",
-                None,
-                found=f"no {missing}",
-                expected="as many alignments as sentence pairs",
-                remedy="check that the alignment is that of these files",
-            )
-        source, target = pair
-        yield paired(source, target, alignment, name=f"pair {number} ({_description(source, number)})")
-
-
-def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: str = "pair") -> SentencePair:
-    """Return two sentences and their links as a pair.
-
-    Parameters
-    ----------
-    alignment : Alignment
-        Its sizes may be smaller than the sentences; the pair's alignment has the sizes of its sentences.
-    name : str
-        What a message calls the pair.
-
-    Raises
-    ------
-    DataError
-        When the alignment reaches past its sentences.
     UsageError
-        When one of the three is of another class.
+        When a file cannot be opened, or the pairing is unknown.
+    DataError
+        As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
     """
-    for sentence in (source, target):
-        check_sentence(sentence, most=None)
-    if not isinstance(alignment, Alignment):
-        raise UsageError(
-            f"found {described(alignment)} as alignment, expected an Alignment; make one: qsproj.align, "
-            "qsproj.read_alignments"
-        )
-    if alignment.n_source > len(source) or alignment.n_target > len(target):
-        raise DataError(
-            name,
-            None,
-            found=f"an alignment of {alignment.n_source} by {alignment.n_target} words",
-            expected=f"at most {len(source)} by {len(target)}",
-            remedy="check that source comes first and that words are counted, not multiword tokens",
-        )
-    return SentencePair(source, target, _resized(alignment, len(source), len(target)))
+    names = name_of(source), name_of(target)
+    return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
 class _Place(NamedTuple):
@@ -261,7 +128,7 @@ def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -
     inside = "" if shorter.name is None else f" in {shorter.name}"
     return longer.error(
         place,
-        found=f"{_description(sentence, place.number)}, but no more {shorter.role} sentences{inside}",
+        found=f"{sentence_name(sentence, place.number)}, but no more {shorter.role} sentences{inside}",
         expected="a partner of each",
         remedy="check that both hold the same sentences, or give them parallel_id comments",
     )
@@ -292,46 +159,6 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
     tell_left_out(left_out, source_side.name, target_side.name)
 
 
-def tell_left_out(pairs: int, *names: str | None) -> None:
-    """Say how many pairs were left out for a blank line in one of two files."""
-    if pairs:
-        files = " or ".join(name for name in names if name) or "a side"
-        notice(f"{counted(pairs, 'pair')} left out: a line is blank in {files}")
-
-
-class BlankLines:
-    """Lines of a text that were blank, as the sentences that were made of the others show. Mutable; final.
-
-    They are numbered by their lines (``sent_id``), and one that follows blank lines begins a paragraph
-    (``# newpar``): see :func:`qsproj.corpus.text.read_text`.
-    """
-
-    def __init__(self) -> None:
-        self._last = 0
-        self._gaps: list[tuple[int, int]] = []
-
-    def note(self, sentence: Sentence) -> int:
-        """Note the next sentence; return how many blank lines stood before it."""
-        number, last = _line_number(sentence.sent_id), self._last
-        self._last = number
-        if number <= last + 1 or not begins_paragraph(sentence):
-            return 0
-        self._gaps.append((last, number))
-        return number - last - 1
-
-    def __contains__(self, sent_id: str) -> bool:
-        """Return whether the line of that number was blank."""
-        number = _line_number(sent_id)
-        return any(last < number < following for last, following in self._gaps)
-
-
-def _line_number(sent_id: str | None) -> int:
-    """Return the line that a sentence of text was; 0 when its id is no number of a line."""
-    if sent_id is None or len(sent_id) > _MOST_DIGITS or not (sent_id.isascii() and sent_id.isdecimal()):
-        return 0
-    return int(sent_id)
-
-
 def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, str, Sentence]]:
     """Yield (place, id, sentence), noted among ``blanks``; each must have an id, and no two the same."""
     seen = set[str]()
@@ -356,11 +183,8 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
         yield place, value, sentence
 
 
-def _description(sentence: Sentence, number: int) -> str:
+def sentence_name(sentence: Sentence, number: int) -> str:
+    """Return what a message calls a sentence: its id, or where it has none its number."""
     if sentence.sent_id is None:
         return f"sentence {number}"
     return f"sent_id {sentence.sent_id}"
-
-
-def _resized(alignment: Alignment, n_source: int, n_target: int) -> Alignment:
-    return Alignment(n_source, n_target, alignment.links, alignment.sure, alignment.weights)

@@ -13,7 +13,7 @@ from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.pairs.pairing import paired
+from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary

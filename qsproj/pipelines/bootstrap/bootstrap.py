@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
 
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import UsageError
 from qsproj.models.storage import Made

@@ -16,7 +16,8 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.contraction_table import known_contractions
 from qsproj.corpus.language.lexicon import read_lexicon
-from qsproj.corpus.pairs.pairing import AlignedFiles, pair_files
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
 from qsproj.errors import DataError, counted

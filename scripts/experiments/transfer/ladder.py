@@ -20,7 +20,7 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions

@@ -21,7 +21,7 @@ import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.evaluation.calibration import expected_calibration_error, reliability

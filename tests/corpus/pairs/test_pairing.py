@@ -8,7 +8,8 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.pairing import AlignedFiles, pair_aligned, pair_files, pair_sentences
+from qsproj.corpus.pairs.aligned import AlignedFiles, pair_aligned
+from qsproj.corpus.pairs.pairing import pair_files, pair_sentences
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError
 

@@ -10,7 +10,7 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser

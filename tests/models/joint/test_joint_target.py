@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser

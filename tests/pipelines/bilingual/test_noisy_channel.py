@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.corpus.editing import with_heads
-from qsproj.corpus.pairs.pairing import AlignedFiles
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES

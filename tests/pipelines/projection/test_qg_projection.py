@@ -10,7 +10,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.pairing import pair_aligned
+from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv_options import DmvOptions

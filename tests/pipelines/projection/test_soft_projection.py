@@ -8,7 +8,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.pairing import pair_aligned
+from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
