@@ -12,15 +12,18 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import math
 import os
 import random
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from qsproj.errors import UsageError
@@ -48,10 +51,11 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-# Times the tests take unchanged, and seconds on top, after which a change counts as noticed: it runs for ever.
-PATIENCE, GRACE = 4.0, 30.0
-# What pytest says when a test failed, or when tests could not be collected.
-NOTICED = (1, 2)
+# Times what the tests take unchanged, and seconds on top, after which a change counts as noticed: it runs for
+# ever. In processor time, so that a busy machine does not matter; what waits for ever is given up after WAIT seconds.
+PATIENCE, GRACE, WAIT = 4.0, 30.0, 3600.0
+# What pytest says when a test failed, or when tests could not be collected; what says that time ran out.
+NOTICED = (1, 2, -signal.SIGXCPU)
 
 
 @dataclass(frozen=True)
@@ -165,36 +169,55 @@ def room_tests(path: Path) -> str:
     raise UsageError(f"{path}: found no tests of its room; name them with --tests")
 
 
-def run_tests(folder: Path, tests: list[str], limit: float | None) -> int:
-    """Run tests on a copy; return pytest's exit code, 1 where they take too long."""
+def run_tests(folder: Path, tests: list[str], limit: float = math.inf) -> tuple[int, float]:
+    """Run tests on a copy; return pytest's exit code and the processor time, of which there is a limit."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return 1
+    before = children_seconds()
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=WAIT,
+            preexec_fn=partial(limit_processor, limit),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return NOTICED[0], WAIT
+    return done.returncode, children_seconds() - before
+
+
+def children_seconds() -> float:
+    """Return the processor time of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def limit_processor(seconds: float) -> None:
+    """Let this process have so much processor time; then it gets SIGXCPU."""
+    if seconds < math.inf:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), resource.RLIM_INFINITY))
 
 
 def survivors(folder: Path, chosen: list[Mutation], tests: dict[Path, list[str]]) -> Iterator[Mutation]:
     """Yield the changes that no test notices."""
     limits = {}
     for path, own in tests.items():
-        start = time.perf_counter()
-        if run_tests(folder, own, None) != 0:
+        code, seconds = run_tests(folder, own)
+        if code != 0:
             raise UsageError(
                 f"{path}: found tests that fail unchanged, expected none; mend them: {' '.join(own)}"
             )
-        limits[path] = PATIENCE * (time.perf_counter() - start) + GRACE
+        limits[path] = PATIENCE * seconds + GRACE
     for mutation in chosen:
         file = folder / mutation.path
         source = file.read_bytes()
         file.write_bytes(mutation.applied(source))
         try:
-            if run_tests(folder, tests[mutation.path], limits[mutation.path]) not in NOTICED:
+            if run_tests(folder, tests[mutation.path], limits[mutation.path])[0] not in NOTICED:
                 yield mutation
         finally:
             file.write_bytes(source)

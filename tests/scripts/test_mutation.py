@@ -24,6 +24,12 @@ def share(part: float, whole: float, *, known: bool = True) -> float:
 '''
 
 
+@pytest.fixture(autouse=True)
+def plain_pytest(monkeypatch):
+    """Plugins take longer to start than the tests here."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def test_places_that_run_are_changed():
     path = Path("qsproj/share.py")
     found = {one.described(SOURCE).removeprefix(f"{path}:") for one in mutations(path, SOURCE)}
@@ -75,3 +81,17 @@ def test_tests_that_fail_unchanged_are_no_measure(tmp_path):
     one = Mutation(Path("share.py"), 5, 0, 1, "(1)")
     with pytest.raises(mutation.UsageError, match="fail unchanged"):
         list(survivors(tmp_path, [one], {one.path: ["test_share.py"]}))
+
+
+def test_tests_that_run_for_ever_notice_the_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutation, "PATIENCE", 1.0)
+    monkeypatch.setattr(mutation, "GRACE", 0.5)
+    (tmp_path / "count.py").write_bytes(b"STEP = 1\n")
+    (tmp_path / "test_count.py").write_text(
+        "import count\n\ndef test_it():\n    k = 0\n    while k != 1:\n        k += count.STEP\n"
+    )
+    path = Path("count.py")
+    endless = Mutation(path, 1, 7, 8, "2")
+    assert list(survivors(tmp_path, [endless], {path: ["test_count.py"]})) == []
+    code, seconds = mutation.run_tests(tmp_path, ["test_count.py"])
+    assert (code, seconds < 60.0) == (0, True)
