@@ -228,25 +228,25 @@ def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
     return project_hard(pairs, rng=rng, projection=HardProjectionOptions(), training=training)
 
 
-def _hard_em(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+def _hard_em(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_hard_em
     from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, ProjectedArcs
 
-    return project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS)
+    return project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS, rng=rng)
 
 
-def _qg(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+def _qg(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
     from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
     from qsproj.pipelines.projection.qg_projection import project_qg
 
-    return project_qg(pairs, training=QgOptions())
+    return project_qg(pairs, training=QgOptions(), rng=rng)
 
 
-def _em(pairs: list[SentencePair], _: np.random.Generator) -> Projected:
+def _em(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_tags_only
     from qsproj.pipelines.projection.method_options import EM_FROM_TAGS
 
-    return project_tags_only(pairs, training=EM_FROM_TAGS)
+    return project_tags_only(pairs, training=EM_FROM_TAGS, rng=rng)
 
 
 # By name of method, what `qsproj project` does by default.

@@ -13,6 +13,8 @@ from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
     from qsproj.pipelines.projection.projected import Projected
@@ -97,7 +99,8 @@ def tags_only(sources: Sources, options: argparse.Namespace) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_tags_only
 
     (pairs,) = sources
-    return project_tags_only(pairs, training=_changed(EM_FROM_TAGS, options), run=_run(options))
+    training = _changed(EM_FROM_TAGS, options)
+    return project_tags_only(pairs, training=training, rng=_rng(options), run=_run(options))
 
 
 def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
@@ -109,6 +112,7 @@ def hard_em(sources: Sources, options: argparse.Namespace) -> Projected:
         pairs,
         projection=ProjectedArcs(**projected_arcs(options)),
         training=_changed(EM_FROM_ARCS, options),
+        rng=_rng(options),
         run=_run(options),
     )
 
@@ -119,7 +123,13 @@ def qg(sources: Sources, options: argparse.Namespace) -> Projected:
 
     (pairs,) = sources
     training = _changed(QgOptions(min_linked=options.min_linked), options)
-    return project_qg(pairs, training=training, run=_run(options))
+    return project_qg(pairs, training=training, rng=_rng(options), run=_run(options))
+
+
+def _rng(options: argparse.Namespace) -> np.random.Generator:
+    import numpy as np
+
+    return np.random.default_rng(options.seed)
 
 
 def _changed(defaults: Options, options: argparse.Namespace) -> Options:

@@ -16,6 +16,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.models.arc.labeller import Labeller, encode_words
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
@@ -40,6 +41,8 @@ class Dmv:
     parameters : DmvParameters
     punctuation : str
         ``keep``: punctuation is generated as any word is. ``strip``: it is left out and attached by rule.
+    labeller : Labeller or None
+        Gives the arcs of trees their relations; without one they are ``root`` or ``dep``.
 
     *Source*: Klein and Manning 2004; thesis 4.6.1.
     """
@@ -47,12 +50,12 @@ class Dmv:
     inventory: tuple[str, ...]
     parameters: DmvParameters
     punctuation: str = "keep"
+    labeller: Labeller | None = None
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with its most probable tree (``map``) or most expected right heads (``mbr``).
 
-        The model knows no relations: DEPREL is ``root`` or ``dep``. With ``confidence``, ``ArcProb=`` is put
-        in MISC, except for punctuation that was attached by rule.
+        With ``confidence``, ``ArcProb=`` is put in MISC, except for punctuation that was attached by rule.
 
         Raises
         ------
@@ -67,8 +70,7 @@ class Dmv:
         probabilities = self._kept_probabilities(sentence, kept)
         heads = self._best(sentence, kept) if decode == "map" else TREES.best(probabilities)
         whole = attach_stripped(heads, kept, len(sentence))
-        relations = tuple("root" if head == ROOT else "dep" for head in whole[1:])
-        parsed = with_heads(sentence, whole, relations)
+        parsed = with_heads(sentence, whole, self.relations(sentence, whole))
         if not confidence:
             return parsed
         values: list[str | None] = [None] * len(sentence)
@@ -80,7 +82,7 @@ class Dmv:
         """Return the sentence with its most probable tree among those that keep the heads it has.
 
         Crossing arcs are undone first; where no tree has all that is left, none of it is kept. The known
-        relations stay, others are ``root`` or ``dep``. Raises as :meth:`parse`.
+        relations stay. Raises as :meth:`parse`.
         """
         kept = self._kept(sentence)
         heads = self._best(sentence, kept, strip_heads(nearest_projective(sentence.heads), kept))
@@ -88,10 +90,18 @@ class Dmv:
             heads = self._best(sentence, kept)
         whole = attach_stripped(heads, kept, len(sentence))
         relations = tuple(
-            relation if head == known and relation != UNSPECIFIED else "root" if head == ROOT else "dep"
-            for head, known, relation in zip(whole[1:], sentence.heads[1:], sentence.deprels, strict=True)
+            relation if head == known and relation != UNSPECIFIED else other
+            for head, known, relation, other in zip(
+                whole[1:], sentence.heads[1:], sentence.deprels, self.relations(sentence, whole), strict=True
+            )
         )
         return with_heads(sentence, whole, relations)
+
+    def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
+        """Return the relations of the arcs of a tree."""
+        if self.labeller is None:
+            return tuple("root" if head == ROOT else "dep" for head in heads[1:])
+        return self.labeller.label(encode_words(sentence, self.labeller.templates), heads)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one.
@@ -120,8 +130,18 @@ class Dmv:
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
         parameters = self.parameters
-        header = {"inventory": list(self.inventory), "punctuation": self.punctuation}
-        return header, {"stop": parameters.stop, "child": parameters.child, "root": parameters.root}
+        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
+        header = {
+            "inventory": list(self.inventory),
+            "punctuation": self.punctuation,
+            "labeller": label_header,
+        }
+        return header, {
+            "stop": parameters.stop,
+            "child": parameters.child,
+            "root": parameters.root,
+            **label_arrays,
+        }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dmv:
@@ -133,7 +153,9 @@ class Dmv:
             shaped(arrays, "child", (tags, 2, tags)),
             shaped(arrays, "root", (tags,)),
         )
-        return Dmv(inventory, parameters, header["punctuation"])
+        labels = header.get("labeller")
+        labeller = Labeller.from_archive(labels, arrays) if labels else None
+        return Dmv(inventory, parameters, header["punctuation"], labeller)
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:
         check_sentence(sentence, least=1)

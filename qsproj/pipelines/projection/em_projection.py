@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun
 from qsproj.parallel import map_in_order
+from qsproj.pipelines.projection.dmv_relations import FirstPairs, with_relations
+from qsproj.pipelines.projection.hard_projection import project_tree
 from qsproj.pipelines.projection.method_options import ProjectedArcs
 from qsproj.pipelines.projection.project import ProjectedTrees
 from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected
@@ -23,6 +27,7 @@ def project_hard_em(
     *,
     projection: ProjectedArcs,
     training: DmvOptions,
+    rng: np.random.Generator,
     run: EMRun = HERE_AT_ONCE,
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
@@ -33,6 +38,8 @@ def project_hard_em(
         The source with trees, the target with tags. Its trees are projected arcs, completed by the model.
     training : DmvOptions
         With ``keep_heads``, and no iteration for a DMV of whole projected trees alone.
+    rng : numpy.random.Generator
+        Orders the sentences that relations are learned from.
 
     Raises
     ------
@@ -43,12 +50,17 @@ def project_hard_em(
         When the checkpoint is of other data or options.
     """
     project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
-    projected = project(pairs)
+    passed = FirstPairs(pairs)
+    projected = project(passed)
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
     first = next(dense, None)
     if first is None:
         raise none_dense_enough(projection.min_attached)
-    model, report = train_dmv(chain([first], dense), options=training, run=run)
+    unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
+    carried = partial(project_tree, completion=projection.completion, min_weight=projection.min_weight)
+    model = with_relations(
+        unlabelled, passed.kept, lambda pair: unlabelled.complete(carried(pair)[0]), rng=rng
+    )
 
     def completed() -> Iterator[Sentence]:
         again = _with_words(project(pairs))
@@ -61,16 +73,20 @@ def project_tags_only(
     pairs: Iterable[SentencePair],
     *,
     training: DmvOptions,
+    rng: np.random.Generator,
     run: EMRun = HERE_AT_ONCE,
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 
+    For relations alone the source's are carried over to the arcs that were found, where it has any.
     Parameters and errors as those of :func:`project_hard_em`; EM that starts from trees is an error, too.
     """
     if training.start == "trees":
         raise UsageError("--method em looks at no tree; choose --start harmonic or uniform")
-    targets = (pair.target for pair in pairs if len(pair.target))
-    model, report = train_dmv(targets, options=training, run=run)
+    passed = FirstPairs(pairs)
+    targets = (pair.target for pair in passed if len(pair.target))
+    unlabelled, report = train_dmv(targets, options=training, run=run)
+    model = with_relations(unlabelled, passed.kept, lambda pair: unlabelled.parse(pair.target), rng=rng)
 
     def parsed() -> Iterator[Sentence]:
         again = _with_words(pair.target for pair in pairs)

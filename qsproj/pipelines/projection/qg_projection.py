@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted, listed_reasons, unknown_name
@@ -20,6 +21,7 @@ from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import map_in_order
+from qsproj.pipelines.projection.dmv_relations import FirstPairs, with_relations
 from qsproj.pipelines.projection.hard_projection import project_tree
 from qsproj.pipelines.projection.projected import BLOCK_SENTENCES, Projected, with_trees_and_tags
 
@@ -31,6 +33,7 @@ def project_qg(
     pairs: Iterable[SentencePair],
     *,
     training: QgOptions,
+    rng: np.random.Generator,
     run: EMRun = HERE_AT_ONCE,
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
@@ -40,6 +43,8 @@ def project_qg(
     pairs : iterable of SentencePair
         The source with trees, the target with tags. Its trees are those of most expected right heads given
         the source tree and the links; where the source has no whole tree, given the target's tags alone.
+    rng : numpy.random.Generator
+        Orders the sentences that relations are learned from.
 
     Raises
     ------
@@ -50,8 +55,12 @@ def project_qg(
     """
     if training.start not in STARTS:
         raise unknown_name("start", training.start, list(STARTS))
-    projected = _WholeTrees(pairs, training)
-    model, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
+    passed = FirstPairs(pairs)
+    projected = _WholeTrees(passed, training)
+    unlabelled, report = train_qg_dmv(projected, start=projected.counted, options=training, run=run)
+    given_source = partial(tree_given_source, unlabelled)
+    labelled = with_relations(unlabelled.monolingual, passed.kept, given_source, rng=rng)
+    model = replace(unlabelled, monolingual=labelled)
     what = f"trained on {counted(report.pairs, 'pair')}"
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
@@ -107,4 +116,4 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
-    return with_heads(pair.target, heads, ["root" if head == ROOT else "dep" for head in heads[1:]])
+    return with_heads(pair.target, heads, model.monolingual.relations(pair.target, heads))

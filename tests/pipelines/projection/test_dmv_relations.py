@@ -1,0 +1,74 @@
+"""Parsers learned by EM give relations: those that links carry over, as a labeller generalises them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.pairs.aligned import pair_aligned
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.storage import load_parser
+from qsproj.pipelines.projection import dmv_relations
+from qsproj.pipelines.projection.dmv_relations import FirstPairs
+from qsproj.pipelines.projection.em_projection import project_hard_em, project_tags_only
+from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
+from qsproj.pipelines.projection.qg_projection import project_qg
+
+METHODS = {
+    "em": lambda pairs, rng: project_tags_only(pairs, training=replace(EM_FROM_TAGS, iterations=2), rng=rng),
+    "hard-em": lambda pairs, rng: project_hard_em(
+        pairs, projection=ProjectedArcs(min_attached=0.0), training=EM_FROM_ARCS, rng=rng
+    ),
+    "qg": lambda pairs, rng: project_qg(pairs, training=QgOptions(min_linked=0.5), rng=rng),
+}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(
+        pair_aligned(
+            read_conllu("corpora/en.conllu"),
+            read_conllu("corpora/de.conllu"),
+            read_alignments("corpora/en-de.pharaoh"),
+        )
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_most_arcs_that_are_right_have_the_right_relation(sample, method, tmp_path):
+    projected = METHODS[method](sample, np.random.default_rng(1))
+    gold = [pair.target for pair in sample]
+    parsed = [projected.parser.parse(tree) for tree in gold]
+    scores = attachment_scores(gold, [parsed])[0]
+    assert scores.las_no_subtypes > 0.8 * scores.uas
+    assert {name for tree in projected.trees() for name in tree.deprels} > {"nsubj", "obj", "det", "root"}
+    projected.parser.save(tmp_path / "model")
+    loaded = load_parser(tmp_path / "model")
+    assert [loaded.parse(tree).deprels for tree in gold] == [tree.deprels for tree in parsed]
+    again = METHODS[method](iter(sample), np.random.default_rng(1)).parser
+    assert [again.parse(tree).deprels for tree in gold] == [tree.deprels for tree in parsed]
+
+
+def test_where_the_source_has_no_relations_there_are_none(sample):
+    bare = [
+        replace(pair, source=with_columns(pair.source, deprels=["_"] * len(pair.source))) for pair in sample
+    ]
+    parser = METHODS["em"](bare, np.random.default_rng(1)).parser
+    assert isinstance(parser, Dmv)
+    assert parser.labeller is None
+    assert set(parser.parse(sample[0].target).deprels) == {"root", "dep"}
+
+
+def test_of_a_long_bitext_the_first_pairs_are_kept(sample, monkeypatch):
+    monkeypatch.setattr(dmv_relations, "LABELLED_PAIRS", 3)
+    passed = FirstPairs(sample)
+    for _ in range(2):
+        assert list(passed) == sample
+        assert passed.kept == sample[:3]
