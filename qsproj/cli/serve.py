@@ -2,22 +2,50 @@
 
 With -m alone, clients of UDPipe find GET /models and POST /process (data, model, input, output, tokenizer,
 tagger, parser) at the address that is shown. Plain text is one sentence a line; parser=confidence adds
-ArcProb to MISC. It serves this machine alone unless --host says otherwise.
+ArcProb to MISC.
+
+With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
+first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC
+and is saved at once; all else in the file stays as it is. With -m, the parser that made FILE, the page can
+train it on what was reviewed, and shows new trees for the rest. Both serve this machine alone unless --host
+says otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_number, add_whole_number
+from qsproj.cli.options.common import add_number, add_pairing, add_seed, add_whole_number
+from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from starlette.types import ASGIApp
+
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.review.session import Session
 
 EXAMPLES = """examples:
   qsproj serve -m de.model
   qsproj serve -m de=german.model -m en=english.model --port 8001 --jobs 4
   curl -F data=@text.txt -F tokenizer= -F tagger= -F parser= http://127.0.0.1:8001/process
+  qsproj serve --review draft.conllu
+  qsproj serve --review de.conllu --pairs en.conllu en-de.pharaoh -m de.model -o better.model
 """
+
+MODELS, REVIEW = "-m alone", "--review"
+WAYS = {
+    MODELS: ("jobs", "megabytes", "waiting"),
+    REVIEW: ("pairs", "alignment_format", "pair", "output", "train_after", "seed"),
+}
+# A sentence that is confirmed is small, and so is all else that the page sends.
+_PAGE_BYTES = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,37 +58,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]MODEL",
         help="a model to serve, by its name (default: that of its file); several may be given",
     )
+    parser.add_argument("--review", metavar="FILE", help="open a page to correct the trees of FILE")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="to serve at (default: 127.0.0.1)"
     )
     add_whole_number(parser, "--port", least=0, default=8001, help="to serve at; 0: a free one")
-    add_whole_number(
-        parser, "--jobs", least=1, default=1, help="processes that tag and parse; they share the models"
-    )
-    add_number(parser, "--megabytes", least=0.001, default=4, help="the largest request", metavar="M")
     add_number(
         parser, "--seconds", least=0.01, default=60, help="the longest that a request may take", metavar="S"
     )
+    models = parser.add_argument_group("models", "for -m without --review")
+    add_whole_number(models, "--jobs", least=1, default=1, help="processes; they share the models")
+    add_number(models, "--megabytes", least=0.001, default=4, help="the largest request", metavar="M")
     add_whole_number(
-        parser, "--waiting", least=0, default=64, help="requests that may wait; more are told to come again"
+        models, "--waiting", least=0, default=64, help="requests that may wait; more are told to come again"
     )
+    review = parser.add_argument_group("review", "for --review")
+    review.add_argument(
+        "--pairs",
+        nargs=2,
+        metavar=("SOURCE", "LINKS"),
+        help="translations, CoNLL-U, and links to FILE's words",
+    )
+    add_alignment_format(review)
+    add_pairing(review)
+    review.add_argument("-o", "--output", metavar="MODEL", help="where the page's training writes the parser")
+    add_whole_number(
+        review, "--train-after", least=1, default=10, help="sentences to be reviewed before it may train"
+    )
+    add_seed(review)
+    declare_ways(parser, WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
     """Serve until stopped."""
-    from qsproj.serve.listening import check_installed
+    from qsproj.serve.listening import check_installed, listen
 
     check_installed()
-    if not options.model:
-        raise UsageError("found no model to serve; name one: -m MODEL")
-    _serve_models(options)
+    refuse_unread(options, WAYS, MODELS if options.review is None else REVIEW)
+    if options.review is None and not options.model:
+        raise UsageError("found nothing to serve; name a model: -m MODEL, or a file to review: --review FILE")
+    with listen(options.host, options.port) as listening:
+        if options.review is None:
+            _serve_models(options, listening)
+        else:
+            _serve_review(options, listening)
 
 
-def _serve_models(options: argparse.Namespace) -> None:
+def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from functools import partial
 
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.listening import address_of, listen, serve
+    from qsproj.serve.listening import address_of
     from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
@@ -70,17 +118,64 @@ def _serve_models(options: argparse.Namespace) -> None:
     limits = Limits(
         bytes=int(options.megabytes * (1 << 20)), seconds=options.seconds, waiting=options.waiting
     )
-    with listen(options.host, options.port) as listening:
-        models = load_served(options.model)
-        pool = ComputePool(partial(process, models), processes=options.jobs)
-        app = outermost(udpipe_app(models, pool, limits), paths=PATHS, headers=HEADERS)
-        say = f"qsproj serve: {', '.join(models)} at {address_of(listening)} (Ctrl-C stops)"
-        try:
-            serve(
-                app,
-                listening,
-                seconds=limits.seconds,
-                started=lambda: print(say, file=sys.stderr, flush=True),
-            )
-        finally:
+    models = load_served(options.model)
+    pool = ComputePool(partial(process, models), processes=options.jobs)
+    app = outermost(udpipe_app(models, pool, limits), paths=PATHS, headers=HEADERS)
+    _run(app, listening, options.seconds, f"{', '.join(models)} at {address_of(listening)}", [pool])
+
+
+def _serve_review(options: argparse.Namespace, listening: socket) -> None:
+    from qsproj.serve.listening import address_of
+    from qsproj.serve.outermost import outermost
+    from qsproj.serve.requests import Limits
+    from qsproj.serve.review.app import PATHS, review_app
+    from qsproj.serve.review.guard import HEADERS, guarded, new_token
+
+    session, pools = _session(options), _training(options)
+    limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
+    token = new_token()
+    app = guarded(review_app(session, next(iter(pools), None), limits), token=token, host=options.host)
+    said = f"open {address_of(listening)}/?token={token} to review {options.review}"
+    _run(outermost(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
+
+
+def _session(options: argparse.Namespace) -> Session:
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.translations import PairFiles
+
+    pairs = None
+    if options.pairs is not None:
+        source, links = options.pairs
+        pairs = PairFiles(source, links, options.alignment_format, options.pair)
+    train_after = options.train_after if options.model else None
+    return Session(Draft(options.review), pairs=pairs, train_after=train_after)
+
+
+def _training(options: argparse.Namespace) -> list[ComputePool]:
+    """Return the process that trains the model, where there is one."""
+    from qsproj.cli.options.command_files import check_files
+    from qsproj.models.storage import load_parser
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.review.retraining import Retraining
+
+    check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
+    if len(options.model) > 1:
+        raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
+    if options.output is not None and not options.model:
+        raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
+    parsers = map(load_parser, options.model)
+    return [ComputePool(Retraining(one, options.output, options.seed), processes=1) for one in parsers]
+
+
+def _run(app: ASGIApp, listening: socket, seconds: float, what: str, pools: Iterable[ComputePool]) -> None:
+    from qsproj.serve.listening import serve
+
+    def started() -> None:
+        print(f"qsproj serve: {what} (Ctrl-C stops)", file=sys.stderr, flush=True)
+
+    try:
+        serve(app, listening, seconds=seconds, started=started)
+    finally:
+        for pool in pools:
             pool.stop()

@@ -211,13 +211,16 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
-def without_misc(sentence: Sentence, key: str) -> Sentence:
-    """Return the sentence without ``key=...`` in MISC of its words; other keys keep their order."""
+def without_misc(sentence: Sentence, key: str, *, words: Iterable[int] | None = None) -> Sentence:
+    """Return the sentence without ``key=...`` in MISC of its words; other keys keep their order.
+
+    ``words`` are those of 1..n that it is taken from; None: all.
+    """
     layout = sentence.layout
     if layout is None or not any(f"{key}=" in layout.lines[at] for at in layout.word_lines):
         return sentence
     lines = list(layout.lines)
-    for at in layout.word_lines:
+    for at in layout.word_lines if words is None else [layout.word_lines[word - 1] for word in words]:
         row, _, misc = lines[at].rpartition("\t")
         cell = misc.rstrip("\r")
         kept = [item for item in cell.split("|") if not item.startswith(f"{key}=")]

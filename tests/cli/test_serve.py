@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_what_cannot_be_served_is_told(run_cli, model_files, tmp_path):  # noqa:
 
     (tmp_path / "no.model").write_text("nothing")
     model = model_files / "de.model"
-    assert "found no model to serve" in refused()
+    assert "found nothing to serve" in refused()
     assert "damaged or foreign file" in refused("-m", tmp_path / "no.model")
     assert "found two models named 'de'" in refused("-m", model, "-m", f"de={model}")
     assert "cannot listen at 203.0.113.1" in refused("-m", model, "--host", "203.0.113.1")
@@ -82,3 +83,46 @@ def test_without_the_extra_it_is_told_what_to_install(run_cli, model_files, monk
     outcome = run_cli("serve", "-m", model_files / "de.model")
     said = "qsproj serve: found no uvicorn; install it: pip install 'qsproj[serve]'\n"
     assert (outcome.code, outcome.err) == (2, said)
+
+
+@pytest.fixture
+def draft(tmp_path):
+    path = tmp_path / "draft.conllu"
+    path.write_bytes(Path("corpora/de.conllu").read_bytes())
+    return path
+
+
+def test_a_draft_is_reviewed(draft, model_files):  # noqa: F811
+    pairs = ("--pairs", "corpora/en.conllu", "corpora/en-de.pharaoh")
+    with started("--review", draft, *pairs, "-m", model_files / "de.model") as (said, process):
+        address, _, token = said.split()[3].partition("/?token=")
+        client = Client(address)
+        assert "review.js" in client.ask(f"/?token={token}").text
+        told = client.ask("/api/sentences/0", headers={"X-Qsproj-Token": token}).json
+        assert told["translation"][:2] == ["The", "dog"]
+        overview = client.ask("/api/overview", headers={"X-Qsproj-Token": token}).json
+        assert (overview["sentences"], overview["train_after"]) == (90, 10)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def test_a_draft_that_cannot_be_reviewed_is_told(run_cli, draft, model_files, tmp_path):  # noqa: F811
+    def refused(*arguments):
+        outcome = run_cli("serve", "--port", 0, *arguments)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
+        return outcome.err
+
+    model, before = model_files / "de.model", draft.read_bytes()
+    (tmp_path / "broken.conllu").write_text("1\tx\n")
+    assert "broken.conllu:1: found 2 columns" in refused("--review", tmp_path / "broken.conllu")
+    assert "cannot be read" in refused("--review", tmp_path / "nothing.conllu")
+    assert "expected a parser" in refused("--review", draft, "-m", model_files / "de.tagger")
+    assert "found 2 models" in refused("--review", draft, "-m", model, "-m", model)
+    assert "give -m MODEL" in refused("--review", draft, "-o", tmp_path / "new.model")
+    assert "to read and as one to write" in refused("--review", draft, "-m", model, "-o", model)
+    assert "--jobs belongs to -m alone" in refused("--review", draft, "--jobs", 2)
+    assert "--train-after belongs to --review" in refused("-m", model, "--train-after", 3)
+    assert "cannot be read" in refused(
+        "--review", draft, "--pairs", "corpora/en.conllu", draft.with_name("none")
+    )
+    assert draft.read_bytes() == before

@@ -58,14 +58,14 @@ class Client:
         return [json.loads(line) for line in lines if line.startswith("{")]
 
 
-def until(found, seconds=30.0):
+def until(found, told=lambda: "it did not happen", *, seconds=30.0):
     """Return what ``found()`` returns once it is true; fail after a time that no machine should need."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if result := found():
             return result
         time.sleep(0.01)
-    raise AssertionError("it did not happen")
+    raise AssertionError(told())
 
 
 def children_of(pid):

@@ -90,7 +90,7 @@ def _with_default(help: str, default: float | None) -> str:
     return help if default is None else f"{help} (default: {default:g})"
 
 
-def add_seed(parser: argparse.ArgumentParser) -> None:
+def add_seed(parser: argparse._ActionsContainer) -> None:
     """Add ``--seed``."""
     parser.add_argument(
         "--seed",
@@ -101,7 +101,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_pairing(parser: argparse.ArgumentParser) -> None:
+def add_pairing(parser: argparse._ActionsContainer) -> None:
     """Add ``--pair``."""
     parser.add_argument(
         "--pair",

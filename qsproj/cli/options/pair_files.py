@@ -30,7 +30,7 @@ def add_pair_files(parser: argparse.ArgumentParser) -> None:
     add_pairing(parser)
 
 
-def add_alignment_format(parser: argparse.ArgumentParser) -> None:
+def add_alignment_format(parser: argparse._ActionsContainer) -> None:
     """Add ``--alignment-format``."""
     parser.add_argument(
         "--alignment-format",

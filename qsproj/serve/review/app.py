@@ -1,0 +1,194 @@
+"""The application behind the page: sentences as JSON, confirmations, undo, training."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from qsproj.errors import QsprojError
+from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.outermost import log
+from qsproj.serve.requests import Limits, RequestError, body_of, tell_refusal
+from qsproj.serve.review.correction import Tree
+from qsproj.serve.review.draft import FileChangedError, StaleError
+from qsproj.serve.review.retraining import Retrained, Reviewed
+from qsproj.serve.review.session import Session
+
+PATHS = ("/", "/static", "/api")
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_MOST_ROWS = 500
+
+
+def review_app(session: Session, pool: ComputePool | None, limits: Limits) -> Starlette:
+    """Return the application; ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`."""
+    review = _Review(session, pool, limits)
+    return Starlette(
+        routes=[
+            Route("/", partial(_page_file, "review.html"), methods=["GET"]),
+            *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
+            Route("/api/overview", review.overview, methods=["GET"]),
+            Route("/api/sentences", review.sentences, methods=["GET"]),
+            Route("/api/sentences/{index:int}", review.sentence, methods=["GET"]),
+            Route("/api/sentences/{index:int}", review.confirm, methods=["PUT"]),
+            Route("/api/sentences/{index:int}/undo", review.undo, methods=["POST"]),
+            Route("/api/load", review.load, methods=["POST"]),
+            Route("/api/training", review.progress, methods=["GET"]),
+            Route("/api/training", review.train, methods=["POST"]),
+        ],
+        exception_handlers={RequestError: tell_refusal},
+    )
+
+
+def _page_files() -> Mapping[str, bytes]:
+    """Return the files that make the page, by name."""
+    folder = files("qsproj.serve.review") / "page"
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.endswith(tuple(_TYPES))}
+
+
+async def _page_file(name: str, request: Request) -> Response:
+    del request
+    return Response(_page_files()[name], media_type=_TYPES["." + name.rpartition(".")[2]])
+
+
+class _Review:
+    """Answers what the page asks. Final.
+
+    Nothing here waits while the draft changes, so that one change is whole before the next begins.
+    """
+
+    def __init__(self, session: Session, pool: ComputePool | None, limits: Limits) -> None:
+        self._session, self._pool, self._limits = session, pool, limits
+        self._task: asyncio.Task[None] | None = None
+
+    async def overview(self, request: Request) -> Response:
+        del request
+        return JSONResponse(self._session.overview())
+
+    async def sentences(self, request: Request) -> Response:
+        asked = request.query_params
+        part = partial(
+            self._session.page,
+            order=asked.get("order", "unsure"),
+            shown=asked.get("shown", "todo"),
+            query=asked.get("query", ""),
+            offset=_number(asked.get("offset", "0"), most=1 << 31),
+            limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
+        )
+        return JSONResponse(_told(part))
+
+    async def sentence(self, request: Request) -> Response:
+        return JSONResponse(_told(partial(self._session.sentence, request.path_params["index"])))
+
+    async def confirm(self, request: Request) -> Response:
+        index = request.path_params["index"]
+        given = _correction(await body_of(request, self._limits))
+        tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
+        return self._changed(index, partial(self._session.confirm, index, tree, version=given["version"]))
+
+    async def undo(self, request: Request) -> Response:
+        index = request.path_params["index"]
+        given = _object(await body_of(request, self._limits))
+        return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
+
+    def _changed(self, index: int, change: Callable[[], None]) -> Response:
+        """Make a change, and tell the sentence as it is then; or why not, and what is there instead."""
+        try:
+            change()
+        except StaleError as error:
+            told = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
+            return JSONResponse(told, status_code=409)
+        except FileChangedError as error:
+            return JSONResponse({"reason": "file", "text": str(error)}, status_code=409)
+        except QsprojError as error:
+            raise RequestError(400, str(error)) from None
+        return JSONResponse(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})
+
+    async def load(self, request: Request) -> Response:
+        """Read the file again, when someone else has written it."""
+        del request
+        try:
+            self._session.load()
+        except QsprojError as error:
+            raise RequestError(409, str(error)) from None
+        return JSONResponse(self._session.overview())
+
+    async def progress(self, request: Request) -> Response:
+        del request
+        return JSONResponse(self._session.progress())
+
+    async def train(self, request: Request) -> Response:
+        del request
+        session = self._session
+        if self._pool is None or session.train_after is None:
+            raise RequestError(
+                409, "there is no model to train; start with one: qsproj serve --review FILE -m MODEL"
+            )
+        if session.training:
+            raise RequestError(409, "training goes on already")
+        if session.reviewed < session.train_after:
+            raise RequestError(
+                409, f"{session.reviewed} sentences are reviewed, expected {session.train_after}"
+            )
+        session.training = True
+        self._task = asyncio.create_task(self._trained(self._pool))
+        return JSONResponse(session.progress(), status_code=202)
+
+    async def _trained(self, pool: ComputePool) -> None:
+        session = self._session
+        readings, (reviewed, left) = session.readings, session.trees()
+        try:
+            result: Retrained = await pool.run(Reviewed(session.draft.content(), reviewed, left))
+            if session.readings == readings:
+                session.take(result)
+        except QsprojError as error:
+            session.told = {"error": str(error)}
+        except WorkerError as error:
+            session.told = {"error": "training failed, by a fault of the server; its log says where"}
+            log(fault=str(error))
+        finally:
+            session.training = False
+
+
+def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return answer()
+    except QsprojError as error:
+        raise RequestError(404, str(error)) from None
+
+
+def _number(text: str, *, most: int) -> int:
+    if not text.isdecimal() or int(text) > most:
+        raise RequestError(400, f"found {text[:20]!r}, expected a number from 0 to {most}")
+    return int(text)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise RequestError(400, "found no object of JSON")
+    return content
+
+
+def _correction(body: bytes) -> dict[str, Any]:
+    """Return what a confirmation says, of the right types."""
+    content = _object(body)
+    heads, relations = content.get("heads"), content.get("relations")
+    if not isinstance(heads, list) or not all(type(head) is int for head in heads):
+        raise RequestError(400, "found heads that are no list of whole numbers")
+    if not isinstance(relations, list) or not all(isinstance(relation, str) for relation in relations):
+        raise RequestError(400, "found relations that are no list of texts")
+    if not isinstance(content.get("version"), str):
+        raise RequestError(400, "found no version, expected that of the sentence that was corrected")
+    return content

@@ -1,0 +1,111 @@
+"""A tree put in the place of another: what is refused, and what changes in the sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus.conllu_faults import head_fault
+from qsproj.corpus.editing import ARC_PROBABILITY, misc_values, with_misc, without_misc
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+
+REVIEWED, YES = "Reviewed", "Yes"
+_RELATION = re.compile(r"[^\s|]{1,80}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What a person says of a sentence of n words.
+
+    Attributes
+    ----------
+    heads : tuple of int
+        Of words 1..n, 0 for the root.
+    relations : tuple of str
+        n relations.
+    """
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+def tree_of(sentence: Sentence) -> Tree:
+    """Return the tree that a sentence has; heads of -1 are missing."""
+    return Tree(tuple(sentence.heads.tolist()[1:]), sentence.deprels)
+
+
+def check_tree(tree: Tree, words: int) -> None:
+    """Check that a tree is one: over all words, without cycles, with one root, each arc with a relation.
+
+    Raises
+    ------
+    UsageError
+    """
+    if len(tree.heads) != words or len(tree.relations) != words:
+        sizes = f"{len(tree.heads)} heads and {len(tree.relations)} relations"
+        raise UsageError(f"found {sizes} for {words} words, expected one of each for every word")
+    for word, head in enumerate(tree.heads, start=1):
+        if not ROOT <= head <= words:
+            raise UsageError(f"found head {head} of word {word}, expected 0 to {words}; choose another")
+    fault = head_fault(tuple(map(str, tree.heads)), (NO_HEAD, *tree.heads))
+    if fault is not None:
+        raise UsageError(f"found {fault.found}, expected {fault.expected}; {fault.remedy}")
+    roots = [word for word, head in enumerate(tree.heads, start=1) if head == ROOT]
+    if len(roots) != 1:
+        raise UsageError(f"found roots {', '.join(map(str, roots))}, expected one; move all others")
+    for word, relation in enumerate(tree.relations, start=1):
+        if not _RELATION.fullmatch(relation) or relation == "_":
+            raise UsageError(
+                f"found relation {relation!r} of word {word}, expected a name without spaces or |"
+            )
+
+
+def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
+    """Return a sentence with the tree that was confirmed, and ``Reviewed=Yes`` in MISC of every word.
+
+    ``ArcProb=`` stays where the arc does, and goes where it is another.
+
+    Raises
+    ------
+    UsageError
+        As :func:`check_tree`.
+    """
+    check_tree(tree, len(sentence))
+    arcs = enumerate(zip(tree_of(sentence).heads, tree.heads, strict=True), start=1)
+    moved = [word for word, (before, after) in arcs if before != after]
+    corrected = replace(
+        without_misc(sentence, ARC_PROBABILITY, words=moved),
+        heads=frozen_heads([NO_HEAD, *tree.heads]),
+        deprels=tree.relations,
+    )
+    return with_misc(corrected, REVIEWED, [YES] * len(sentence))
+
+
+def is_reviewed(sentence: Sentence) -> bool:
+    """Return whether every word is marked as reviewed."""
+    return set(misc_values(sentence, REVIEWED)) == {YES}
+
+
+def arc_chances(sentence: Sentence) -> tuple[float | None, ...]:
+    """Return the probability of each word's arc as MISC tells it; None where it tells none."""
+    return tuple(map(_number, misc_values(sentence, ARC_PROBABILITY)))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0.0 <= value <= 1.0 else None
+
+
+def unsureness(chances: Sequence[float | None]) -> float:
+    """Return how many wrong arcs are to be expected for the work of reading a sentence.
+
+    Arcs of which nothing is known count as right. The work is one for each word and two for the sentence, as
+    ``qsproj suggest`` counts it, so that short sentences do not all come first.
+    """
+    return sum(1.0 - chance for chance in chances if chance is not None) / (len(chances) + 2.0)

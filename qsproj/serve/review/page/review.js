@@ -1,0 +1,169 @@
+// The page: the list of sentences on the one side, the tree of one of them on the other.
+import { ask } from "./api.js";
+import { Editor } from "./editor.js";
+
+const PAGE = 50, POLL = 1000;
+const $ = (id) => document.getElementById(id);
+const list = { offset: 0, total: 0, rows: [] };
+let overview = null;
+
+const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload });
+
+async function start() {
+  overview = await ask("overview");
+  document.title = `${overview.file}: review`;
+  $("file").textContent = overview.file;
+  $("relations").replaceChildren(...overview.relations.map((name) => new Option(name, name)));
+  editor.relations = new Set(overview.relations);
+  showProgress();
+  await showList(0);
+  if (list.rows.length) await open(list.rows[0].index);
+  else $("place").textContent = "nothing to show";
+}
+
+function showProgress() {
+  $("progress").textContent = `${overview.reviewed} of ${overview.sentences} reviewed`;
+  const after = overview.train_after;
+  $("train").hidden = after === null;
+  if (after === null) return;
+  const left = Math.max(0, after - overview.reviewed);
+  $("train").disabled = overview.training || left > 0;
+  $("train").textContent = overview.training ? "Training ..." : left ? `Train again (${left} more)` : "Train again";
+  $("trained").textContent = gain(overview.trained);
+}
+
+function gain(told) {
+  if (told.error) return told.error;
+  if (!told.reviewed) return "";
+  const rest = `${told.changed} heads of the other ${told.left} sentences are new.`;
+  if (!told.before) return rest;
+  const scores = ({ uas, las }) => `${uas} UAS, ${las} LAS`;
+  return `Reviewed sentences, held out in ${told.parts} parts: ${scores(told.before)} before, `
+    + `${scores(told.after)} after training on the others. ${rest}`;
+}
+
+async function showList(offset) {
+  const asked = new URLSearchParams({
+    order: $("order").value, shown: $("shown").value, query: $("query").value.trim(), offset, limit: PAGE,
+  });
+  const part = await ask(`sentences?${asked}`);
+  Object.assign(list, { offset, total: part.total, rows: part.sentences });
+  $("list").replaceChildren(...list.rows.map(rowOf));
+  const last = Math.min(offset + PAGE, list.total);
+  $("place").textContent = list.total ? `${offset + 1} to ${last} of ${list.total}` : "nothing to show";
+  $("earlier").disabled = offset === 0;
+  $("later").disabled = last >= list.total;
+  mark();
+}
+
+function rowOf(row) {
+  const item = document.createElement("li"), button = document.createElement("button");
+  const about = span("about"), name = span("", row.id), words = span("", `${row.words} words`);
+  about.append(name, words);
+  const preview = span("preview", row.text);
+  preview.dir = "auto";
+  button.type = "button";
+  button.dataset.index = row.index;
+  button.classList.toggle("reviewed", row.reviewed);
+  if (row.reviewed) words.textContent = "reviewed";
+  button.append(about, preview);
+  button.addEventListener("click", () => open(row.index));
+  item.append(button);
+  return item;
+}
+
+function span(kind, text = "") {
+  const made = document.createElement("span");
+  made.className = kind;
+  made.textContent = text;
+  return made;
+}
+
+function mark() {
+  for (const button of $("list").querySelectorAll("button")) {
+    const current = Number(button.dataset.index) === editor.index;
+    button.setAttribute("aria-current", current);
+    if (current) button.scrollIntoView({ block: "nearest" });
+  }
+}
+
+async function open(index) {
+  await editor.open(index);
+  mark();
+}
+
+/** Go to the next sentence of the list, or to the one before, over the ends of its pages. */
+async function go(step) {
+  const at = list.rows.findIndex((row) => row.index === editor.index);
+  const next = at + step;
+  if (at >= 0 && list.rows[next]) return open(list.rows[next].index);
+  const offset = list.offset + step * PAGE;
+  if (offset < 0 || offset >= list.total) return at < 0 && list.rows.length ? open(list.rows[0].index) : undefined;
+  await showList(offset);
+  return open(list.rows[step > 0 ? 0 : list.rows.length - 1].index);
+}
+
+/** Take over what a confirmation, or its undoing, came to; a confirmation goes on to the next to do. */
+async function afterChange(sentence, { goOn }) {
+  overview.reviewed = sentence.all_reviewed;
+  showProgress();
+  const row = list.rows.find((one) => one.index === sentence.index);
+  if (row) {
+    row.reviewed = sentence.reviewed;
+    const button = $("list").querySelector(`button[data-index="${row.index}"]`);
+    button.parentNode.replaceWith(rowOf(row));
+  }
+  mark();
+  if (!goOn) return;
+  const after = list.rows.slice(list.rows.indexOf(row) + 1).find((one) => !one.reviewed);
+  if (after) await open(after.index);
+  else await showListAgain();
+}
+
+async function showListAgain() {
+  await showList(0);
+  const left = list.rows.find((one) => !one.reviewed);
+  if (left) await open(left.index);
+}
+
+async function reload() {
+  await ask("load", { method: "POST" });
+  editor.forget();
+  await start();
+}
+
+async function train() {
+  overview = { ...overview, ...(await ask("training", { method: "POST" })) };
+  showProgress();
+  while (overview.training) {
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+    overview = { ...overview, ...(await ask("training")) };
+  }
+  showProgress();
+  await showList(0);
+  if (!editor.changed && list.rows.length) await open(list.rows[0].index);
+}
+
+const told = (action) => (...given) => Promise.resolve(action(...given)).catch((error) => editor.say(error.message, true));
+
+for (const id of ["shown", "order"]) $(id).addEventListener("change", told(() => showList(0)));
+let typing = 0;
+$("query").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(told(() => showList(0)), 200);
+});
+$("filter").addEventListener("submit", (event) => {
+  event.preventDefault();
+  told(async () => { await showList(0); if (list.rows.length) await open(list.rows[0].index); })();
+});
+$("earlier").addEventListener("click", told(() => showList(Math.max(0, list.offset - PAGE))));
+$("later").addEventListener("click", told(() => showList(list.offset + PAGE)));
+$("train").addEventListener("click", told(train));
+$("help").addEventListener("click", () => $("keys").showModal());
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") { event.preventDefault(); $("query").focus(); }
+  if (event.key === "?") $("keys").showModal();
+});
+addEventListener("beforeunload", (event) => { if (editor.unsaved()) event.preventDefault(); });
+told(start)();

@@ -1,0 +1,81 @@
+// Trees as arrays: heads[i] is the head of word i + 1, 0 is the root, -1 is missing. Nothing here knows the page.
+
+/** Return the words from `word` up to the root, or up to the first one that comes again. */
+function pathUp(heads, word) {
+  const path = [word];
+  for (let head = heads[word - 1]; head > 0 && !path.includes(head); head = heads[head - 1]) path.push(head);
+  return path;
+}
+
+/** Return why `head` cannot be the head of `word`, as words of a cycle, "root" or "self"; null when it can. */
+export function refusal(heads, word, head) {
+  if (head === word) return { reason: "self" };
+  if (head === 0) {
+    const root = heads.indexOf(0) + 1;
+    return root && root !== word ? { reason: "root", root } : null;
+  }
+  const path = pathUp(heads, head);
+  const at = path.indexOf(word);
+  return at < 0 ? null : { reason: "cycle", cycle: path.slice(0, at + 1).reverse() };
+}
+
+/** Return the tree with another head of one word. */
+export function attached(tree, word, head) {
+  const heads = tree.heads.with(word - 1, head);
+  return { heads, relations: tree.relations };
+}
+
+/** Return the tree with another root: the old one hangs below it, and they change relations. */
+export function rooted(tree, word) {
+  const old = tree.heads.indexOf(0) + 1;
+  let { heads, relations } = tree;
+  if (old === word) return tree;
+  heads = heads.with(word - 1, 0);
+  if (!old) return { heads, relations: relations.with(word - 1, "root") };
+  const [upper, lower] = [relations[old - 1], relations[word - 1]];
+  heads = heads.with(old - 1, word);
+  return { heads, relations: relations.with(word - 1, upper).with(old - 1, lower) };
+}
+
+/** Return the tree with another relation of one word. */
+export function labelled(tree, word, relation) {
+  return { heads: tree.heads, relations: tree.relations.with(word - 1, relation) };
+}
+
+/** Return what is missing before a tree can be confirmed; null when nothing is. */
+export function missing(tree) {
+  const headless = tree.heads.findIndex((head) => head < 0) + 1;
+  if (headless) return `word ${headless} has no head`;
+  const roots = tree.heads.flatMap((head, index) => (head === 0 ? [index + 1] : []));
+  if (roots.length !== 1) return roots.length ? `words ${roots.join(", ")} are roots; keep one` : "there is no root";
+  const bare = tree.relations.indexOf("_") + 1;
+  return bare ? `word ${bare} has no relation` : null;
+}
+
+export function same(one, other) {
+  const equal = (a, b) => a.length === b.length && a.every((value, index) => value === b[index]);
+  return equal(one.heads, other.heads) && equal(one.relations, other.relations);
+}
+
+/** Return how far out each arc is drawn, 1 being nearest: beyond all that lie within its span. */
+export function levels(heads) {
+  const spans = heads.map((head, index) => ({ index, low: Math.min(head, index + 1), high: Math.max(head, index + 1) }));
+  const drawn = spans.filter((span) => span.low >= 0).sort((a, b) => a.high - a.low - (b.high - b.low));
+  const level = heads.map(() => 1);
+  drawn.forEach((span, rank) => {
+    for (const other of drawn.slice(0, rank)) {
+      const overlap = other.low < span.high && span.low < other.high;
+      if (overlap) level[span.index] = Math.max(level[span.index], level[other.index] + 1);
+    }
+  });
+  return level;
+}
+
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u;
+const letter = /\p{L}/u;
+
+/** Return the direction in which words are read: that of most words with letters. */
+export function direction(forms) {
+  const worded = forms.filter((form) => letter.test(form));
+  return worded.filter((form) => rightToLeft.test(form)).length * 2 > worded.length ? "rtl" : "ltr";
+}

@@ -1,0 +1,233 @@
+"""What is known while a draft is reviewed: its order, new trees for what is left, and how training goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import QsprojError, UsageError, unknown_name
+from qsproj.serve.review.correction import Tree, arc_chances, is_reviewed, tree_of, unsureness
+from qsproj.serve.review.draft import Draft
+from qsproj.serve.review.retraining import Retrained
+from qsproj.serve.review.translations import PairFiles, Translation, read_translations
+
+# Of Universal Dependencies, for a draft that does not use all of them.
+UNIVERSAL_RELATIONS = frozenset(
+    """
+    acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated
+    expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root
+    vocative xcomp
+    """.split()  # noqa: SIM905
+)
+UNSURE, FILE = ORDERS = ("unsure", "file")
+TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
+_PREVIEW = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """The tree that is shown for a sentence, and the probability of each arc where it is known."""
+
+    tree: Tree
+    chances: tuple[float | None, ...]
+
+
+@dataclass(slots=True)
+class Session:
+    """A draft under review. Mutable; final.
+
+    Attributes
+    ----------
+    draft : Draft
+    pairs : PairFiles or None
+        Where translations are, if anywhere.
+    train_after : int or None
+        How many sentences are to be reviewed before a parser is trained on them; None: there is none.
+    training : bool
+        Whether that goes on now.
+    told : dict
+        What training came to, for the page.
+    readings : int
+        How often the file was read: what was learned from an earlier reading is not for this one.
+    """
+
+    draft: Draft
+    pairs: PairFiles | None = None
+    train_after: int | None = None
+    training: bool = False
+    told: dict[str, Any] = field(default_factory=dict)
+    readings: int = 0
+    _translations: Mapping[int, Translation] = field(default_factory=dict)
+    _proposed: dict[int, Belief] = field(default_factory=dict)
+    _order: list[int] = field(default_factory=list)
+    _reviewed: list[bool] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._start()
+
+    def load(self) -> None:
+        """Read the draft again; errors of :meth:`Draft.load` leave all as it was.
+
+        Translations that no longer fit it are left out, and that is told.
+        """
+        self.draft.load()
+        try:
+            self._start()
+        except QsprojError as error:
+            self.pairs, self._translations = None, {}
+            self._start()
+            self.told = {"error": f"translations are left out: {error}"}
+
+    def _start(self) -> None:
+        if self.pairs is not None:
+            name = str(self.draft.path)
+            self._translations = read_translations(self.pairs, self.draft.sentences, name=name)
+        self._proposed, self.told = {}, {}
+        self.readings += 1
+        self._reviewed = [is_reviewed(sentence) for sentence in self.draft.sentences]
+        self._sort()
+
+    def _sort(self) -> None:
+        unsure = [unsureness(self.belief(index).chances) for index in range(len(self.draft.sentences))]
+        self._order = sorted(range(len(unsure)), key=lambda index: -unsure[index])
+
+    def belief(self, index: int) -> Belief:
+        """Return the tree that is shown: the file's, or a new one for what is not reviewed."""
+        if index in self._proposed:
+            return self._proposed[index]
+        sentence = self.draft.sentences[index]
+        return Belief(tree_of(sentence), arc_chances(sentence))
+
+    @property
+    def reviewed(self) -> int:
+        """How many sentences are reviewed."""
+        return sum(self._reviewed)
+
+    def overview(self) -> dict[str, Any]:
+        """Return what the page shows of the file as a whole, as JSON."""
+        used = {relation for one in self.draft.sentences for relation in one.deprels} - {"_"}
+        return {
+            "file": self.draft.path.name,
+            "sentences": len(self.draft.sentences),
+            "reviewed": self.reviewed,
+            "relations": sorted(used | UNIVERSAL_RELATIONS),
+            **self.progress(),
+        }
+
+    def progress(self) -> dict[str, Any]:
+        """Return how training stands, as JSON."""
+        return {"train_after": self.train_after, "training": self.training, "trained": self.told}
+
+    def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
+        """Return a part of the list of sentences, as JSON.
+
+        Parameters
+        ----------
+        order, shown : str
+            One of ORDERS, one of SHOWN.
+        query : str
+            What a sentence's id, text or a relation must hold, in any case; empty: all.
+        offset, limit : int
+            Which part.
+
+        Raises
+        ------
+        UsageError
+            When a name is unknown.
+        """
+        if order not in ORDERS:
+            raise unknown_name("order", order, list(ORDERS))
+        if shown not in SHOWN:
+            raise unknown_name("choice", shown, list(SHOWN))
+        places = self._order if order == UNSURE else range(len(self._order))
+        found = [
+            index
+            for index in places
+            if shown in (ALL, REVIEWED if self._reviewed[index] else TO_DO) and self._holds(index, query)
+        ]
+        rows = [self._row(index) for index in found[offset : offset + limit]]
+        return {"total": len(found), "offset": offset, "sentences": rows}
+
+    def _holds(self, index: int, query: str) -> bool:
+        if not query:
+            return True
+        sentence, wanted = self.draft.sentences[index], query.casefold()
+        if wanted in (sentence.sent_id or "").casefold() or query in self.belief(index).tree.relations:
+            return True
+        return wanted in text_of(sentence).casefold()
+
+    def _row(self, index: int) -> dict[str, Any]:
+        sentence = self.draft.sentences[index]
+        return {
+            "index": index,
+            "id": sentence.sent_id or str(index + 1),
+            "text": text_of(sentence)[:_PREVIEW],
+            "words": len(sentence),
+            "unsure": round(unsureness(self.belief(index).chances), 4),
+            "reviewed": self._reviewed[index],
+        }
+
+    def sentence(self, index: int) -> dict[str, Any]:
+        """Return all that the page shows of a sentence, as JSON.
+
+        Raises
+        ------
+        UsageError
+            When there is no such sentence.
+        """
+        self._check(index)
+        sentence, belief = self.draft.sentences[index], self.belief(index)
+        translation = self._translations.get(index)
+        return self._row(index) | {
+            "text": text_of(sentence),
+            "version": self.draft.version(index),
+            "proposed": index in self._proposed,
+            "undo": self.draft.can_undo(index),
+            "forms": sentence.forms,
+            "upos": sentence.upos,
+            "heads": belief.tree.heads,
+            "relations": belief.tree.relations,
+            "chances": belief.chances,
+            "translation": None if translation is None else list(translation.forms),
+            "links": [] if translation is None else translation.links.links.tolist(),
+        }
+
+    def confirm(self, index: int, tree: Tree, *, version: str) -> None:
+        """Confirm a tree; parameters and errors as those of :meth:`Draft.confirm`."""
+        self._check(index)
+        self.draft.confirm(index, tree, version=version)
+        self._proposed.pop(index, None)
+        self._reviewed[index] = True
+
+    def undo(self, index: int, *, version: str) -> None:
+        """Take the last confirmation back; errors as those of :meth:`Draft.undo`."""
+        self._check(index)
+        self.draft.undo(index, version=version)
+        self._reviewed[index] = is_reviewed(self.draft.sentences[index])
+
+    def _check(self, index: int) -> None:
+        if not 0 <= index < len(self.draft.sentences):
+            raise UsageError(f"found no sentence {index}, expected 0 to {len(self.draft.sentences) - 1}")
+
+    def trees(self) -> tuple[list[int], list[int]]:
+        """Return the indices of what is reviewed and of what is left."""
+        places = range(len(self._reviewed))
+        return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
+
+    def take(self, retrained: Retrained) -> None:
+        """Show new trees for what is left, the least sure first; what was reviewed meanwhile stays."""
+        self._proposed = {
+            index: Belief(Tree(heads, relations), chances)
+            for index, (heads, relations, chances) in retrained.beliefs.items()
+            if not self._reviewed[index]
+        }
+        self.told = dict(retrained.told)
+        self._sort()
+
+
+def text_of(sentence: Sentence) -> str:
+    """Return the text of a sentence: its comment, or else its words."""
+    return comment_value(sentence, "text") or " ".join(sentence.forms)

@@ -1,0 +1,251 @@
+"""What stands behind the page: who may ask, what is answered, what comes of training."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import misc_values
+from qsproj.models.storage import load_parser
+from tests.serve.client import Client, until
+
+TOKEN = "token-of-the-tests"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Asks as the page does."""
+
+    client: Client
+
+    def ask(self, path, *, content=None, method=None, headers=None):
+        body = None if content is None else json.dumps(content).encode()
+        given = {"X-Qsproj-Token": TOKEN, "Content-Type": "application/json"} | (headers or {})
+        return self.client.ask(f"/api/{path}", data=body, method=method, headers=given)
+
+    def confirm(self, told, **changes):
+        content = {
+            "version": told["version"],
+            "heads": told["heads"],
+            "relations": told["relations"],
+        } | changes
+        return self.ask(f"sentences/{told['index']}", content=content, method="PUT")
+
+
+@contextmanager
+def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2):
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.outermost import outermost
+    from qsproj.serve.requests import Limits
+    from qsproj.serve.review.app import PATHS, review_app
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.guard import HEADERS, guarded
+    from qsproj.serve.review.retraining import Retraining
+    from qsproj.serve.review.session import Session
+
+    def make_app(pools):
+        session = Session(Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
+        if parser is not None:
+            pools.append(ComputePool(Retraining(parser, output, 1), processes=1))
+        app = review_app(session, pools[0] if pools else None, Limits(bytes=100_000))
+        return outermost(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
+
+    with serving(make_app) as client:
+        yield Page(client)
+
+
+@pytest.fixture(scope="module")
+def parser(model_files):
+    return load_parser(model_files / "de.model")
+
+
+@pytest.fixture
+def path(tmp_path, parser):
+    """Ten sentences with ArcProb."""
+    path = tmp_path / "draft.conllu"
+    sentences = list(read_conllu("corpora/de.conllu"))[10:20]
+    write_conllu((parser.parse(sentence, confidence=True) for sentence in sentences), path)
+    return path
+
+
+@pytest.fixture
+def page(serving, path):
+    from qsproj.serve.review.translations import PairFiles
+
+    source, links = path.with_name("en.conllu"), path.with_name("links")
+    write_conllu(list(read_conllu("corpora/en.conllu"))[10:20], source)
+    lines = Path("corpora/en-de.pharaoh").read_text(encoding="utf-8").splitlines(keepends=True)
+    links.write_text("".join(lines[10:20]))
+    with reviewing(serving, path, pairs=PairFiles(str(source), str(links), "pharaoh", "id")) as found:
+        yield found
+
+
+def test_a_sentence_is_told_with_its_translation(page, path):
+    sentence = list(read_conllu(path))[3]
+    told = page.ask("sentences/3").json
+    assert told["forms"] == list(sentence.forms)
+    assert told["heads"] == sentence.heads.tolist()[1:]
+    assert told["translation"] == list(list(read_conllu("corpora/en.conllu"))[13].forms)
+    assert told["links"]
+    assert told["chances"] == [float(one) for one in misc_values(sentence, "ArcProb")]
+
+
+def test_the_list_is_in_order_and_in_parts(page):
+    whole = page.ask("sentences?order=unsure&shown=all").json
+    unsure = [row["unsure"] for row in whole["sentences"]]
+    assert (len(unsure), unsure) == (10, sorted(unsure, reverse=True))
+    part = page.ask("sentences?order=unsure&shown=all&offset=3&limit=4").json
+    assert (part["total"], part["sentences"]) == (10, whole["sentences"][3:7])
+    in_file = page.ask("sentences?order=file&shown=all").json["sentences"]
+    assert [row["index"] for row in in_file] == list(range(10))
+    word = page.ask("sentences/4").json["forms"][0]
+    found = page.ask(f"sentences?shown=all&query={word.upper()}").json["sentences"]
+    assert 4 in [row["index"] for row in found]
+
+
+def test_what_is_confirmed_is_in_the_file_and_out_of_the_list(page, path):
+    told = page.ask("sentences/2").json
+    after = page.confirm(told)
+    assert (after.status, after.json["reviewed"], after.json["undo"]) == (200, True, True)
+    assert path.read_text().count("Reviewed=Yes") == len(told["forms"])
+    assert 2 not in [row["index"] for row in page.ask("sentences?shown=todo").json["sentences"]]
+    assert page.ask("overview").json["reviewed"] == 1
+    undone = page.ask("sentences/2/undo", content={"version": after.json["version"]})
+    assert (undone.status, undone.json["version"]) == (200, told["version"])
+    assert "Reviewed" not in path.read_text()
+
+
+def test_another_window_is_not_overwritten(page, path):
+    first = second = page.ask("sentences/0").json
+    relations = ["x", *first["relations"][1:]]
+    assert page.confirm(first, relations=relations).status == 200
+    content = path.read_bytes()
+    refused = page.confirm(second)
+    assert (refused.status, refused.json["reason"]) == (409, "sentence")
+    assert refused.json["sentence"]["relations"] == relations
+    assert path.read_bytes() == content
+
+
+def test_a_file_that_changed_is_loaded_again(page, path):
+    told = page.ask("sentences/0").json
+    changed = path.read_text().replace("# sent_id", "# by someone else\n# sent_id")
+    path.write_text(changed)
+    refused = page.confirm(told)
+    assert (refused.status, refused.json["reason"]) == (409, "file")
+    assert path.read_text() == changed
+    assert page.ask("load", method="POST").status == 200
+    assert page.confirm(page.ask("sentences/0").json).status == 200
+    assert path.read_text().startswith("# by someone else")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"heads": [0, 0]}, "2 heads and"),
+        ({"heads": "none"}, "found heads that are no list"),
+        ({"heads": [True]}, "found heads that are no list"),
+        ({"relations": [1]}, "found relations that are no list"),
+        ({"version": 1}, "found no version"),
+    ],
+)
+def test_what_is_no_correction_is_refused(page, path, changes, told):
+    before = path.read_bytes()
+    answer = page.confirm(page.ask("sentences/1").json, **changes)
+    assert (answer.status, told in answer.text) == (400, True), answer.text
+    assert path.read_bytes() == before
+
+
+def test_cycles_and_second_roots_are_refused(page):
+    told = page.ask("sentences/1").json
+    root, n = told["heads"].index(0), len(told["heads"])
+    two_roots = [0 if word == (root + 1) % n else head for word, head in enumerate(told["heads"])]
+    cycle = [1 + (root + 1) % n if word == root else head for word, head in enumerate(told["heads"])]
+    assert "expected one; move all others" in page.confirm(told, heads=two_roots).text
+    assert "cycle" in page.confirm(told, heads=cycle).text
+
+
+def test_nobody_else_may_ask(page):
+    port = page.client.address.rpartition(":")[2]
+    ask = page.client.ask
+    token = {"X-Qsproj-Token": TOKEN}
+    assert ask("/").status == ask("/?token=wrong").status == ask("/api/overview").status == 403
+    assert (
+        ask("/api/overview", headers={"X-Qsproj-Token": "falsch\u00e9".encode().decode("latin-1")}).status
+        == 403
+    )
+    assert ask("/api/overview", headers=token | {"Host": f"localhost:{port}"}).status == 200
+    for headers in (
+        {"Host": f"evil.example:{port}"},
+        {"Host": ""},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        for path in (
+            ("/api/overview", "/static/review.js") if "Sec-Fetch-Site" not in headers else ("/api/overview",)
+        ):
+            assert ask(path, headers=token | headers).status == 403, headers
+    assert ask("/api/overview", headers=token | {"Origin": page.client.address}).status == 200
+    assert TOKEN not in page.client.log.read_text()
+
+
+def test_the_page_may_load_nothing_from_elsewhere(page):
+    answer = page.client.ask(f"/?token={TOKEN}")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'; script-src 'self'" in answer.headers["content-security-policy"]
+    assert page.client.ask("/static/review.js").headers["content-type"].startswith("text/javascript")
+    assert page.client.ask("/static/../app.py").status in (403, 404)
+
+
+def test_what_is_not_there(page):
+    assert page.ask("sentences/99").status == 404
+    assert page.ask("sentences?limit=9999").status == 400
+    assert page.ask("sentences?order=odd").status == 404
+    assert page.ask("training", method="POST").status == 409
+    assert page.ask("sentences/1", content=[1], method="PUT").status == 400
+
+
+def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, parser, tmp_path):
+    output = str(tmp_path / "better.model")
+    with reviewing(serving, path, parser=parser, output=output) as page:
+        assert "0 sentences are reviewed, expected 2" in page.ask("training", method="POST").text
+        for index in (0, 1):
+            told = page.ask(f"sentences/{index}").json
+            assert page.confirm(told, relations=["x"] * len(told["forms"])).status == 200
+        content = path.read_bytes()
+        assert page.ask("training", method="POST").json["training"]
+        trained = until(lambda: page.ask("training").json["trained"], seconds=60)
+        assert (trained["reviewed"], trained["left"], trained["parts"]) == (2, 8, 2)
+        assert trained["after"]["las"] > trained["before"]["las"]
+        # What is left is shown as the model now parses it, and stays in the file as it was.
+        tuned = load_parser(output)
+        for index in range(2, 10):
+            sentence = tuned.parse(list(read_conllu(path))[index])
+            told = page.ask(f"sentences/{index}").json
+            assert (told["proposed"], told["heads"]) == (True, sentence.heads.tolist()[1:])
+        assert path.read_bytes() == content
+        told = page.ask("sentences/5").json
+        assert page.confirm(told).json["proposed"] is False
+        unsure = [row["unsure"] for row in page.ask("sentences?shown=all").json["sentences"]]
+        assert unsure[:-3] == sorted(unsure[:-3], reverse=True)
+
+
+def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.retraining import Retrained
+    from qsproj.serve.review.session import Session
+
+    session = Session(Draft(str(path)), train_after=1)
+    before = [session.belief(index) for index in (0, 1)]
+    session.confirm(0, before[0].tree, version=session.draft.version(0))
+    new = {
+        index: (one.tree.heads, ("x",) * len(one.tree.heads), one.chances) for index, one in enumerate(before)
+    }
+    session.take(Retrained(new, {}))
+    assert session.belief(0).tree == before[0].tree
+    assert set(session.belief(1).tree.relations) == {"x"}

@@ -1,0 +1,165 @@
+"""A draft under review: what is refused, and that no byte changes but those that were confirmed."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+from contextlib import contextmanager
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import DataError, UsageError
+from qsproj.serve.review.correction import Tree, check_tree, reviewed, tree_of, unsureness
+from qsproj.serve.review.draft import Draft, FileChangedError, StaleError
+from tests.oracles.trees import is_tree
+
+# With all that a file may hold: a byte order mark, a range, an empty node, CRLF, no line end at its end.
+CONTENT = (
+    "\ufeff\r\n# sent_id = a\r\n# note\r\n"
+    "1-2\tzum\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\r\n"
+    "1\tzu\t_\tADP\t_\t_\t3\tcase\t_\tArcProb=0.9000|X=1\r\n"
+    "2\tdem\t_\tDET\t_\t_\t3\tdet\t3:det\tX=1|ArcProb=0.8000|Y=2\r\n"
+    "2.1\tx\t_\t_\t_\t_\t_\t_\t3:dep\t_\r\n"
+    "3\tHaus\t_\tNOUN\t_\t_\t0\troot\t_\tArcProb=0.7000\r\n\r\n"
+    "# sent_id = b\n1\tJa\t_\tINTJ\t_\t_\t0\troot\t_\tArcProb=0.9900"
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "draft.conllu"
+    path.write_bytes(CONTENT.encode())
+    return path
+
+
+def test_what_is_no_tree_is_refused():
+    """All assignments of heads to three words, against walks to the root."""
+    for heads in itertools.product(range(4), repeat=3):
+        fine = is_tree((-1, *heads)) and heads.count(0) == 1
+        try:
+            check_tree(Tree(heads, ("a", "b", "c")), 3)
+            assert fine, heads
+        except UsageError:
+            assert not fine, heads
+
+
+@pytest.mark.parametrize(
+    ("heads", "relations", "told"),
+    [
+        ((0,), ("root", "x"), "1 heads and 2 relations for 2 words"),
+        ((0, 3), ("root", "x"), "head 3 of word 2"),
+        ((0, -1), ("root", "x"), "head -1 of word 2"),
+        ((2, 1), ("a", "b"), "the cycle of heads 1 <- 2 <- 1"),
+        ((0, 0), ("root", "root"), "roots 1, 2, expected one"),
+        ((0, 1), ("root", ""), "relation '' of word 2"),
+        ((0, 1), ("root", "a\tb"), "of word 2"),
+        ((0, 1), ("root", "_"), "relation '_' of word 2"),
+    ],
+)
+def test_what_is_wrong_is_told(heads, relations, told):
+    with pytest.raises(UsageError, match=told.replace("(", r"\(")):
+        check_tree(Tree(heads, relations), 2)
+
+
+def test_a_confirmation_changes_its_rows_and_nothing_else(path):
+    draft = Draft(str(path))
+    draft.confirm(0, Tree((2, 0, 2), ("case", "root", "obl:x")), version=draft.version(0))
+    expected = (
+        CONTENT.replace("3\tcase\t_\tArcProb=0.9000|X=1", "2\tcase\t_\tX=1|Reviewed=Yes")
+        .replace("3\tdet\t3:det\tX=1|ArcProb=0.8000|Y=2", "0\troot\t3:det\tX=1|Y=2|Reviewed=Yes")
+        .replace("0\troot\t_\tArcProb=0.7000\r", "2\tobl:x\t_\tReviewed=Yes\r")
+    )
+    assert path.read_bytes() == expected.encode()
+    draft.confirm(1, tree_of(draft.sentences[1]), version=draft.version(1))
+    assert path.read_bytes() == (expected + "|Reviewed=Yes").encode()
+    draft.undo(1, version=draft.version(1))
+    draft.undo(0, version=draft.version(0))
+    assert path.read_bytes() == CONTENT.encode()
+    with pytest.raises(UsageError, match="nothing to undo"):
+        draft.undo(0, version=draft.version(0))
+
+
+def test_probabilities_of_arcs_that_stay_are_kept():
+    sentence = next(iter(read_conllu("corpora/de.conllu")))
+    again = reviewed(sentence, tree_of(sentence))
+    assert reviewed(again, tree_of(again)).layout == again.layout
+
+
+def test_an_older_state_of_a_sentence_is_not_written_over(path):
+    draft = Draft(str(path))
+    version = draft.version(1)
+    draft.confirm(1, tree_of(draft.sentences[1]), version=version)
+    content = path.read_bytes()
+    for change in (draft.confirm, lambda index, tree, version: draft.undo(index, version=version)):
+        with pytest.raises(StaleError):
+            change(1, tree_of(draft.sentences[1]), version=version)
+    assert path.read_bytes() == content
+
+
+def test_what_someone_else_wrote_is_not_written_over(path):
+    draft = Draft(str(path))
+    tree, version = tree_of(draft.sentences[1]), draft.version(1)
+    path.write_text(CONTENT.replace("Ja", "Nein"))
+    with pytest.raises(FileChangedError):
+        draft.confirm(1, tree, version=version)
+    assert "Nein" in path.read_text()
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    draft.load()
+    draft.confirm(1, tree, version=draft.version(1))
+    assert "Nein" in path.read_text()
+    # A file that was written with the same bytes is the same file; one that is gone loses nothing.
+    path.write_bytes(path.read_bytes())
+    draft.undo(1, version=draft.version(1))
+    path.unlink()
+    draft.confirm(1, tree, version=draft.version(1))
+    assert path.exists()
+
+
+def test_a_file_that_became_unreadable_leaves_the_draft(path):
+    draft = Draft(str(path))
+    before = draft.content()
+    path.write_text("1\tx\n")
+    with pytest.raises(DataError):
+        draft.load()
+    assert (draft.content(), len(draft.sentences)) == (before, 2)
+
+
+@contextmanager
+def full_disk():
+    """Let no file grow, as on a disk without room; Python ignores the signal that comes along."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_loses_nothing(path):
+    draft = Draft(str(path))
+    tree, version = tree_of(draft.sentences[0]), draft.version(0)
+    with full_disk(), pytest.raises(UsageError, match="cannot be written"):
+        draft.confirm(0, tree, version=version)
+    assert path.read_bytes() == CONTENT.encode()
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    draft.confirm(0, tree, version=version)
+    assert path.read_text().count("Reviewed=Yes") == 3
+
+
+def test_files_that_are_no_draft(tmp_path):
+    import gzip
+
+    packed = tmp_path / "draft.conllu.gz"
+    packed.write_bytes(gzip.compress(CONTENT.encode()))
+    with pytest.raises(UsageError, match="compressed"):
+        Draft(str(packed))
+    with pytest.raises(UsageError, match="cannot be read"):
+        Draft(str(tmp_path / "nothing.conllu"))
+
+
+def test_unsure_sentences_come_first():
+    assert unsureness([0.5, 1.0]) == 0.125
+    assert unsureness([None]) == 0.0
+    # Four unsure words are more than one unsure word alone.
+    assert unsureness([0.6] * 4) > unsureness([0.6])

@@ -1,0 +1,307 @@
+"""The page in a real browser: Chromium, driven by Playwright. Skipped, saying so, where either is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from contextlib import contextmanager
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from tests.serve.client import until
+from tests.serve.test_review_app import TOKEN, reviewing
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: qsproj[browser]"
+    )
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    with playwright.sync_playwright() as running:
+        try:
+            browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium that runs: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+def row(form, head, relation, chance, number, upos="X"):
+    return f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{relation}\t_\tArcProb={chance:.4f}\n"
+
+
+def sentence(name, forms, heads, relations, chances):
+    cells = zip(forms, heads, relations, chances, range(1, len(forms) + 1), strict=True)
+    return f"# sent_id = {name}\n" + "".join(row(*one) for one in cells) + "\n"
+
+
+LONG = [f"w{number}" for number in range(1, 101)]
+DRAFT = (
+    sentence("sure", ["Er", "geht"], [2, 0], ["nsubj", "root"], [0.99, 0.99])
+    + sentence(
+        "unsure",
+        ["Der", "Hund", "bellt", "laut"],
+        [2, 3, 0, 2],
+        ["det", "nsubj", "root", "amod"],
+        [0.9, 0.8, 0.9, 0.2],
+    )
+    + sentence("arabic", ["كتب", "الولد", "رسالة"], [0, 1, 1], ["root", "nsubj", "obj"], [0.9, 0.9, 0.9])
+    + sentence("long", LONG, [0, *range(1, 100)], ["root"] + ["dep"] * 99, [0.95] * 100)
+    + sentence(
+        "<b>markup</b>", ["<img", "src=x>", "<script>"], [0, 1, 1], ["root", "<i>", "&amp;"], [0.9, 0.9, 0.9]
+    )
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return written(tmp_path)
+
+
+def written(folder):
+    path = folder / "draft.conllu"
+    path.write_text(DRAFT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def server(serving, path):
+    with reviewing(serving, path) as page:
+        yield page.client
+
+
+@pytest.fixture
+def window(browser, server):
+    """Return what opens a window on a draft of the test's own, at its least sure sentence."""
+    with windows(browser, server) as open_window:
+        yield open_window
+
+
+@pytest.fixture(scope="module")
+def reader(browser, serving, tmp_path_factory):
+    """Return a window for tests that change nothing."""
+    path = written(tmp_path_factory.mktemp("reader"))
+    with reviewing(serving, path) as page, windows(browser, page.client) as open_window:
+        yield open_window()
+
+
+@contextmanager
+def windows(browser, server):
+    """Open windows; a fault of the page's scripts, or anything that it may not load, fails in the end."""
+    faults = []
+    context = browser.new_context(viewport={"width": 1200, "height": 800}, reduced_motion="reduce")
+
+    def open_window():
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if "Policy" in message.text else None)
+        failed = []
+        page.on("requestfailed", lambda request: failed.append(f"{request.url}: {request.failure}"))
+        page.goto(f"{server.address}/?token={TOKEN}")
+        shown = page.locator("#name", has_text="unsure")
+        until(lambda: shown.count(), lambda: (faults, failed, page.content(), server.log.read_text()))
+        return page
+
+    yield open_window
+    context.close()
+    assert faults == []
+
+
+def show(page, name):
+    """Open a sentence from the list."""
+    page.locator("#list button", has_text=name).first.click()
+    page.locator("#name", has_text=name).wait_for()
+
+
+def word(page, number):
+    return page.locator(f"#words tr[data-word='{number}']")
+
+
+def heads(path, name):
+    return next(one.heads.tolist()[1:] for one in read_conllu(path) if one.sent_id == name)
+
+
+def said(page, text):
+    page.locator("#message", has_text=text).wait_for()
+
+
+def test_a_head_is_corrected_saved_and_taken_back(window, path):
+    page = window()
+    assert page.locator("#list button").first.inner_text().startswith("unsure")
+    assert page.evaluate("document.activeElement.dataset.word") == "4"
+    word(page, 4).locator(".word").click()
+    word(page, 3).locator(".word").click()
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+    word(page, 4).locator(".relation button").click()
+    page.keyboard.type("advmod")
+    page.keyboard.press("Enter")
+    assert page.locator("#state").inner_text() == "changed"
+    page.locator("#confirm").click()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    assert heads(path, "unsure") == [2, 3, 0, 3]
+    assert "4\tlaut\t_\tX\t_\t_\t3\tadvmod\t_\tReviewed=Yes\n" in path.read_text()
+    page.reload()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    assert page.locator("#list button", has_text="unsure").count() == 0
+    page.select_option("#shown", "reviewed")
+    show(page, "unsure")
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+    page.locator("#undo").click()
+    page.locator("#progress", has_text="0 of 5").wait_for()
+    assert path.read_text() == DRAFT
+
+
+def test_the_keyboard_does_it_all(window, path):
+    page = window()
+    for key in ("Enter", "ArrowUp", "Enter"):
+        page.keyboard.press(key)
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+    page.keyboard.press("u")
+    assert word(page, 4).locator(".head").inner_text() == "2 Hund"
+    page.keyboard.press("0")
+    assert word(page, 4).locator(".head").inner_text() == "root"
+    page.keyboard.press("r")
+    page.keyboard.type("ccomp")
+    page.keyboard.press("Enter")
+    page.keyboard.press("c")
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    # The old root hangs below the new one, with its relation.
+    assert heads(path, "unsure") == [2, 3, 4, 0]
+    until(lambda: page.locator("#name").inner_text() != "unsure")
+    name = page.locator("#name").inner_text()
+    page.keyboard.press("n")
+    until(lambda: page.locator("#name").inner_text() != name)
+    page.keyboard.press("p")
+    page.locator("#name", has_text=name).wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("markup")
+    until(lambda: page.locator("#list button").count() == 1)
+
+
+def test_a_cycle_is_refused_on_the_spot(window, path):
+    page = window()
+    word(page, 3).locator(".word").click()
+    word(page, 4).locator(".word").click()
+    said(page, "Refused: a cycle, 3 → 2 → 4 → 3")
+    assert word(page, 3).locator(".head").inner_text() == "root"
+    word(page, 1).locator(".relation button").click()
+    page.keyboard.type("two words")
+    page.keyboard.press("Enter")
+    said(page, "is no relation")
+    assert path.read_text() == DRAFT
+
+
+def test_sentences_are_found(reader):
+    assert reader.locator("#list button").count() == 5
+    for text, count in (("HUND", 1), ("nsubj", 3), ("nothing of this kind", 0), ("", 5)):
+        reader.fill("#query", text)
+        until(lambda count=count: reader.locator("#list button").count() == count)
+    reader.select_option("#order", "file")
+    until(lambda: reader.locator("#list button").first.inner_text().startswith("sure"))
+    reader.select_option("#order", "unsure")
+
+
+def box(page, selector):
+    return page.locator(selector).bounding_box()
+
+
+def test_scripts_from_right_to_left(reader):
+    show(reader, "arabic")
+    assert reader.locator("#tree").get_attribute("dir") == "rtl"
+    arcs, first, last = (
+        box(reader, "#arcs"),
+        box(reader, "td.number >> nth=1"),
+        box(reader, "td.sure >> nth=1"),
+    )
+    assert arcs["x"] > first["x"] > last["x"]
+    assert reader.locator("#arcs g[transform^=matrix]").count() == 1
+
+
+def test_a_long_sentence_stays_in_view(reader):
+    show(reader, "long")
+    assert reader.locator("#words tr").count() == 101
+    assert reader.locator("#arcs g[data-word]").count() == 100
+    assert reader.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    word(reader, 1).focus()
+    reader.keyboard.press("End")
+    assert word(reader, 100).locator(".word").is_visible()
+    assert box(reader, "#confirm")["y"] >= 0
+
+
+def test_no_text_is_markup(reader):
+    show(reader, "markup")
+    assert reader.locator("#name").inner_text() == "<b>markup</b>"
+    assert word(reader, 1).locator(".word").inner_text() == "<img"
+    assert word(reader, 2).locator(".relation").inner_text() == "<i>"
+    assert reader.locator("main b, main img, main i, main script").count() == 0
+
+
+def test_two_windows_do_not_overwrite_each_other(window, path):
+    first, second = window(), window()
+    for page, head in ((first, 3), (second, 1)):
+        word(page, 4).locator(".word").click()
+        word(page, head).locator(".word").click()
+    first.locator("#confirm").click()
+    first.locator("#progress", has_text="1 of 5").wait_for()
+    second.locator("#confirm").click()
+    said(second, "Not saved: this sentence was changed in another window")
+    assert heads(path, "unsure") == [2, 3, 0, 3]
+    assert word(second, 4).locator(".head").inner_text() == "1 Der"
+    second.locator("#choices button", has_text="Keep this tree").click()
+    second.locator("#confirm").click()
+    until(lambda: heads(path, "unsure") == [2, 3, 0, 1])
+
+
+def test_a_file_that_changed_is_loaded_again(window, path):
+    page = window()
+    path.write_text(DRAFT.replace("Hund", "Wolf"))
+    page.locator("#confirm").click()
+    said(page, "was changed by someone else")
+    page.locator("#choices button").click()
+    word(page, 2).get_by_text("Wolf").wait_for()
+
+
+def test_corrections_outlive_the_server(window, server):
+    page = window()
+    word(page, 4).locator(".word").click()
+    word(page, 3).locator(".word").click()
+    os.kill(server.pid, signal.SIGKILL)
+    page.locator("#confirm").click()
+    said(page, "Not saved: the server does not answer")
+    assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+
+
+def test_it_is_legible_in_the_dark(reader):
+    """Contrast of text to its ground, as WCAG computes it, is 4.5 and more."""
+    show(reader, "unsure")
+    for scheme in ("light", "dark"):
+        reader.emulate_media(color_scheme=scheme)
+        ratios = reader.evaluate(CONTRASTS)
+        assert min(ratios.values()) >= 4.5, ratios
+
+
+CONTRASTS = """() => {
+  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (text) => {
+    const linear = (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = parts(text).map((c) => linear(c / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return parts(color)[3] === 0 ? ground(element.parentElement) : color;
+  };
+  const found = {};
+  const selectors = "h1 .about .preview #text td.number td.tag td.unsure #confirm th";
+  for (const selector of selectors.split(" ")) {
+    const element = document.querySelector(selector);
+    const [a, b] = [light(getComputedStyle(element).color), light(ground(element))].sort((x, y) => y - x);
+    found[selector] = (a + 0.05) / (b + 0.05);
+  }
+  return found;
+}"""
