@@ -35,7 +35,7 @@ from qsproj.cli.options.made import made_by
 from qsproj.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+    from qsproj.pipelines.bootstrap.steps import BootstrapOptions
     from qsproj.pipelines.bootstrap.texts import SourceText
     from qsproj.pipelines.bootstrap.workspace import Workspace
 
@@ -190,7 +190,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 
 def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+    from qsproj.pipelines.bootstrap.steps import BootstrapOptions
 
     return BootstrapOptions(
         also=tuple(options.also),
