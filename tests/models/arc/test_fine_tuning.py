@@ -47,13 +47,24 @@ def test_what_is_seen_is_learned_and_what_is_not_gets_better(parser, german):
 
 def test_the_pull_keeps_arcs_near_what_they_were(parser, german):
     def moved(l2):
-        after = tuned(parser, german[:5], l2=l2)
+        after = tuned(parser, german[:5], l2=l2, alone=0.0)
         return sum(
             np.abs(after.arc_probabilities(tree) - parser.arc_probabilities(tree)).sum()
             for tree in german[5:15]
         )
 
     assert moved(1e6) < 0.7 * moved(0.0)
+
+
+def test_what_the_trees_teach_alone_is_added_in_part(parser, german):
+    def scores_of(after):
+        return np.concatenate([after.scores(tree).ravel() for tree in german[5:10]])
+
+    none, some, twice = (scores_of(tuned(parser, german[:5], alone=share)) for share in (0.0, 0.25, 0.5))
+    np.testing.assert_allclose(twice - none, 2 * (some - none), atol=1e-3)
+    options = TrainingOptions(template_set="words", projective=True, single_root=True)
+    alone = train_arc_parser(german[:5], rng=np.random.default_rng(1), options=options)[0]
+    assert np.corrcoef(some - none, scores_of(alone))[0, 1] > 0.95
 
 
 def test_the_parser_itself_is_not_changed(parser, german):
