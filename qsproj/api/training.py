@@ -65,8 +65,8 @@ def train_parser(
         and about seven times slower.
     objective : str
         ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
-        also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest`` or
-        ``mira-factored``, which ``qsproj train --help`` explains.
+        also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
+        ``mira-factored`` or ``eg``, which ``qsproj train --help`` explains.
     features : str, optional
         What is read of a word: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
         ``morphology`` lemmas, XPOS and FEATS too. By default ``morphology`` where the trees have any of

@@ -55,10 +55,13 @@ examples:
 
 # What each kind of parser reads that not all do.
 WAYS = {
-    "--order 1": ("cutoff", "like"),
+    "--order 1": ("cutoff", "like", "optimizer"),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
 }
+
+# Steps of optimisers that look at all sentences before each.
+BATCH_STEPS = 60
 
 # What each objective reads that not all do.
 OBJECTIVE_WAYS = {
@@ -68,6 +71,7 @@ OBJECTIVE_WAYS = {
     "--objective mira": ("limit",),
     "--objective mira-kbest": ("best", "limit"),
     "--objective mira-factored": ("limit",),
+    "--objective eg": ("cost",),
     "--objective perceptron": (),
 }
 
@@ -132,6 +136,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         help="with the kinds of mira, how far one margin may move the weights (default: 0.01)",
     )
+    add_number(
+        parser, "--cost", least=1e-6, metavar="C", default=0.01, help="what eg pays for a missed margin"
+    )
+    parser.add_argument(
+        "--optimizer",
+        default="sgd",
+        metavar="NAME",
+        help="of objectives with a gradient: sgd steps after each sentence (default); lbfgs and cg look at "
+        "all of them before each step, of which there are 60 unless --epochs says otherwise",
+    )
     parser.add_argument(
         "--features",
         metavar="NAME",
@@ -142,7 +156,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--epochs",
         type=whole_number(least=1),
         metavar="N",
-        help="passes over the data (default: 10; perceptron 3)",
+        help="passes over the data (default: 10; perceptron 3, risk 8, eg 20)",
     )
     add_whole_number(
         parser,
@@ -175,7 +189,9 @@ def run(options: argparse.Namespace) -> None:
         objective=options.objective,
         best=options.best,
         limit=options.limit,
-        epochs=options.epochs or objective.epochs,
+        cost=options.cost,
+        optimizer=options.optimizer,
+        epochs=options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS),
         cutoff=options.cutoff,
         l2=defaults.l2 if options.l2 is None else options.l2,
         projective=_choice(yes=options.projective, no=options.nonprojective),

@@ -190,13 +190,44 @@ class Mistakes:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Expected number of wrong heads (not nats). *Source*: thesis 3.2.4 (minimum risk training)."""
+    """Expected number of wrong heads (not nats).
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+    sharpness : float
+        Scores are multiplied by it: below 1, trees are more alike than the model has them, and the risk is
+        smoother; far above, it is the number of wrong heads of the best tree.
+
+    *Source*: thesis 3.2.4, A.8; the sharpness, which is raised step by step: Smith and Eisner 2006.
+    """
 
     heads: Heads
     expect: Expect
+    sharpness: float = 1.0
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
         """Return the expected number of words with a wrong head, and its derivative."""
         wrong = np.ones_like(scores)
         wrong[self.heads[1:], np.arange(1, len(self.heads))] = 0.0
-        return self.expect(scores, wrong)
+        risk, slopes = self.expect(self.sharpness * scores, wrong)
+        return risk, self.sharpness * slopes
+
+
+class Staged:
+    """An objective that changes from one visit of its sentence to the next, as in annealing. Mutable; final.
+
+    Parameters
+    ----------
+    stages : (int, Objective)
+        For how many visits each objective stands; the last one stays.
+    """
+
+    def __init__(self, *stages: tuple[int, Objective]) -> None:
+        self._following = [objective for visits, objective in stages for _ in range(visits)]
+        self._last = stages[-1][1]
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return loss and gradient of the objective of this visit; the next one may have another."""
+        objective = self._following.pop(0) if self._following else self._last
+        return objective.value_and_gradient(scores)

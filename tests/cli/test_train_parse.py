@@ -150,6 +150,13 @@ def test_options_of_one_objective_are_refused_by_others(run_cli, tmp_path):
     assert json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)["uas"] > 90
 
 
+def test_optimisers_look_at_all_sentences(run_cli, tmp_path):
+    options = ("--objective", "likelihood", "--optimizer", "cg", "--epochs", "12", "--features", "words")
+    assert run_cli("train", CORPORA, "-o", tmp_path / "m", *options).code == 0
+    run_cli("parse", "-m", tmp_path / "m", CORPORA, "-o", tmp_path / "out.conllu")
+    assert json.loads(run_cli("eval", CORPORA, tmp_path / "out.conllu", "--json").out)["uas"] > 90
+
+
 def test_every_objective_is_explained_in_two_lines(run_cli):
     lines = run_cli("train", "--help").out.splitlines()
     for objective in OBJECTIVES:

@@ -13,6 +13,7 @@ from qsproj.training.objectives import (
     Mistakes,
     PartialTreeLikelihood,
     Risk,
+    Staged,
     TreeLikelihood,
     Weighed,
 )
@@ -85,6 +86,7 @@ OBJECTIVES = [
     Weighed(0.3, TreeLikelihood(HEADS, enumerated)),
     CrossEntropy(TARGET, enumerated),
     Risk(HEADS, expected),
+    Risk(HEADS, expected, 1.7),
     Mistakes(lambda _: HEADS, best_tree),
 ]
 
@@ -163,6 +165,14 @@ def test_evidence_likelihood_is_minus_the_log_of_the_expected_evidence(scores):
     weights = np.exp([score_of(tree, scores) for tree in trees])
     evidence = np.exp([score_of(tree, EVIDENCE) for tree in trees])
     assert value == pytest.approx(-np.log((weights * evidence).sum() / weights.sum()))
+
+
+def test_stages_follow_each_other_and_the_last_stays(scores):
+    stages = [Risk(HEADS, expected, sharpness) for sharpness in (0.5, 1.0, 2.0)]
+    staged = Staged((2, stages[0]), (1, stages[1]), (1, stages[2]))
+    losses = [staged.value_and_gradient(scores)[0] for _ in range(6)]
+    wanted = [stages[k].value_and_gradient(scores)[0] for k in (0, 0, 1, 2, 2, 2)]
+    assert losses == wanted
 
 
 def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scores):

@@ -265,16 +265,18 @@ def list_arcs(features, heads, dependents, support):
 
 
 @njit(cache=True, error_model="numpy")
-def gather_arcs(features, slopes, support, gradient, touched, used, begin):
+def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
     Parameters
     ----------
     features : ArcFeatures
     slopes : float64[n+1, n+1]
-        Derivative of the loss by each arc score; entries below NEGLIGIBLE are skipped.
+        Derivative of the loss by each arc score.
     support : uint64[buckets / 64]
         Bit mask of the features that exist.
+    negligible : float
+        Slopes of this size or less are skipped.
     """
     out = bucket_workspace(features)
     between_tags = np.empty(4, np.int64)
@@ -282,7 +284,7 @@ def gather_arcs(features, slopes, support, gradient, touched, used, begin):
     for arc in range(begin, size * size):
         head, dependent = arc // size, arc % size
         slope = slopes[head, dependent]
-        if dependent == 0 or head == dependent or abs(slope) < NEGLIGIBLE:
+        if dependent == 0 or head == dependent or abs(slope) <= negligible:
             continue
         count = one_arc(features, head, dependent, between_tags, out)
         if used + count > touched.shape[0]:

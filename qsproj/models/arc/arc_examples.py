@@ -13,11 +13,26 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
+from qsproj.models.arc.exponentiated_trainer import DualExample
 from qsproj.models.arc.margin_trainer import MarginExample
 from qsproj.models.storage import Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
+from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.margins import ArcMargins, Margins, TreeMargins
-from qsproj.training.objectives import Mistakes, Objective, PartialTreeLikelihood, Risk, TreeLikelihood
+from qsproj.training.objectives import (
+    Mistakes,
+    Objective,
+    PartialTreeLikelihood,
+    Risk,
+    Staged,
+    TreeLikelihood,
+    Weighed,
+)
+
+# How sharp the risk is in each of the last epochs of its training, and what a wrong head costs in nats of the
+# likelihood before.
+SHARPNESS = (1.0, 1.0, 1.5)
+RISK_WEIGHT = 3.0
 
 # The margins of a tree; None when no possible tree agrees with it.
 MarginsOf = Callable[[Heads, TreeInference], Margins | None]
@@ -143,6 +158,30 @@ def tree_examples(
     return examples
 
 
+def annealed_examples(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, epochs: int
+) -> list[ArcExample | None]:
+    """Encode sentences, each with the likelihood of its tree, and in the last epochs with ever sharper risk.
+
+    Risk alone, from weights of zero, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
+
+    Parameters
+    ----------
+    epochs : int
+        How often each sentence will be visited.
+    """
+    likelihoods = tree_examples(sentences, scorer, inference, objective="likelihood")
+    first = max(epochs - len(SHARPNESS), 1)
+    examples: list[ArcExample | None] = []
+    for example in likelihoods:
+        if example is not None and isinstance(tree := example.objective, TreeLikelihood):
+            risks = [Risk(tree.heads, inference.expect, sharpness) for sharpness in SHARPNESS]
+            stages = [(1, Weighed(RISK_WEIGHT, risk)) for risk in risks]
+            example = ArcExample(example.encoded, Staged((first, tree), *stages))
+        examples.append(example)
+    return examples
+
+
 def margin_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, margins_of: MarginsOf
 ) -> list[MarginExample | None]:
@@ -151,6 +190,19 @@ def margin_examples(
     for sentence in sentences:
         found = margins_of(sentence.heads, inference)
         examples.append(MarginExample(scorer.encode(sentence), found) if found else None)
+    return examples
+
+
+def dual_examples(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference
+) -> list[DualExample | None]:
+    """Encode sentences, each with a distribution over trees; None where a head is missing or impossible."""
+    examples: list[DualExample | None] = []
+    for sentence in sentences:
+        heads = reachable(sentence.heads, inference)
+        possible = is_whole(heads) and agreeing_trees(heads, inference) is not None
+        tree = DualTree(heads, inference.infer) if possible else None
+        examples.append(DualExample(scorer.encode(sentence), tree) if tree else None)
     return examples
 
 

@@ -21,6 +21,8 @@ class ArcObjective:
         How many passes over the data it takes, unless told; chosen on parts of the dev file of Danish.
     scaled : bool
         Whether it gives scores no scale of their own, so that they get one when training is over.
+    batch : bool
+        Whether it is one function of the scores, with a gradient, from the first epoch to the last.
     """
 
     name: str
@@ -28,6 +30,7 @@ class ArcObjective:
     source: str
     epochs: int = 10
     scaled: bool = False
+    batch: bool = False
 
 
 OBJECTIVES = (
@@ -35,16 +38,19 @@ OBJECTIVES = (
         "margin",
         "log-likelihood in which the right tree must win by a margin for each wrong head; the default",
         "Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007",
+        batch=True,
     ),
     ArcObjective(
         "likelihood",
         "conditional log-likelihood: slightly less accurate, probabilities that can be trusted",
         "Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)",
+        batch=True,
     ),
     ArcObjective(
         "risk",
-        "the expected number of wrong heads, which is what is scored",
-        "Smith and Eisner 2006 (minimum risk); D. A. Smith 2010, 3.2.4 and A.8",
+        "the expected number of wrong heads, which is what is scored, from likelihood on, ever sharper",
+        "Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8",
+        epochs=8,
     ),
     ArcObjective(
         "perceptron",
@@ -69,6 +75,13 @@ OBJECTIVES = (
         "mira-factored",
         "the same of each right arc against all other arcs into its word: no search for trees",
         "McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)",
+        scaled=True,
+    ),
+    ArcObjective(
+        "eg",
+        "max-margin by exponentiated gradient: every wrong tree is to lose by its wrong heads, at --cost",
+        "Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
+        epochs=20,
         scaled=True,
     ),
 )

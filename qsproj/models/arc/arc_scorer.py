@@ -158,7 +158,7 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
 
     def descend(self, features: ArcFeatures, slopes: Scores) -> None:
         """Take a step down the gradient of one sentence, float64[n+1, n+1] by its arc scores."""
-        self.rule.gather(kernels.gather_arcs, features, slopes, self.support)
+        self.rule.gather(kernels.gather_arcs, features, slopes, self.support, kernels.NEGLIGIBLE)
         self.rule.step()
 
     def step(self, example: ArcExample) -> float:

@@ -17,7 +17,9 @@ from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     MarginsOf,
+    annealed_examples,
     arc_margins,
+    dual_examples,
     margin_examples,
     right_heads,
     tree_examples,
@@ -27,6 +29,8 @@ from qsproj.models.arc.arc_examples import (
 from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.batch_training import METHODS, BatchLoss, minimise
+from qsproj.models.arc.exponentiated_trainer import DualExample, ExponentiatedTrainer
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
 from qsproj.models.arc.scale import scaled_to_likelihood
@@ -37,8 +41,8 @@ from qsproj.training.mira import LeastChange
 from qsproj.training.optimiser import Rule
 from qsproj.training.plain import PlainSteps
 
-# What a sentence teaches: a loss of its scores, or margins that they are to keep.
-Lesson = ArcExample | MarginExample
+# What a sentence teaches: a loss of its scores, margins they are to keep, or a distribution over its trees.
+Lesson = ArcExample | MarginExample | DualExample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +62,13 @@ class TrainingOptions:
         How many trees ``mira-kbest`` wins against.
     limit : float
         How far one margin may move the weights, for the kinds of MIRA.
+    cost : float
+        What a missed margin costs beside half the squared length of the weights, for ``eg``.
+    optimizer : str
+        ``sgd`` steps after each sentence; ``lbfgs`` and ``cg`` look at all of them before each step, for
+        objectives with a gradient.
     epochs : int
-        Passes over the data; fewer when a dev set says so.
+        Passes over the data, or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so.
     rate : float
         Step size of AdaGrad.
     l2 : float
@@ -75,6 +84,8 @@ class TrainingOptions:
     objective: str = "margin"
     best: int = 5
     limit: float = 0.01
+    cost: float = 0.01
+    optimizer: str = "sgd"
     epochs: int = 10
     rate: float = 0.1
     l2: float = 15.0
@@ -88,6 +99,8 @@ class TrainingOptions:
             return PlainSteps
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, first_squares=first_squares)
 
+
+OPTIMIZERS = ("sgd", *METHODS)
 
 # What the kinds of MIRA ask for.
 MARGINS: Mapping[str, Callable[[TrainingOptions], MarginsOf]] = {
@@ -144,6 +157,13 @@ def train_arc_parser(
     """
     options = options or TrainingOptions()
     objective = objective_named(options.objective)
+    if options.optimizer not in OPTIMIZERS:
+        raise unknown_name("optimizer", options.optimizer, list(OPTIMIZERS))
+    if options.optimizer != "sgd" and not objective.batch:
+        raise UsageError(
+            f"--optimizer {options.optimizer} needs one gradient from the first step to the last, which "
+            f"{objective.name} has not"
+        )
     usable, skipped = usable_sentences(sentences)
     template_set = options.template_set or richest_template_set(usable)
     if template_set not in TEMPLATE_SETS:
@@ -165,7 +185,8 @@ def train_arc_parser(
     if not examples:
         raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
     if len(kept) < len(usable):
-        skipped["arcs that no possible tree contains"] = len(usable) - len(kept)
+        reason = "a head is missing, which eg cannot sum out, or " if options.objective == "eg" else ""
+        skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
         weight_of = dict(zip(map(id, sentences), weights, strict=True))
         examples = [
@@ -194,6 +215,10 @@ def lessons(
     """Encode sentences, each with what the objective wants of it; None where no possible tree agrees."""
     if options.objective in MARGINS:
         return margin_examples(sentences, scorer, inference, margins_of=MARGINS[options.objective](options))
+    if options.objective == "eg":
+        return dual_examples(sentences, scorer, inference)
+    if options.objective == "risk":
+        return annealed_examples(sentences, scorer, inference, epochs=options.epochs)
     return tree_examples(sentences, scorer, inference, objective=options.objective)
 
 
@@ -201,8 +226,12 @@ def trainer_of(
     template_set: str, support: NDArray[np.uint64] | None, options: TrainingOptions
 ) -> ArcLearner[Any, Any]:
     """Return what learns from :func:`lessons`."""
+    if options.optimizer != "sgd":
+        return BatchLoss(template_set, support, l2=options.l2)
     if options.objective in MARGINS:
         return MarginTrainer(template_set, support, rule=partial(LeastChange, limit=options.limit))
+    if options.objective == "eg":
+        return ExponentiatedTrainer(template_set, support, cost=options.cost)
     return ArcTrainer(template_set, support, rule=options.rule())
 
 
@@ -224,6 +253,14 @@ def train_scorer(
         scores = (scorer.scores(scorer.features(encoded)) for encoded in encoded_dev)
         return right_heads(dev, (inference.best(inference.infer(matrix)[1]) for matrix in scores))
 
+    if isinstance(trainer, BatchLoss):
+        return minimise(
+            trainer,
+            [example for example in examples if isinstance(example, ArcExample)],
+            optimizer=options.optimizer,
+            iterations=options.epochs,
+            score=score if dev else None,
+        )
     return learn(
         trainer,
         examples,

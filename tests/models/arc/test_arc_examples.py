@@ -7,6 +7,9 @@ from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import (
     MARGIN,
+    RISK_WEIGHT,
+    SHARPNESS,
+    annealed_examples,
     check_finite,
     dev_score,
     tree_examples,
@@ -15,6 +18,7 @@ from qsproj.models.arc.arc_examples import (
 )
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.objectives import PartialTreeLikelihood
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
@@ -76,6 +80,24 @@ def test_a_tree_that_cannot_be_built_is_no_example():
     ]
     made = tree_examples(sentences, ArcScorer.untrained("words"), ONE_ROOT, objective="margin")
     assert [example is None for example in made] == [True, False, False]
+
+
+def test_risk_comes_after_likelihood_and_counts_more(scores):
+    partial = make_sentence("a b c", "X X X", [-1, 0, -1])
+    whole, known = annealed_examples(
+        [make_sentence("a b c", "X X X", HEADS[1:]), partial],
+        ArcScorer.untrained("words"),
+        INFERENCE,
+        epochs=5,
+    )
+    likelihood, risk = (
+        tree_objective(frozen_heads(HEADS), INFERENCE, name) for name in ("likelihood", "risk")
+    )
+    losses = [whole.objective.value_and_gradient(scores)[0] for _ in range(5)]
+    assert losses[:2] == [likelihood.value_and_gradient(scores)[0]] * 2
+    assert losses[2] == pytest.approx(RISK_WEIGHT * risk.value_and_gradient(scores)[0])
+    assert len(set(losses[2:])) == len(set(SHARPNESS))
+    assert isinstance(known.objective, PartialTreeLikelihood)
 
 
 def test_sentences_without_any_head_are_counted():

@@ -70,9 +70,9 @@ def test_the_perceptron_is_the_mean_of_all_weights_passed_through():
     np.testing.assert_allclose(trainer.averaged().weights, np.mean(past, axis=0), atol=1e-6)
 
 
-@pytest.mark.parametrize("objective", ["perceptron", "mira", "mira-kbest", "mira-factored"])
+@pytest.mark.parametrize("objective", ["perceptron", "mira", "mira-kbest", "mira-factored", "eg"])
 def test_training_finds_trees_and_gives_their_scores_a_scale(sample, objective):
-    options = TrainingOptions(objective=objective, epochs=4, template_set="words", best=2)
+    options = TrainingOptions(objective=objective, epochs=5, template_set="words", best=2, cost=0.05)
     parser, _ = train_arc_parser(sample[:15], rng=np.random.default_rng(1), options=options)
     found = [
         (parser.heads(parser.scores(s)), parser.heads(parser.scores(s), decode="map")) for s in sample[:15]
