@@ -16,6 +16,9 @@ def run() -> None:
         for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(variable, "1")
         try:
+            from qsproj.cli.standard_error import make_unfailing
+
+            make_unfailing()
             from qsproj.cli.main import main
 
             code = main()

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+# No name of a file is longer; a word of a text may be.
+_LONGEST_SHOWN, _SHOWN_OF_LONGER = 255, 60
+_LONG = re.compile(rf"[^\s/]{{{_LONGEST_SHOWN + 1},}}")
 
 
 class QsprojError(Exception):
     """Base of every error that is the input's or the caller's, not a bug of ours.
 
-    All of them can be pickled, and so come back from other processes, whatever their constructors take.
+    All of them can be pickled, and so come back from other processes, whatever their constructors take. Words
+    of more than 255 characters are shortened in their text.
     """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(bounded(text))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how it is made again: from its text, without its constructor."""
         return _made_again, (type(self), *self.args), self.__dict__
+
+
+def bounded(text: str) -> str:
+    """Return a message with its very long words shortened."""
+    return _LONG.sub(lambda found: f"{found[0][:_SHOWN_OF_LONGER]}...", text)
 
 
 def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:

@@ -108,6 +108,7 @@ def _about(options: argparse.Namespace) -> str:
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
+    from qsproj.corpus.editing import lines_in
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.corpus.pairs.pairing import pair_files
@@ -127,10 +128,24 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
         items = ((pair.source, partial(draw_pair, pair)) for pair in aligned)
     else:
         items = ((one, partial(draw_tree, one, width=width)) for one in read_sentences(options.file))
+    line = 1
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
-        if _is_wanted(sentence, name, options):
-            yield name, draw()
+        try:
+            drawn = draw() if _is_wanted(sentence, name, options) else None
+        except SentenceError as error:
+            # Of a pair, either side may be wrong.
+            place = (
+                (options.file, line)
+                if options.target is None
+                else (f"{options.file}, {options.target}", None)
+            )
+            raise DataError(
+                *place, found=error.found, expected=error.expected, remedy=error.remedy
+            ) from error
+        if drawn is not None:
+            yield name, drawn
+        line += lines_in(sentence)
 
 
 def _is_wanted(sentence: Sentence, name: str, options: argparse.Namespace) -> bool:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from qsproj import __version__, interrupts
-from qsproj.errors import QsprojError
+from qsproj.errors import QsprojError, bounded
 from qsproj.progress import notices
 
 # command, one-line help; its file is qsproj/cli/<command>.py with add_arguments(parser) and run(arguments)
@@ -44,7 +44,7 @@ class _OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {bounded(message)}; see {self.prog} --help\n")
 
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:

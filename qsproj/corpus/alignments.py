@@ -27,6 +27,7 @@ import numpy as np
 
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
+from qsproj.corpus.words import number_of
 from qsproj.errors import DataError, counted, unknown_name
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -153,8 +154,8 @@ def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> _Links
     links = _Links(
         line,
         [line] * len(tokens),
-        [int(match[1]) + 1 - first_word for match in matches],
-        [int(match[3]) + 1 - first_word for match in matches],
+        [number_of(match[1]) + 1 - first_word for match in matches],
+        [number_of(match[3]) + 1 - first_word for match in matches],
         [match[2] == "-" for match in matches],
         [_weight(match[4], line, name) for match in matches] if ":" in text else None,
     )
@@ -247,10 +248,10 @@ def _naacl_rows(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Naac
             found = repr(stripped[:40])
             raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         number, source, target, kind, weight = match.groups()
-        words = [int(source) + 1 - first_word, int(target) + 1 - first_word]
+        words = [number_of(source) + 1 - first_word, number_of(target) + 1 - first_word]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
         _check_first_and_last([max(words)], line, name, first_word=first_word)
-        yield _NaaclRow(line, int(number), words[0], words[1], kind != "P", weight)
+        yield _NaaclRow(line, number_of(number), words[0], words[1], kind != "P", weight)
 
 
 def _pharaoh_link(

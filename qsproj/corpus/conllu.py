@@ -35,11 +35,13 @@ from qsproj.corpus.columns import (
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence
-from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError
+from qsproj.corpus.words import described, number_of
+from qsproj.errors import DataError, UsageError, counted
 
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000
+# Of a sentence; more would fill the memory before anything is found to be wrong.
+_MOST_LINES = 1_000_000
 _IDS = [str(word) for word in range(1, _COMMON_LENGTH)]
 _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LENGTH)}
 
@@ -69,7 +71,7 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     name = name_of(path_or_file)
     block = None
     with open_text(path_or_file) as handle:
-        for block in _blocks(handle):
+        for block in _blocks(handle, name):
             yield _sentence(block, name)
     if block is None:
         raise DataError(
@@ -137,7 +139,7 @@ class _Block(NamedTuple):
     blank_lines: str
 
 
-def _blocks(handle: TextIO) -> Iterator[_Block]:
+def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
     """Cut a text at its blank lines. O(longest sentence) memory."""
     start, lines, blank_lines = "", list[str](), ""
     number = 1
@@ -158,6 +160,14 @@ def _blocks(handle: TextIO) -> Iterator[_Block]:
             number += len(lines) + blank_lines.count("\n")
             start, lines, blank_lines = "", [], ""
         lines.append(line)
+        if len(lines) > _MOST_LINES:
+            raise DataError(
+                name,
+                number,
+                found=f"a sentence of more than {counted(_MOST_LINES, 'line')}",
+                expected="a blank line after each sentence",
+                remedy="check that it is the right file",
+            )
     if lines:
         yield _Block(number, start, lines, blank_lines)
 
@@ -245,7 +255,7 @@ def _head_number(text: str) -> int:
     if text in _HEADS:
         return _HEADS[text]
     is_number = text.isascii() and text.isdecimal() and not text.startswith("0")
-    return int(text) if is_number else NOT_A_HEAD
+    return number_of(text) if is_number else NOT_A_HEAD
 
 
 def _error(fault: Fault, name: str, line: int) -> DataError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.columns import COLUMN_COUNT, COLUMN_NAMES
+from qsproj.corpus.words import number_of
 from qsproj.errors import counted
 
 NOT_A_HEAD = -2
@@ -51,14 +52,14 @@ def id_fault(ids: Sequence[str]) -> Fault | None:
         if text == str(following):
             following, empty_nodes = following + 1, 0
         elif match := _RANGE.fullmatch(text):
-            first, last = int(match[1]), int(match[2])
+            first, last = number_of(match[1]), number_of(match[2])
             if first != following or last < first or first <= last_of_range:
                 expected = f"one that starts at word {following}, and after the last range"
                 return Fault(row, f"range {text}", expected, "put a range before its first word")
             last_of_range, range_row = last, row
-        elif (match := _EMPTY_NODE.fullmatch(text)) and int(match[1]) == following - 1:
+        elif (match := _EMPTY_NODE.fullmatch(text)) and number_of(match[1]) == following - 1:
             empty_nodes += 1
-            if int(match[2]) != empty_nodes:
+            if number_of(match[2]) != empty_nodes:
                 expected = f"{following - 1}.{empty_nodes}"
                 return Fault(row, f"empty node {text}", expected, "number empty nodes 1, 2, ...")
         else:
@@ -90,7 +91,7 @@ def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
     if max(heads) > len(texts):
         row = next(row for row, head in enumerate(heads) if head > len(texts)) - 1
         expected = f"0 to {len(texts)}, the last word"
-        return Fault(row, f"HEAD {heads[row + 1]}", expected, "correct the head")
+        return Fault(row, f"HEAD {texts[row]}", expected, "correct the head")
     cycle = _cycle(heads)
     if cycle is None:
         return None

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
+from qsproj.corpus.line_counter import LONGEST_LINE, LineCounter, LongLineError
 from qsproj.corpus.partial_files import partial_of, remove_stale
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
@@ -24,9 +25,9 @@ from qsproj.interrupts import held
 
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
-_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _DAMAGED_ARCHIVE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-_CHUNK_BYTES = 1 << 16
+# Names of files that are not UTF-8 are written as the bytes that they are.
+_ERRORS = "surrogateescape"
 
 
 def name_of(path_or_file: PathOrFile | None) -> str:
@@ -67,11 +68,19 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
         raise UsageError(f"found {described(path_or_file)}, expected a path or an open file")
-    counter = None if _is_text(stream) else _LineCounter(stream)
+    counter = None if _is_text(stream) else LineCounter(stream)
     try:
         yield stream if counter is None else _text_reader(counter)
     except UnicodeDecodeError as error:
         raise _not_utf8(name_of(path_or_file), counter, error) from error
+    except LongLineError as error:
+        raise DataError(
+            name_of(path_or_file),
+            counter.lines + 1 if counter else None,
+            found=f"a line of more than {LONGEST_LINE >> 20} MB",
+            expected="lines of text",
+            remedy="check that it is the right file",
+        ) from error
     except _DAMAGED_ARCHIVE as error:
         raise DataError(
             name_of(path_or_file),
@@ -112,7 +121,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
         _opened(sys.stdout, "output")
         with _write_errors_reported("standard output"):
             if isinstance(sys.stdout, io.TextIOWrapper):
-                sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+                sys.stdout.reconfigure(encoding="utf-8", errors=_ERRORS, newline="\n")
             yield sys.stdout
             sys.stdout.flush()
     elif isinstance(path_or_file, str | os.PathLike):
@@ -183,39 +192,26 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
                 partial.unlink()
 
 
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return where a path leads, links followed.
+
+    Raises
+    ------
+    UsageError
+        When links lead in a circle.
+    """
+    try:
+        return Path(path).resolve()
+    except (RuntimeError, OSError) as error:  # RuntimeError until Python 3.12
+        raise UsageError(f"{os.fspath(path)}: cannot be followed: its links lead in a circle") from error
+
+
 def _checked_final(path: str | os.PathLike[str]) -> Path:
     """Return where a file is in the end, links followed."""
-    final = Path(path).resolve()
+    final = resolved(path)
     if final.is_dir():
         raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
     return final
-
-
-class _LineCounter(io.BufferedIOBase):
-    """A reader that decompresses a binary stream and counts the lines it has passed on."""
-
-    def __init__(self, stream: Any) -> None:
-        self.lines = 0
-        self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
-        self._stream = _decompressed(self._borrowed or stream)
-
-    def readable(self) -> bool:
-        return True
-
-    def read1(self, size: int = -1, /) -> bytes:
-        """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""
-        chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
-        self.lines += chunk.count(b"\n")
-        return chunk
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return all that is left: what a text wrapper asks for when it is read as a whole."""
-        return b"".join(iter(self.read1, b""))
-
-    def release(self) -> None:
-        """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
-        if self._borrowed is not None:
-            self._borrowed.detach()
 
 
 def _opened(stream: TextIO | None, name: str) -> TextIO:
@@ -233,15 +229,6 @@ def _text_reader(counter: Any) -> TextIO:
     return io.TextIOWrapper(counter, encoding="utf-8", newline="\n")
 
 
-def _decompressed(stream: Any) -> Any:
-    magic = stream.peek(len(_XZ_MAGIC))
-    if magic.startswith(_GZIP_MAGIC):
-        return gzip.GzipFile(fileobj=stream)
-    if magic.startswith(_XZ_MAGIC):
-        return lzma.LZMAFile(stream)
-    return stream
-
-
 def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         return Path(path).open("rb")
@@ -249,7 +236,7 @@ def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
         raise UsageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
 
 
-def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError) -> DataError:
+def _not_utf8(name: str, counter: LineCounter | None, error: UnicodeDecodeError) -> DataError:
     """Build the error for bytes that are not UTF-8, with the line and the byte's place in it."""
     chunk, at = error.object, error.start
     line = None
@@ -273,14 +260,14 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.filename is not None and Path(error.filename).parent != Path(name).resolve().parent:
+        if error.filename is not None and Path(error.filename).parent != resolved(name).parent:
             raise
         raise UsageError(f"{name}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager
 def _text_writer(binary: BinaryIO) -> Iterator[TextIO]:
-    handle = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+    handle = io.TextIOWrapper(binary, encoding="utf-8", errors=_ERRORS, newline="\n")
     try:
         yield handle
     finally:

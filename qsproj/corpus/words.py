@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from qsproj.errors import UsageError
 
 _SHOWN_CHARACTERS = 60
+_MOST_DIGITS = 18
 _BREAKS = "\t\r\n"
 
 
@@ -41,6 +42,11 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
             )
     # Strings of numpy are shown, and kept, as what they are.
     return tuple(map(str, words))
+
+
+def number_of(digits: str) -> int:
+    """Return the number that decimal digits write; of more than 18 one that is larger than any word's."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def shown(value: object) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
+from qsproj.corpus.editing import ARC_PROBABILITY, lines_before, lines_in, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
@@ -107,8 +107,10 @@ def arc_confidences(
     """
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
+    line = 1
     for truth, parsed in zip(gold, system, strict=True):
-        stated = stated_confidences(parsed, name=name)
+        stated = stated_confidences(parsed, name=name, line=line)
+        line += lines_in(parsed)
         counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
         if not punctuation:
             counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]
@@ -125,13 +127,14 @@ def arc_confidences(
     return np.concatenate(confidences), np.concatenate(right)
 
 
-def stated_confidences(sentence: Sentence, *, name: str) -> NDArray[np.float64]:
+def stated_confidences(sentence: Sentence, *, name: str, line: int | None = None) -> NDArray[np.float64]:
     """Return the ``ArcProb`` of each word, float64[n+1], a probability; NaN where MISC has none, and at 0.
 
     Raises
     ------
     DataError
-        When one is no probability; ``name`` is what it calls the file.
+        When one is no probability; ``name`` is what it calls the file, in which the sentence begins at
+        ``line``.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, ARC_PROBABILITY), start=1):
@@ -142,7 +145,8 @@ def stated_confidences(sentence: Sentence, *, name: str) -> NDArray[np.float64]:
         except ValueError:
             confidences[word] = -1.0
         if not 0.0 <= confidences[word] <= 1.0:
-            found = f"{ARC_PROBABILITY}={text} in sentence {sentence.sent_id}"
+            place = None if line is None else line + lines_before(sentence, word)
+            found = f"{ARC_PROBABILITY}={text} of word {word} ({sentence.forms[word - 1]!r})"
             remedy = "parse again with --confidence"
-            raise DataError(name, None, found=found, expected="a probability", remedy=remedy)
+            raise DataError(name, place, found=found, expected="a probability", remedy=remedy)
     return confidences

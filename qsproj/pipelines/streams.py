@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qsproj.corpus.editing import lines_in
+from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -133,7 +134,7 @@ def _stream(
     """Apply a model to each block; a block that cannot be finished ends the stream with an error."""
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load, path)
-    model = partial(_loaded, load, str(Path(path).resolve()), _version(path))
+    model = partial(_loaded, load, str(resolved(path)), _version(path))
     on_block = partial(_apply_to_block, model, apply, origin=origin)
     for done, problem in map_in_order(on_block, _blocks(sentences), workers=workers):
         yield from done
@@ -151,7 +152,7 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
     """Return the model that ``load`` reads from a file; the last one is kept, for the stream that uses it."""
-    model: Model = _loaded(load, str(Path(path).resolve()), _version(path))
+    model: Model = _loaded(load, str(resolved(path)), _version(path))
     return model
 
 

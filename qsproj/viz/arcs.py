@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import SentenceError, UsageError
+from qsproj.errors import SentenceError
 
 # Below it an arc is unsure, and its label shows the number.
 SURE = 0.9
@@ -169,8 +169,9 @@ def _probability(sentence: Sentence, text: str) -> float:
         value = -1.0
     if not 0.0 <= value <= 1.0:
         name = sentence.sent_id or " ".join(sentence.forms)[:40]
-        raise UsageError(
-            f"sentence {name!r}: found {ARC_PROBABILITY}={text}, "
-            "expected a probability; parse it again with --confidence, or remove it"
+        raise SentenceError(
+            found=f"{ARC_PROBABILITY}={text} in sentence {name!r}",
+            expected="a probability",
+            remedy="parse it again with --confidence, or remove it",
         )
     return value

@@ -199,7 +199,7 @@ def test_calibration_needs_probabilities(run_cli, files):
     files["system"].write_text(with_confidence(SYSTEM, 0.9, "high", 1, 1, 1, 1), encoding="utf-8")
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
     assert outcome.code == 2
-    assert "found ArcProb=high in sentence one, expected a probability" in outcome.err
+    assert "system.conllu:3: found ArcProb=high of word 2 ('fell'), expected a probability" in outcome.err
 
 
 def test_calibration_is_of_one_system(run_cli, files):

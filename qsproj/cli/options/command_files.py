@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from qsproj.corpus.files import check_can_be_written
+from qsproj.corpus.files import check_can_be_written, resolved
 from qsproj.errors import UsageError
 
 STANDARD = "-"
@@ -52,7 +52,7 @@ def check_files(
 def _check_differ(outputs: Sequence[str]) -> None:
     seen: set[Path | str] = set()
     for path in outputs:
-        place = path if path == STANDARD else Path(path).resolve()
+        place = path if path == STANDARD else resolved(path)
         if place in seen:
             raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
         seen.add(place)
@@ -63,5 +63,5 @@ def _check_keeps(output: str, inputs: Sequence[str]) -> None:
     if output == STANDARD or not Path(output).is_file():
         return
     for path in inputs:
-        if path != STANDARD and Path(path).resolve() == Path(output).resolve():
+        if path != STANDARD and resolved(path) == resolved(output):
             raise UsageError(f"found {output} as a file to read and as one to write; name another")

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from qsproj.parallel import Workers
 
 
+# Python makes no number of thousands of digits, and numpy none of more than these.
+_MOST_DIGITS = 18
+
+
 def whole_number(*, least: int) -> Callable[[str], int]:
     """Return a type of option for ``add_argument``: whole numbers from ``least`` on."""
 
     def read(text: str) -> int:
-        if text.removeprefix("-").isdecimal() and int(text) >= least:
+        if len(text) <= _MOST_DIGITS and text.removeprefix("-").isdecimal() and int(text) >= least:
             return int(text)
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {least} or more")
 

@@ -1,0 +1,59 @@
+"""Lines of a file, plain or compressed, counted as they are read, and bounded."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+from typing import Any
+
+_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_CHUNK_BYTES = 1 << 16
+# A line of more bytes is none: an archive of a few of them would fill the memory.
+LONGEST_LINE = 1 << 24
+
+
+class LongLineError(Exception):
+    """A line does not end."""
+
+
+class LineCounter(io.BufferedIOBase):
+    """A reader that decompresses a binary stream and counts the lines it has passed on."""
+
+    def __init__(self, stream: Any) -> None:
+        self.lines = 0
+        self._since_line = 0
+        self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
+        self._stream = _decompressed(self._borrowed or stream)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""
+        chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
+        ends = chunk.count(b"\n")
+        self._since_line = len(chunk) - chunk.rfind(b"\n") - 1 if ends else self._since_line + len(chunk)
+        if self._since_line > LONGEST_LINE:
+            raise LongLineError
+        self.lines += ends
+        return chunk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return all that is left: what a text wrapper asks for when it is read as a whole."""
+        return b"".join(iter(self.read1, b""))
+
+    def release(self) -> None:
+        """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
+        if self._borrowed is not None:
+            self._borrowed.detach()
+
+
+def _decompressed(stream: Any) -> Any:
+    magic = stream.peek(len(_XZ_MAGIC))
+    if magic.startswith(_GZIP_MAGIC):
+        return gzip.GzipFile(fileobj=stream)
+    if magic.startswith(_XZ_MAGIC):
+        return lzma.LZMAFile(stream)
+    return stream
