@@ -16,6 +16,10 @@ that swapping the two systems' results at random, sentence by sentence, sets the
 --calibration tells instead whether SYSTEM's ArcProb keeps its word: of the arcs that it gives 0.8, 80% should
 be right. The expected calibration error is the mean distance from that, in percent.
 
+--report writes a page of it all: scores, what is taken for what, sentences of which most is wrong,
+calibration where there is ArcProb; of several systems side by side, and with --at, the number of trees that
+each has learned from, their learning curve.
+
 --alignments scores links of the same sentence pairs: the alignment error rate (AER; less is better) and
 precision against sure and possible gold links, recall against the sure ones.
 """
@@ -29,6 +33,8 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import open_output
 from qsproj.corpus.formats import (
@@ -39,7 +45,7 @@ from qsproj.corpus.formats import (
     read_sentences,
 )
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
@@ -54,6 +60,7 @@ from qsproj.evaluation.score_tables import (
     finite,
     scores_as_json,
     scores_as_table,
+    systems_as_table,
 )
 from qsproj.evaluation.side_by_side import WordsDifferError
 
@@ -64,6 +71,8 @@ EXAMPLES = """examples:
   qsproj parse -m MODEL gold.conllu | qsproj eval gold.conllu - --json
   qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
   qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
+  qsproj eval gold.conllu parsed.conllu other-parser.conllu --report report.html
+  qsproj eval gold.conllu by-100.conllu by-300.conllu by-1000.conllu --at 100 300 1000 --report report.html
   qsproj eval --alignments corpora/en-de.pharaoh links.pharaoh
   qsproj eval --alignments gold.talp --gold-format talp links.pharaoh --json
 """
@@ -72,7 +81,7 @@ EXAMPLES = """examples:
 # What each kind of scores reads that not all do.
 TREES = "scores of trees"
 WAYS = {
-    TREES: ("no_punct", "by", "versus"),
+    TREES: ("more", "no_punct", "by", "versus", "report", "at"),
     "--tags": ("no_punct", "versus"),
     "--calibration": ("no_punct",),
     "--alignments": ("gold_format", "alignment_format"),
@@ -85,10 +94,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "gold", metavar="GOLD", help="CoNLL-U file with the right trees (.gz, .xz; - for stdin)"
     )
     parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U file of the same text, parsed")
+    parser.add_argument("more", nargs="*", default=[], metavar="SYSTEM", help="further ones, for --report")
     parser.add_argument("--no-punct", action="store_true", help="do not score words whose gold UPOS is PUNCT")
     parser.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
     parser.add_argument(
         "--versus", metavar="OTHER", help="a second parsed file: test the difference to SYSTEM"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write a page of HTML on all systems")
+    parser.add_argument(
+        "--at",
+        nargs="+",
+        type=number(least=0.0),
+        default=[],
+        metavar="N",
+        help="for --report, the size of what each system has learned from, in their order",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
@@ -112,7 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score, and print a table or JSON."""
     paths = [options.gold, options.system] + ([options.versus] if options.versus is not None else [])
-    if paths.count("-") > 1:
+    if [*paths, *options.more].count("-") > 1:
         raise UsageError(
             "only one of GOLD, SYSTEM and OTHER can be - (standard input); name files for the rest"
         )
@@ -122,8 +141,30 @@ def run(options: argparse.Namespace) -> None:
         _run_alignments(options)
     elif options.calibration:
         _run_calibration(options)
+    elif options.report is not None:
+        _run_report(options, [*paths, *options.more])
+    elif options.more or options.at:
+        raise UsageError("several systems, and --at, need --report; two systems are compared by --versus")
     else:
         _run_trees(options, paths)
+
+
+def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
+    """Write the page, and print where the systems stand."""
+    from qsproj.pipelines.evaluation_report import Compared, write_report
+
+    if options.at and len(options.at) != len(paths) - 1:
+        found = f"{counted(len(options.at), 'size')} for {counted(len(paths) - 1, 'system')}"
+        raise UsageError(f"--at: found {found}, expected one for each")
+    if options.json or options.by is not None:
+        raise UsageError("--report has relations and all scores; leave out --json and --by")
+    check_files(reads=paths, writes=[(options.report, None)])
+    gold, *systems = [list(read_sentences(path)) for path in paths]
+    punctuation = not options.no_punct
+    scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
+    _check_something_scored(options, paths, scores)
+    write_report(options.report, Compared(paths, gold, systems, punctuation, options.at))
+    _print("\n".join(systems_as_table(paths[1:], scores)))
 
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from qsproj.errors import counted
 from qsproj.evaluation.alignment import AlignmentScores
@@ -105,6 +105,17 @@ def scores_as_table(
     for path, system in zip(paths[1:], scores):
         if system.groups:
             lines += ["", *([path] if len(scores) == 2 else []), *_group_table(system.groups)]
+    return lines
+
+
+def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -> list[str]:
+    """Return the lines of a table with a line for each system."""
+    width = max(len(path) for path in paths)
+    columns = (*_TREE_SCORES, *_TAG_SCORES)
+    lines = [f"{'':<{width}}  {'  '.join(f'{label:>7}' for _, label, _, _ in columns)}"]
+    for path, system in zip(paths, scores, strict=True):
+        cells = (_cell(getattr(system, score), max(7, len(label))) for score, label, _, _ in columns)
+        lines.append(f"{path:<{width}}  {'  '.join(cells)}")
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ th, td { padding: .25em .8em; text-align: left; vertical-align: top; border-bott
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 figure { margin: 0 0 2em; overflow-x: auto; }
 """
+
+
+# A number that is written as it is to be shown.
+_FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Table:
     columns : sequence of str
         Their headings.
     rows : sequence of sequence of str or float
-        As many cells in each as there are columns.
+        As many cells in each as there are columns. A string that is a number is set as one.
     """
 
     columns: Sequence[str]
@@ -79,7 +84,8 @@ def _markup(piece: Piece) -> str:
 
 def _cell(value: str | float) -> str:
     if isinstance(value, str):
-        return f"<td>{escape(value)}</td>"
+        kind = ' class="number"' if _FIGURE.fullmatch(value) else ""
+        return f"<td{kind}>{escape(value)}</td>"
     shown = (
         f"{value:,}" if isinstance(value, int) else f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
     )

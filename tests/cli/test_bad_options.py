@@ -115,8 +115,8 @@ def test_two_outputs_of_one_name(run_cli, tmp_path, command):
     ],
 )
 def test_options_that_would_not_be_read(run_cli, tmp_path, command, message):
-    assert_one_line(run_cli(*command, "-o", tmp_path / "x.png"), message)
-    assert not (tmp_path / "x.png").exists()
+    assert_one_line(run_cli(*command, "-o", tmp_path / "x.jpg"), message)
+    assert not (tmp_path / "x.jpg").exists()
 
 
 TRAININGS = [

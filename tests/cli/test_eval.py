@@ -326,3 +326,70 @@ def test_options_that_do_not_go_together(run_cli, files):
         outcome = run_cli("eval", files["gold"], files["system"], *option)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
         assert message in outcome.err
+
+
+def tables(page):
+    """Return the rows of each table of a page, as lists of what is in their cells."""
+    return [
+        [
+            re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row)
+            for row in re.findall("<tr>(.*?)</tr>", table, re.DOTALL)
+        ]
+        for table in re.findall("<table>(.*?)</table>", page, re.DOTALL)
+    ]
+
+
+def test_report(run_cli, files, tmp_path):
+    stated = SYSTEM.replace("nsubj\t_\t_", "nsubj\t_\tArcProb=0.75").replace(
+        "1\tpunct\t_\t_", "1\tpunct\t_\tArcProb=0.5"
+    )
+    files["system"].write_text(stated, encoding="utf-8")
+    path = tmp_path / "report.html"
+    outcome = run_cli(
+        "eval", files["gold"], files["system"], files["other"], "--at", 10, 100, "--report", path
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [line.split()[1:3] for line in outcome.out.splitlines()[1:]] == [
+        ["83.33", "66.67"],
+        ["66.67", "50.00"],
+    ]
+    page = path.read_text(encoding="utf-8")
+    scores, calibration, relations, confused, tags = tables(page)[:5]
+    assert scores[1][:5] == ["system.conllu", "83.33", "66.67", "83.33", "83.33"]
+    assert scores[2][-1] == "1.0000, 1.0000"
+    # Of two arcs, one said to be right by 75% is, one by 50% is not: (0.25 + 0.5) / 2.
+    assert calibration[1:] == [["system.conllu", "37.50", "2"]]
+    assert ["nsubj:pass", "1", "0", "100.00", "0.00", "-"] in relations
+    assert confused[1:] == [["nsubj:pass", "nsubj", "1", "100.0%", "100.0%"]]
+    assert tags[1][:3] == ["DET", "PRON", "1"]
+    assert page.count("<polyline") == 2 + 2
+    assert "arc differs" in page and "one: 2 of 3 words" in page
+
+
+def test_a_report_on_what_is_right_has_nothing_to_complain_of(run_cli, files, tmp_path):
+    path = tmp_path / "report.html"
+    assert run_cli("eval", files["gold"], files["gold"], "--no-punct", "--at", 5, "--report", path).code == 0
+    page = path.read_text(encoding="utf-8")
+    assert "taken for others" not in page and "Calibration" not in page
+    assert "punctuation left out" in page and "p of UAS" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("other",), "several systems, and --at, need --report; two systems are compared by --versus"),
+        (("--at", "5", "--report", "r"), None),
+        (("--at", "5", "6", "--report", "r"), "--at: found 2 sizes for 1 system, expected one for each"),
+        (("--json", "--report", "r"), "--report has relations and all scores; leave out --json and --by"),
+        (("--tags", "--report", "r"), "--report belongs to scores of trees; leave it out with --tags"),
+        (("--report", "system"), "found system as a file to read and as one to write; name another"),
+    ],
+)
+def test_reports_that_cannot_be(run_cli, files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files["gold"].parent)
+    for name, path in files.items():
+        path.rename(path.with_suffix(""))
+        assert path.with_suffix("").name == name
+    outcome = run_cli("eval", "gold", "system", *arguments)
+    expected = (0, "") if message is None else (2, f"qsproj eval: {message}\n")
+    assert (outcome.code, outcome.err) == expected

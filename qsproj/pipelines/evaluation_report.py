@@ -1,0 +1,239 @@
+"""A page on how systems do against gold trees: scores, what is confused, calibration, learning, sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.files import open_output
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError
+from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
+from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.evaluation.confusion import RELATIONS, TAGS, confusions
+from qsproj.evaluation.significance import exact_paired_test
+from qsproj.viz.markup import Drawing, legend
+from qsproj.viz.page import Heading, Piece, Table, page
+from qsproj.viz.plots import Axis, Series, line_plot
+from qsproj.viz.trees import draw_versus
+
+SHOWN_CONFUSIONS = 20
+SHOWN_SENTENCES = 10
+# Longer ones do not fit on a screen.
+_LONGEST = 40
+_LONGEST_NAME = 28
+_SCORES = (
+    ("UAS", "uas"),
+    ("LAS", "las"),
+    ("LAS, no subtypes", "las_no_subtypes"),
+    ("UPOS", "upos"),
+    ("UEM", "uem"),
+    ("LEM", "lem"),
+    ("root F1", "root_f1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a report is made of.
+
+    Attributes
+    ----------
+    paths : sequence of str
+        Of the gold trees, then of each system.
+    gold : sequence of Sentence
+    systems : sequence of sequence of Sentence
+        Of the same words.
+    punctuation : bool
+        Whether words whose gold UPOS is PUNCT count.
+    sizes : sequence of float
+        What each system learned from, in trees or what else; empty where there is no learning curve to draw.
+    """
+
+    paths: Sequence[str]
+    gold: Sequence[Sentence]
+    systems: Sequence[Sequence[Sentence]]
+    punctuation: bool = True
+    sizes: Sequence[float] = field(default=())
+
+    @property
+    def names(self) -> list[str]:
+        """What the page calls the systems: their paths, without the folder where names differ without."""
+        short = [Path(path).name for path in self.paths[1:]]
+        names = short if len(set(short)) == len(short) else list(self.paths[1:])
+        return [name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}" for name in names]
+
+
+def write_report(path: str, compared: Compared) -> None:
+    """Write the page.
+
+    Raises
+    ------
+    DataError
+        When the sentences or words differ, or an ``ArcProb`` is no probability.
+    UsageError
+        When the file cannot be written.
+    """
+    pieces = list(_pieces(compared))
+    with open_output(path) as handle:
+        handle.writelines(page(f"Scores against {compared.paths[0]}", pieces))
+
+
+def _pieces(compared: Compared) -> Iterator[Piece]:
+    scores = attachment_scores(
+        compared.gold,
+        compared.systems,
+        punctuation=compared.punctuation,
+        by="relation",
+        names=compared.paths,
+    )
+    yield from _score_pieces(compared, scores)
+    if compared.sizes:
+        yield Heading("Learning")
+        yield _learning_curve(compared.sizes, scores)
+    yield from _calibration_pieces(compared)
+    for name, system, score in zip(compared.names, compared.systems, scores, strict=True):
+        yield from _system_pieces(name, system, score, compared)
+
+
+def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Iterator[Piece]:
+    """Yield all scores of all systems, and whether each differs from the first."""
+    first = scores[0]
+    yield Heading("Scores")
+    yield (
+        f"{first.sentences:,} sentences, {first.tokens:,} words scored, punctuation "
+        f"{'included' if compared.punctuation else 'left out'}; all scores in percent."
+    )
+    several = len(scores) > 1
+    yield Table(
+        ("system", *(label for label, _ in _SCORES), *(("p of UAS, LAS",) if several else ())),
+        [
+            (
+                name,
+                *(_percent(getattr(score, field)) for _, field in _SCORES),
+                *((_p_values(first, score),) if several else ()),
+            )
+            for name, score in zip(compared.names, scores, strict=True)
+        ],
+    )
+    if several:
+        yield (
+            "p: the exact two-sided probability that swapping the results of a system and the first at "
+            "random, sentence by sentence, sets them as far apart."
+        )
+
+
+def _p_values(first: AttachmentScores, other: AttachmentScores) -> str:
+    if other is first:
+        return ""
+    values = [
+        exact_paired_test(other.counts[name] - first.counts[name]) for name in ("unlabelled", "labelled")
+    ]
+    return ", ".join("< 0.0001" if value < 0.0001 else f"{value:.4f}" for value in values)
+
+
+def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) -> Drawing:
+    """Draw what is wrong by what was learned from; both axes are logarithmic where nothing is 0."""
+    order = np.argsort(sizes, kind="stable")
+    wrong = [
+        Series(label, [sizes[k] for k in order], [100.0 - getattr(scores[k], field) for k in order])
+        for label, field in (("heads", "uas"), ("heads or relations", "las"))
+    ]
+    return line_plot(
+        wrong,
+        title="What is wrong, by the size of what was learned from",
+        x=Axis("size", logarithmic=min(sizes) > 0),
+        y=Axis("wrong, %", logarithmic=min(min(series.y) for series in wrong) > 0),
+    )
+
+
+def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
+    """Yield how far probabilities can be trusted, of the systems that state any."""
+    lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
+    for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
+        try:
+            confidences, right = arc_confidences(
+                compared.gold, system, punctuation=compared.punctuation, name=path
+            )
+        except DataError as error:
+            if "no ArcProb" not in str(error):
+                raise
+            continue
+        bins = [row for row in reliability(confidences, right) if row.count]
+        lines.append(Series(name, [row.confidence for row in bins], [row.accuracy for row in bins]))
+        rows.append((name, _percent(100.0 * expected_calibration_error(bins)), len(confidences)))
+    if rows:
+        yield Heading("Calibration")
+        yield (
+            "Of the arcs that a system gives 80%, 80% should be right: the nearer to the diagonal, the "
+            "better. The expected calibration error is the mean distance from it."
+        )
+        axes = {"x": Axis("probability stated"), "y": Axis("share that is right")}
+        yield line_plot(lines, title="How far ArcProb can be trusted", **axes)
+        yield Table(("system", "expected calibration error, %", "arcs"), rows)
+
+
+def _system_pieces(
+    name: str, system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
+) -> Iterator[Piece]:
+    """Yield what one system gets wrong."""
+    yield Heading(name)
+    yield Heading("Relations", 3)
+    yield Table(
+        ("relation", "words", "found", "UAS", "LAS", "of those found, right"),
+        [
+            (
+                relation,
+                group.tokens,
+                group.predicted,
+                _percent(group.uas),
+                _percent(group.las),
+                _percent(100.0 * group.labelled / group.predicted if group.predicted else math.nan),
+            )
+            for relation, group in scores.groups.items()
+        ],
+    )
+    for title, column in (("Relations taken for others", RELATIONS), ("Tags taken for others", TAGS)):
+        found = confusions(compared.gold, system, column=column, punctuation=compared.punctuation)
+        if found:
+            yield Heading(title, 3)
+            yield Table(
+                ("gold", "found", "words", "of the gold ones", "with the right head"),
+                [
+                    (
+                        one.gold,
+                        one.found,
+                        one.count,
+                        f"{100 * one.count / one.words:.1f}%",
+                        f"{100 * one.heads_right / one.count:.1f}%",
+                    )
+                    for one in found[:SHOWN_CONFUSIONS]
+                ],
+            )
+    yield from _worst_sentences(system, scores, compared)
+
+
+def _worst_sentences(
+    system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
+) -> Iterator[Piece]:
+    """Yield the sentences of which most is wrong, of those that fit on a screen."""
+    wrong = scores.counts["tokens"] - scores.counts["labelled"]
+    chosen = [k for k, sentence in enumerate(compared.gold) if wrong[k] and len(sentence) <= _LONGEST]
+    chosen.sort(key=lambda k: -wrong[k] / scores.counts["tokens"][k])
+    if not chosen:
+        return
+    yield Heading("Sentences of which most is wrong", 3)
+    drawings = [draw_versus(system[k], compared.gold[k]) for k in chosen[:SHOWN_SENTENCES]]
+    yield legend({mark for drawing in drawings for mark in drawing.marks})
+    for k, drawing in zip(chosen, drawings, strict=False):
+        name = compared.gold[k].sent_id or f"sentence {k + 1}"
+        yield f"{name}: {wrong[k]} of {scores.counts['tokens'][k]} words"
+        yield drawing
+
+
+def _percent(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
