@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
@@ -101,28 +103,29 @@ def test_other_ways_to_train_give_models_that_parse(
 
 def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
     """Candidates of even probability, of which those by hand are true: links are then told from the rest."""
-    by_hand = Path(LINKS[1]).read_text(encoding="utf-8").splitlines(keepends=True)
-    candidates, hand = tmp_path / "candidates", tmp_path / "hand"
-    sizes = [
-        (len(source), len(target)) for source, target in zip(read_conllu(PAIRS[1]), read_conllu(PAIRS[3]))
-    ]
+    source, target, candidates, hand = (tmp_path / name for name in ("en", "de", "candidates", "hand"))
+    right = list(read_alignments(LINKS[1]))[:45]
+    sides = [list(islice(read_conllu(path), 45)) for path in (PAIRS[1], PAIRS[3])]
+    for sentences, path in zip(sides, (source, target)):
+        write_conllu(sentences, path)
+    sizes = [(len(one), len(other)) for one, other in zip(*sides)]
     near = [[(i, j) for i in range(m) for j in range(n) if abs(i - j) < 3] for m, n in sizes]
     lines = (" ".join(f"{i}-{j}:0.5" for i, j in links) + "\n" for links in near)
     candidates.write_text("".join(lines), encoding="utf-8")
-    hand.write_text("".join(by_hand[:60]), encoding="utf-8")
-    train = ("biparse", "train", *PAIRS, "--alignment", candidates, "--source-model", models[0])
-    options = ("--factors", "mono", "--epochs", "3", "--source-tree", "best")
+    write_alignments(right[:30], hand)
+    pairs = ("--source", source, "--target", target, "--alignment", candidates)
+    train = ("biparse", "train", *pairs, "--source-model", models[0])
+    options = ("--factors", "mono", "--epochs", "2", "--source-tree", "best")
     taught = ("--hand-alignment", hand, "--dictionary", "--alignment-factors", "target-hmm")
     errors = []
     for name, more in (("alone", ()), ("taught", taught)):
         model, links = tmp_path / name, tmp_path / f"{name}.links"
         outcome = run_cli(*train, *options, *more, "-o", model)
         assert outcome.code == 0
-        assert ("hand alignments of 60 pairs" in outcome.err) == bool(more)
-        parse = ("biparse", "parse", "-m", model, *PAIRS, "--alignment", candidates, "-o", tmp_path / "out")
+        assert ("hand alignments of 30 pairs" in outcome.err) == bool(more)
+        parse = ("biparse", "parse", "-m", model, *pairs, "-o", tmp_path / "out")
         assert run_cli(*parse, "--alignment-output", links).code == 0
-        found, right = list(read_alignments(links))[60:], list(read_alignments(LINKS[1]))[60:]
-        errors.append(alignment_scores(right, found).error_rate)
+        errors.append(alignment_scores(right[30:], list(read_alignments(links))[30:]).error_rate)
     assert errors[1] < 0.7 * errors[0]
     trained = load_model(tmp_path / "taught")
     assert trained.options.families == ("MONO", "TARGETHMM")
