@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +18,14 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError, unknown_name
+from qsproj.models.archive import HEADER_NAME, damage_told, opened_archive, read_arrays, read_header
+from qsproj.models.schema import Arrays, ascending, shaped
 
 FORMAT = "qsproj-model"
 VERSION = 2
-HEADER_NAME = "header.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
-Arrays = Mapping[str, NDArray[Any]]
 # How a model was made, as JSON: command, version, options, counts; no dates and no folders.
 Made = Mapping[str, Any]
 Kind = TypeVar("Kind")
@@ -118,52 +115,28 @@ def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArr
     Raises
     ------
     DataError
-        When the file is missing, is no model of ours, is damaged, or has a version we do not know.
+        When the file is missing, is no model of ours, is damaged, has a version we do not know, or holds
+        NaN or infinite numbers.
     UsageError
         When ``path`` is none.
     """
-    with _archive(path) as archive:
-        header = json.loads(archive.read(HEADER_NAME))
+    with opened_archive(path) as archive:
+        header = read_header(archive)
         _check_header(str(path), header)
         kind, own = header["kind"], header["model"]
-        arrays = {
-            name.removesuffix(".npy"): _read_array(archive.open(name))
-            for name in archive.namelist()
-            if name.endswith(".npy")
-        }
+        if not isinstance(kind, str) or not isinstance(own, dict):
+            raise ValueError("another header than that of a model")
+        arrays = read_arrays(archive)
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DataError(
+                str(path),
+                None,
+                found=f"NaN or infinite numbers among {name}",
+                expected="finite weights",
+                remedy="train the model again",
+            )
     return kind, own, arrays
-
-
-@contextmanager
-def _archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
-    """Open a model file; what goes wrong in the block is told as an error of the file."""
-    if not isinstance(path, str | Path):
-        raise UsageError(f"found {described(path)}, expected the path of a model file")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
-    except OSError as error:
-        raise DataError(
-            str(path), None, found=error.strerror or str(error), expected="a model file"
-        ) from error
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, zlib.error) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: str | Path, error: Exception) -> DataError:
-    return DataError(
-        str(path),
-        None,
-        found=f"a damaged or foreign file ({error})",
-        expected="a model written by qsproj",
-        remedy="train it again, or copy it again",
-    )
-
-
-def _read_array(entry: IO[bytes]) -> NDArray[Any]:
-    with entry:
-        array: NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
-    return array
 
 
 def _check_header(path: str, header: Any) -> None:
@@ -185,27 +158,20 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     DataError
-        As :func:`load_archive`, when an entry that this kind of model needs is not there, and when a weight
-        is NaN or infinite.
+        As :func:`load_archive`, and when what this kind of model needs is not there, or is another.
     UsageError
         When the kind is unknown.
     """
     kind, header, arrays = load_archive(path)
-    for entry, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise DataError(
-                str(path),
-                None,
-                found=f"NaN or infinite numbers among {entry}",
-                expected="finite weights",
-                remedy="train the model again",
-            )
+    return model_in(path, kind, header, arrays)
+
+
+def model_in(path: str | Path, kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
+    """Return the model of what :func:`load_archive` read; errors as of :func:`load_model`."""
     if kind not in KINDS:
         raise UsageError(f"{path}: {unknown_name('kind of model', kind, sorted(KINDS))}")
-    try:
+    with damage_told(path):
         return model_from(kind, header, arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(path, error) from error
 
 
 def load_made(path: str | Path) -> dict[str, Any]:
@@ -216,15 +182,15 @@ def load_made(path: str | Path) -> dict[str, Any]:
     DataError
         As :func:`load_archive`.
     """
-    with _archive(path) as archive:
-        document = json.loads(archive.read(HEADER_NAME))
+    with opened_archive(path) as archive:
+        document = read_header(archive)
         _check_header(str(path), document)
     made = document.get("made", {})
     return made if isinstance(made, dict) else {}
 
 
-def model_from(kind: str, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-    """Make the model of a kind in KINDS from its header and arrays; what is missing raises KeyError."""
+def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
+    """Make the model of a kind in KINDS from its header and arrays; what is wrong is no DataError yet."""
     module, name = KINDS[kind]
     model: Model = getattr(import_module(module), name).from_archive(header, arrays)
     return model
@@ -245,20 +211,6 @@ def kind_of(model: object) -> str:
     raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
 
 
-def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of a model file, which kernels will trust to have this shape.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When it is not there, or has another shape: :func:`load_model` tells that the file is damaged.
-    """
-    array = arrays[name]
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-    return array
-
-
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return the arrays of a part of a model, under names that begin with ``prefix``."""
     return {prefix + name: array for name, array in arrays.items()}
@@ -276,8 +228,15 @@ def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
-    """Fill zeros with what :func:`packed_weights` gave under this name, and return them."""
-    weights[arrays[f"{name}buckets"]] = arrays[f"{name}weights"]
+    """Fill zeros with what :func:`packed_weights` gave under this name, and return them.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or does not fit.
+    """
+    used = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)
+    weights[used] = shaped(arrays, f"{name}weights", (len(used), *weights.shape[1:]))
     return weights
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from qsproj.models.storage import load_archive, load_made
+from qsproj.models.storage import KINDS, load_archive, load_made, model_in
 
 Header = Mapping[str, Any]
 
@@ -36,9 +36,11 @@ def model_info(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        As :func:`~qsproj.models.storage.load_archive`, and when the header is damaged.
+        As :func:`~qsproj.models.storage.load_model`.
     """
     kind, header, arrays = load_archive(path)
+    if kind in KINDS:
+        model_in(path, kind, header, arrays)
     what, use = _KINDS.get(kind, ("model of a kind that this version does not know", ""))
     return {
         "kind": kind,

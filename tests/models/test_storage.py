@@ -87,5 +87,105 @@ def test_a_header_that_lacks_something_is_refused(models, tmp_path, missing):
         del header[missing]
         return entries | {HEADER_NAME: json.dumps(header)}
 
-    with pytest.raises(DataError, match=f"bad: found a damaged or foreign file .'{missing}'"):
+    with pytest.raises(DataError, match=f"bad: found a damaged or foreign file .no '{missing}'"):
         load_model(rewritten(models / "tagger", tmp_path / "bad", change))
+
+
+def test_an_array_that_says_it_is_huge_asks_for_no_memory(models, tmp_path):
+    """A file of some hundred bytes may not ask for terabytes."""
+
+    def change(entries):
+        shape = "'shape': (999999999999, 999), "
+        header = f"{{'descr': '<f8', 'fortran_order': False, {shape}}}".ljust(117).encode() + b"\n"
+        return entries | {"weights.npy": b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header}
+
+    with pytest.raises(DataError, match="says that its shape is"):
+        load_model(rewritten(models / "tagger", tmp_path / "bad", change))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "value", "message"),
+    [
+        ("tagger", ["tags"], "NOUN", "tags in the header: found 'NOUN', expected a list"),
+        ("tagger", ["tags"], ["", "NOUN"], "names that CoNLL-U may hold"),
+        ("tagger", ["contractions"], {"zum": "zu"}, "expected an object of lists"),
+        ("tagger", ["language"], 1, "language in the header: found 1, expected a string"),
+        (
+            "tagging-parser",
+            ["base", "projective"],
+            "no",
+            "projective in the header: found 'no', expected true",
+        ),
+        ("tagging-parser", ["base", "temperature"], 0, "temperature in the header: found 0"),
+        ("tagging-parser", ["base", "scorer", "template_set"], "nothing", "one of delexicalised, words"),
+        ("tagging-parser", ["base", "scorer", "buckets"], 1 << 60, "buckets in the header"),
+        ("tagging-parser", ["base", "scorer", "buckets"], 12345, "expected a power of two"),
+        ("tagging-parser", ["options", "iterations"], 1.5, "iterations in the header: found 1.5"),
+        ("tagging-parser", ["options", "colour"], 1, "unknown option 'colour'"),
+        ("dmv", ["punctuation"], None, "punctuation in the header: found nothing"),
+        ("qg-dmv", ["configurations", "parent-child"], 7.0, "parent-child in the header: found 7.0"),
+    ],
+)
+def test_a_field_that_is_something_else_is_refused(models, tmp_path, kind, fields, value, message):
+    def change(entries):
+        header = json.loads(entries[HEADER_NAME])
+        inside = header["model"]
+        for field in fields[:-1]:
+            inside = inside[field]
+        inside[fields[-1]] = value
+        return entries | {HEADER_NAME: json.dumps(header)}
+
+    with pytest.raises(DataError, match=f"bad: found a damaged or foreign file .*{message}"):
+        load_model(rewritten(models / kind, tmp_path / "bad", change))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "made", "message"),
+    [
+        ("tagger", "keys", lambda array: array[::-1], "keys does not ascend"),
+        ("tagger", "keys", lambda array: array.astype(np.int64), "keys is int64"),
+        ("tagger", "weights", lambda array: array.astype(np.int32), "of kind f"),
+        ("tagger", "weights", lambda array: array.astype(">f4"), "not plain numbers"),
+        ("tagger", "weights", lambda array: array.astype("S3"), "not plain numbers"),
+        ("tagger", "weights", lambda array: array.astype(np.float16), "not plain numbers"),
+        ("tagger", "weights", lambda array: np.full_like(array, 1e20), "numbers that are not"),
+        (
+            "tagging-parser",
+            "weights_tag_link_buckets",
+            lambda _: np.array([1 << 31], np.uint32),
+            "out of range",
+        ),
+        ("tagging-parser", "weights_arc_weights", lambda _: np.ones(1, np.float32), "has shape .1,."),
+        ("dmv", "stop", lambda array: array + 2.0, "numbers that are not 0 to 1"),
+    ],
+)
+def test_an_array_of_something_else_is_refused(models, tmp_path, kind, name, made, message):
+    def change(entries):
+        return entries | {f"{name}.npy": saved(made(np.load(BytesIO(entries[f"{name}.npy"]))))}
+
+    with pytest.raises(DataError, match=f"bad: found a damaged or foreign file .*{message}"):
+        load_model(rewritten(models / kind, tmp_path / "bad", change))
+
+
+@pytest.mark.parametrize(
+    ("offset", "byte", "message"),
+    [
+        (8, 1, "is encrypted"),
+        (10, 12, "compressed in a way that ours are not"),
+        (27, 0xFF, "more than 2,048 MB"),
+    ],
+)
+def test_entries_of_another_kind_are_refused(models, tmp_path, offset, byte, message):
+    content = bytearray((models / "dmv").read_bytes())
+    content[content.rfind(b"PK\x01\x02") + offset] = byte
+    (tmp_path / "bad").write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        load_model(tmp_path / "bad")
+
+
+def test_a_header_that_is_nested_without_end_is_refused(models, tmp_path):
+    def change(entries):
+        return entries | {HEADER_NAME: b"[" * 1_000_000}
+
+    with pytest.raises(DataError, match="bad: found a damaged or foreign file"):
+        load_model(rewritten(models / "dmv", tmp_path / "bad", change))

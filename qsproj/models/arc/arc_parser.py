@@ -16,6 +16,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.schema import anything, checked, flag, number
 from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import TreeInference, of_tree
 
@@ -153,10 +154,14 @@ class ArcParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcParser:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(
+            header,
+            {"projective": flag, "single_root": flag, "temperature": number(1e-3, 1e3), "scorer": anything},
+        )
         labels = header["labeller"]
         return ArcParser(
             ArcScorer.from_archive(header["scorer"], arrays),
-            Labeller.from_archive(labels, arrays) if labels else None,
+            None if labels is None else Labeller.from_archive(labels, arrays),
             TreeInference(projective=header["projective"], single_root=header["single_root"]),
             header["temperature"],
         )

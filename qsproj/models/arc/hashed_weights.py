@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.models.schema import buckets, checked, one_of
 from qsproj.models.storage import packed_weights, unpack_weights
 
 HASH_BITS = 22
@@ -28,7 +30,7 @@ class HashedWeights:
     Attributes
     ----------
     template_set : str
-        The name of the set.
+        The name of the set, in ``features.arc_templates.TEMPLATE_SETS``, where all sets have the same names.
     weights : float32[buckets]
         One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two. Single
         precision halves the memory that scoring reads at random, where it spends its time; sums are double.
@@ -53,5 +55,6 @@ class HashedWeights:
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
         weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
         return cls(header["template_set"], weights)

@@ -19,6 +19,7 @@ from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
+from qsproj.models.schema import buckets, check_cells, checked, labels, one_of
 from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
@@ -85,6 +86,9 @@ class Labeller:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
         """Rebuild what :meth:`to_archive` gave."""
+        known = one_of(LABEL_TEMPLATE_SETS)
+        checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
+        check_cells(header["buckets"], len(header["relations"]))
         weights = np.zeros((header["buckets"], len(header["relations"])), dtype=np.float32)
         unpack_weights("label_", arrays, weights)
         return Labeller(header["template_set"], tuple(header["relations"]), weights)

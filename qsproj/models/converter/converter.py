@@ -28,6 +28,7 @@ from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
+from qsproj.models.schema import anything, checked, flag, number
 from qsproj.models.storage import Made, packed_weights, save_model, unpack_weights
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
@@ -189,6 +190,7 @@ class Converter:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Converter:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"projective": flag, "single_root": flag, "prior": number(), "relations": anything})
         weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         return Converter(
             TurnModel.from_archive(arrays),

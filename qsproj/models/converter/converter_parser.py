@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.converter.converter import Converter, converted_sentence
+from qsproj.models.schema import anything, checked, one_of
 from qsproj.models.storage import KINDS, Made, Parser, kind_of, nested, save_model, unnested
 
 KIND = "adapted-parser"
@@ -77,6 +78,7 @@ class AdaptedParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdaptedParser:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         module, name = KINDS[header["source_kind"]]
         source_parser = getattr(import_module(module), name).from_archive(
             header["source"], unnested(SOURCE_PREFIX, arrays)

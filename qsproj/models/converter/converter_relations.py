@@ -18,6 +18,7 @@ from qsproj.kernels.adaptation import adaptation_relations as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
 from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.models.schema import check_cells, checked, labels
 from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
@@ -133,6 +134,8 @@ class RelationAdapter:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationAdapter:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"relations": labels(0)})
+        check_cells(1 << HASH_BITS, COPIES + len(header["relations"]))
         adapter = RelationAdapter.untrained(tuple(header["relations"]))
         unpack_weights("relation_", arrays, adapter.weights)
         return adapter

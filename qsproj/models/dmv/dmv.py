@@ -20,7 +20,8 @@ from qsproj.models.arc.labeller import Labeller, encode_words
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
-from qsproj.models.storage import Made, save_model, shaped
+from qsproj.models.schema import checked, labels, one_of, shaped
+from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees.crossings import nearest_projective
 
@@ -146,15 +147,16 @@ class Dmv:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dmv:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])
         tags = len(inventory)
         parameters = DmvParameters(
-            shaped(arrays, "stop", (tags, 2, 2)),
-            shaped(arrays, "child", (tags, 2, tags)),
-            shaped(arrays, "root", (tags,)),
+            shaped(arrays, "stop", (tags, 2, 2), least=0.0, most=1.0),
+            shaped(arrays, "child", (tags, 2, tags), least=0.0, most=1.0),
+            shaped(arrays, "root", (tags,), least=0.0, most=1.0),
         )
-        labels = header.get("labeller")
-        labeller = Labeller.from_archive(labels, arrays) if labels else None
+        relations = header.get("labeller")
+        labeller = None if relations is None else Labeller.from_archive(relations, arrays)
         return Dmv(inventory, parameters, header["punctuation"], labeller)
 
     def _kept(self, sentence: Sentence) -> NDArray[np.int64]:

@@ -86,7 +86,6 @@ def train_dmv(
     )
     result = run_resumable_em(
         lambda: initial_parameters(parts, len(inventory), options),
-        DmvParameters,
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,12 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError
+from qsproj.models.archive import damage_told
+from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, nested, save_model, unnested
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
 
 KIND = "em-checkpoint"
 FILE_NAME = "em.checkpoint"
+
+# What stands in the file of each iteration.
+MOST = 1e300
+_LIKELIHOOD = number(-MOST, MOST)
+_RECORD = {
+    "iteration": whole(1, 1 << 31),
+    "log_likelihood": _LIKELIHOOD,
+    "objective": _LIKELIHOOD,
+    "held_out": optional(_LIKELIHOOD),
+}
 
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
@@ -65,7 +77,6 @@ HERE_AT_ONCE = EMRun()
 
 def run_resumable_em(
     start: Callable[[], Parameters],
-    parameters_type: Callable[..., Parameters],
     problem: EMProblem[Parameters, Counts],
     *,
     limits: EMLimits,
@@ -77,9 +88,7 @@ def run_resumable_em(
     Parameters
     ----------
     start : callable
-        Gives the parameters to begin with.
-    parameters_type : callable
-        The dataclass of arrays that the parameters are.
+        Gives the parameters to begin with, a dataclass of arrays.
     problem, limits
         As :func:`qsproj.training.em.run_em` takes them.
     checkpoint : Checkpoint or None
@@ -96,15 +105,15 @@ def run_resumable_em(
     """
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
-    folder, state = checkpoint.folder, None
+    folder, state, beginning = checkpoint.folder, None, start()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be made a folder: {error.strerror}") from error
     if checkpoint.resume and checkpoint.path.exists():
-        state = read_state(checkpoint.path, parameters_type, fingerprint=fingerprint)
+        state = read_state(checkpoint.path, beginning, fingerprint=fingerprint)
     return run_em(
-        state.parameters if state else start(),
+        state.parameters if state else beginning,
         problem,
         limits=limits,
         resume=state,
@@ -122,10 +131,13 @@ def write_state(path: Path, state: EMState[Any], *, fingerprint: str) -> None:
     save_model(path, KIND, {"fingerprint": fingerprint, "records": records}, arrays)
 
 
-def read_state(
-    path: Path, parameters_type: Callable[..., Parameters], *, fingerprint: str
-) -> EMState[Parameters]:
+def read_state(path: Path, like: Parameters, *, fingerprint: str) -> EMState[Parameters]:
     """Read what :func:`write_state` wrote.
+
+    Parameters
+    ----------
+    like : Parameters
+        Those of the same shapes that EM starts from.
 
     Raises
     ------
@@ -133,16 +145,19 @@ def read_state(
         When the file is damaged, or was made from other data or with other options.
     """
     kind, header, arrays = load_archive(path)
-    if kind != KIND or header["fingerprint"] != fingerprint:
+    if kind != KIND or header.get("fingerprint") != fingerprint:
         raise _not_of_this(path)
-    try:
+    shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
+    with damage_told(path):
         parameters, best = (
-            parameters_type(**unnested(f"{name}-", arrays)) for name in ("parameters", "best")
+            type(like)(**_of_shapes(unnested(f"{part}-", arrays), shapes)) for part in ("parameters", "best")
         )
-        records = tuple(EMRecord(**record) for record in header["records"])
-    except TypeError as error:
-        raise _not_of_this(path) from error
+        records = tuple(EMRecord(**checked(record, _RECORD)) for record in header["records"])
     return EMState(parameters, best, records)
+
+
+def _of_shapes(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    return {name: shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()}
 
 
 def _not_of_this(path: Path) -> DataError:

@@ -33,6 +33,7 @@ from qsproj.models.graph.graph_inference import (
     propagate,
     relax,
 )
+from qsproj.models.schema import options_from
 from qsproj.models.storage import Made, nested, save_model, unnested
 from qsproj.models.tree_inference import TreeInference, check_decoder
 
@@ -279,10 +280,9 @@ class GraphParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphParser:
         """Rebuild what :meth:`to_archive` gave."""
-        options = header["options"]
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             FactorScorer.from_archive(header["factors"], arrays),
-            GraphOptions(**{**options, "families": tuple(options["families"])}),
+            options_from(GraphOptions, GraphOptions(), header["options"]),
         )

@@ -31,6 +31,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
+from qsproj.models.schema import checked, flag, names
 from qsproj.models.storage import Made, save_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import Trainer, learn
@@ -113,6 +114,7 @@ class LinkChooser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkChooser:
         """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"families": names, "tagged": flag})
         return LinkChooser(
             JointWeights.from_arrays(arrays),
             tuple(header["families"]),

@@ -8,6 +8,7 @@ from typing import Any
 from qsproj.bp.options import Passing
 from qsproj.errors import unknown_name
 from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
+from qsproj.models.schema import checked, names, options_from, text
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
 SYNCH = "SYNCH"
@@ -88,10 +89,11 @@ class JointOptions:
     @staticmethod
     def from_header(header: dict[str, Any]) -> JointOptions:
         """Rebuild what :meth:`to_header` gave; older files have the default propagation."""
+        checked(header, {"families": names, "source_tree": text})
         return JointOptions(
             families=tuple(header["families"]),
             source_tree=header["source_tree"],
-            propagation=Propagation(**header.get("propagation", {})),
+            propagation=options_from(Propagation, Propagation(), header.get("propagation", {})),
         )
 
 

@@ -29,6 +29,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
+from qsproj.models.schema import checked, number, optional
 from qsproj.models.storage import Made, nested, save_model, unnested
 
 KIND = "joint-parser"
@@ -225,10 +226,12 @@ class JointParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
+        scale = number(0.0)
+        checked(header, {"target_scale": scale, "aligner_scale": optional(scale)})
         weights = JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
-            aligner_scale=header.get("aligner_scale", 1.0),
+            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
         )
         source, target = (
             ArcParser.from_archive(header[side], unnested(f"{side}_", arrays))

@@ -29,11 +29,14 @@ from qsproj.kernels.features.row_features import score_rows
 from qsproj.models.joint.joint_inference import JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
-from qsproj.models.storage import nested, unnested
+from qsproj.models.schema import ascending, shaped
+from qsproj.models.storage import nested, unnested, unpack_weights
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
 DICTIONARY = "dictionary_"
+# Of a word in a bitext.
+MOST_COUNT = 1e15
 
 Buckets = NDArray[np.int32]
 
@@ -148,8 +151,7 @@ class JointWeights:
         arrays: Mapping[str, NDArray[Any]], *, target_scale: float = 1.0, aligner_scale: float = 1.0
     ) -> JointWeights:
         """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
-        weights = np.zeros(1 << HASH_BITS)
-        weights[arrays["joint_buckets"]] = arrays["joint_weights"]
+        weights = unpack_weights("joint_", arrays, np.zeros(1 << HASH_BITS))
         return JointWeights(weights, target_scale, aligner_scale)
 
     @staticmethod
@@ -177,4 +179,8 @@ def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
 def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
     """Rebuild what :func:`dictionary_arrays` gave."""
     own = unnested(DICTIONARY, arrays)
+    for name in own:
+        if name.endswith("_keys"):
+            keys = ascending(own, name, np.uint64)
+            shaped(own, name.replace("_keys", "_sums"), keys.shape, least=0.0, most=MOST_COUNT)
     return Dictionary.from_arrays(own) if own else None

@@ -20,7 +20,8 @@ from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words
 from qsproj.models.qg_dmv.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_parameters import QgCounts, QgParameters
-from qsproj.models.storage import Made, save_model, shaped
+from qsproj.models.schema import anything, checked, names, number, optional, shaped
+from qsproj.models.storage import Made, save_model
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KIND = "qg-dmv"
@@ -116,15 +117,17 @@ class QgDmv:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> QgDmv:
         """Rebuild what :meth:`to_archive` gave; a configuration that the file does not name gets 0."""
-        configuration = np.array([header["configurations"].get(name, 0.0) for name in CONFIGURATION_NAMES])
+        checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
+        checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))
+        configuration = np.array([header["configurations"].get(name) or 0.0 for name in CONFIGURATION_NAMES])
         monolingual = Dmv.from_archive(header["monolingual"], arrays)
         source_inventory = tuple(header["source_inventory"])
         tags, senses = len(monolingual.inventory), len(source_inventory) + 1
         parameters = QgParameters(
-            shaped(arrays, "qg-stop", (tags, 2, 2)),
+            shaped(arrays, "qg-stop", (tags, 2, 2), least=0.0, most=1.0),
             configuration,
-            shaped(arrays, "qg-child", (tags, 2, senses, tags)),
-            shaped(arrays, "qg-root", (senses, tags)),
+            shaped(arrays, "qg-child", (tags, 2, senses, tags), least=0.0, most=1.0),
+            shaped(arrays, "qg-root", (senses, tags), least=0.0, most=1.0),
         )
         return QgDmv(source_inventory, parameters, monolingual)
 

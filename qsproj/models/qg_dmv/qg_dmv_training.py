@@ -154,7 +154,6 @@ def _run_em(
     )
     result = run_resumable_em(
         lambda: before_first_step(initial),
-        QgStep,
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
         checkpoint=run.checkpoint,

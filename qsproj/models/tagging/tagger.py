@@ -19,7 +19,18 @@ from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.kernels.tagging.tag_sampling import draw_sequences
-from qsproj.models.storage import Made, load_model_of, nested, save_model, shaped, unnested
+from qsproj.models.schema import (
+    ascending,
+    checked,
+    labels,
+    lines_of,
+    names,
+    optional,
+    shaped,
+    text,
+    word_lists,
+)
+from qsproj.models.storage import Made, load_model_of, nested, save_model, unnested
 from qsproj.models.tokens.tokenizer import Tokenizer
 
 KIND = "tagger"
@@ -192,20 +203,22 @@ class Tagger:
     @classmethod
     def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
         """Make a tagger from what :meth:`to_archive` returned."""
-        class_sets = {
-            name: dict(
-                zip(
-                    arrays[f"{name}.words"].tobytes().decode("utf-8").split("\n"),
-                    arrays[f"{name}.classes"].tolist(),
-                    strict=True,
-                )
-            )
-            for name in header["class_sets"]
-        }
+        checked(
+            header,
+            {
+                **{"tags": labels(1), "templates": names, "class_sets": names, "contractions": word_lists},
+                "language": optional(text),
+            },
+        )
+        class_sets = {}
+        for name in header["class_sets"]:
+            words = lines_of(arrays, f"{name}.words")
+            classes = shaped(arrays, f"{name}.classes", (len(words),), kind="i")
+            class_sets[name] = dict(zip(words, classes.tolist(), strict=True))
         tokenizer = None
         if header.get("tokenizer") is not None:
             tokenizer = Tokenizer.from_archive(header["tokenizer"], unnested(TOKENIZER_PREFIX, arrays))
-        tags, index = tuple(header["tags"]), FeatureIndex(arrays["keys"])
+        tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,
             extractor=FeatureExtractor(tuple(header["templates"]), class_sets),

@@ -23,6 +23,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.schema import options_from
 from qsproj.models.storage import Made, nested, save_model, unnested
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
@@ -222,5 +223,5 @@ class TaggingParser:
             tagger,
             ArcParser.from_archive(header["base"], unnested("base_", arrays)),
             TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
-            TaggingOptions(**header["options"]),
+            options_from(TaggingOptions, TaggingOptions(), header["options"]),
         )

@@ -18,6 +18,7 @@ from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.schema import anything, checked, optional, text, whole
 from qsproj.models.storage import (
     Made,
     Parser,
@@ -158,12 +159,13 @@ class TextParser:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
         """Rebuild what :meth:`to_archive` gave."""
-        part = header["parser"]
+        checked(header, {"draws": optional(whole(0, 1000)), "parser": anything, "tagger": anything})
+        part = checked(header["parser"], {"kind": text, "model": anything})
         parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        return TextParser(tagger=tagger, parser=parser, draws=header.get("draws", 0))
+        return TextParser(tagger=tagger, parser=parser, draws=header.get("draws") or 0)
 
 
 def text_parser(tagger: Tagger, parser: Parser, *, draws: int = 0) -> TextParser:

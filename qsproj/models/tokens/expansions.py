@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qsproj.corpus.contractions import cased_like
+from qsproj.models.schema import checked, text_rows, word_lists
 
 Words = tuple[str, ...]
 # A rule: a token that begins with the first and ends with the second string becomes the words, in which STEM
@@ -61,9 +62,11 @@ class Expansions:
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> Expansions:
         """Rebuild what :meth:`to_json` gave."""
+        checked(content, {"table": word_lists, "rules": text_rows(3)})
+        table, rules = content["table"], content["rules"]
         return Expansions(
-            {token: tuple(words) for token, words in content["table"].items()},
-            {(row[0], row[1]): tuple(row[2:]) for row in content["rules"]},
+            {token: tuple(words) for token, words in table.items()},
+            {(row[0], row[1]): tuple(row[2:]) for row in rules},
         )
 
 

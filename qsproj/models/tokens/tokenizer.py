@@ -22,7 +22,7 @@ from qsproj.features.characters import TEMPLATES, character_attributes, compiled
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
-from qsproj.models.storage import shaped
+from qsproj.models.schema import ascending, checked, flag, lines_of, names, optional, shaped, text
 from qsproj.models.tokens.expansions import Expansions
 
 # States of a character, by number: it begins a token, goes on with one, is a space, begins a multiword token.
@@ -140,16 +140,17 @@ class Tokenizer:
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
         """Make a tokeniser from what :meth:`to_archive` returned."""
+        checked(header, {"language": optional(text), "inner_spaces": flag, "templates": names})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the tokeniser has other templates than this version of qsproj")
-        index = FeatureIndex(arrays["keys"])
+        index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return Tokenizer(
             language=header["language"],
             index=index,
             weights=shaped(arrays, "weights", (len(index.keys), N_STATES)),
             transitions=shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
             expansions=Expansions.from_json(header["expansions"]),
-            known=frozenset(arrays["known"].tobytes().decode("utf-8").split("\n")) - {""},
+            known=frozenset(lines_of(arrays, "known")) - {""},
             inner_spaces=header["inner_spaces"],
         )
 

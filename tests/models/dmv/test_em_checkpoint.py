@@ -10,10 +10,11 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.dmv import dmv_training
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
+from qsproj.models.dmv.em_checkpoint import FILE_NAME, Checkpoint, EMRun
 from qsproj.models.qg_dmv import qg_dmv_parts, qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.storage import load_archive, save_model
 from tests.sentences import make_sentence
 
 
@@ -119,3 +120,24 @@ def test_parts_do_not_change_what_is_learned(method, monkeypatch):
     whole, _ = train(method, 3)
     for name in ("stop", "child", "root"):
         np.testing.assert_allclose(getattr(in_parts.parameters, name), getattr(whole.parameters, name))
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"fingerprint": "x"}, {"records": None}, {"records": [{"iteration": "1"}]}]
+)
+def test_a_state_without_what_belongs_to_it_is_refused(tmp_path, header):
+    train("dmv", 1, Checkpoint(folder=tmp_path))
+    path = tmp_path / FILE_NAME
+    kind, good, arrays = load_archive(path)
+    save_model(path, kind, {**good, **header} if header else {}, arrays)
+    with pytest.raises(DataError, match="checkpoint: found"):
+        train("dmv", 2, Checkpoint(folder=tmp_path, resume=True))
+
+
+def test_a_state_of_other_shapes_is_refused(tmp_path):
+    train("dmv", 1, Checkpoint(folder=tmp_path))
+    path = tmp_path / FILE_NAME
+    kind, header, arrays = load_archive(path)
+    save_model(path, kind, header, arrays | {"best-root": arrays["best-root"][:1]})
+    with pytest.raises(DataError, match=r"checkpoint: found .*root has shape"):
+        train("dmv", 2, Checkpoint(folder=tmp_path, resume=True))

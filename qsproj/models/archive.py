@@ -1,0 +1,146 @@
+"""The file that a model is in, read within limits: nothing is allocated that the file does not hold.
+
+A file may come from anywhere. What it says of itself (entries, sizes, shapes, kinds of numbers) is checked
+before memory is asked for; :mod:`qsproj.models.schema` checks what it then means.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.words import described
+from qsproj.errors import DataError, UsageError, counted
+
+HEADER_NAME = "header.json"
+MOST_ENTRIES = 1000
+# The header of a tagger lists its contractions; the arrays of a large one are some 200 MB.
+MOST_HEADER_BYTES = 1 << 26
+MOST_BYTES = 1 << 31
+_SUFFIX = ".npy"
+_ENCRYPTED = 1
+_NPY_VERSION = (1, 0)
+# Kinds and sizes of the numbers that models hold.
+_NUMBERS = ("u1", "u4", "u8", "i4", "i8", "f4", "f8")
+_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError),
+)
+
+
+@contextmanager
+def damage_told(path: str | Path) -> Iterator[None]:
+    """Tell what goes wrong in a block, which reads a model file, as an error of the file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except OSError as error:
+        raise DataError(
+            str(path), None, found=error.strerror or str(error), expected="a model file"
+        ) from error
+    except (*_FAULTS, UsageError) as error:
+        reason = str(error) or type(error).__name__
+        if isinstance(error, KeyError) and " " not in reason:
+            reason = f"no {reason}"
+        raise DataError(
+            str(path),
+            None,
+            found=f"a damaged or foreign file ({described_shortly(reason)})",
+            expected="a model written by qsproj",
+            remedy="train it again, or copy it again",
+        ) from error
+
+
+def described_shortly(reason: str) -> str:
+    """Return a reason in one line of bounded length: it may quote what stands in the file."""
+    line = " ".join(reason.split())
+    return line if len(line) <= 200 else f"{line[:200]}..."
+
+
+@contextmanager
+def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
+    """Open a model file whose entries are few, distinct, small enough and packed as ours are.
+
+    Raises
+    ------
+    DataError
+        When it is another file, and when a fault is found in the block.
+    UsageError
+        When ``path`` is none.
+    """
+    if not isinstance(path, str | Path):
+        raise UsageError(f"found {described(path)}, expected the path of a model file")
+    with damage_told(path), zipfile.ZipFile(path) as archive:
+        _check_entries(archive.infolist())
+        yield archive
+
+
+def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > MOST_ENTRIES or len({entry.filename for entry in entries}) < len(entries):
+        raise ValueError(f"{counted(len(entries), 'entry')}, or two of one name".replace("entrys", "entries"))
+    if sum(entry.file_size for entry in entries) > MOST_BYTES:
+        raise ValueError(f"more than {MOST_BYTES >> 20:,} MB when it is unpacked")
+    for entry in entries:
+        if entry.flag_bits & _ENCRYPTED:
+            raise ValueError(f"{entry.filename} is encrypted")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{entry.filename} is compressed in a way that ours are not")
+
+
+def read_header(archive: zipfile.ZipFile) -> Any:
+    """Return the JSON that stands first in a model file; numbers in it are finite.
+
+    Raises
+    ------
+    KeyError, ValueError, RecursionError
+        When there is none, or none that is sensible.
+    """
+    entry = archive.getinfo(HEADER_NAME)
+    if entry.file_size > MOST_HEADER_BYTES:
+        raise ValueError(f"a header of more than {MOST_HEADER_BYTES >> 20} MB")
+    return json.loads(archive.read(entry), parse_constant=_no_number)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} in the header")
+
+
+def read_arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model file by name.
+
+    Raises
+    ------
+    ValueError
+        When one is not of plain numbers, or is longer or shorter than it says.
+    """
+    return {
+        entry.filename.removesuffix(_SUFFIX): _read_array(archive, entry)
+        for entry in archive.infolist()
+        if entry.filename.endswith(_SUFFIX)
+    }
+
+
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(entry) as content:
+        if np.lib.format.read_magic(content) != _NPY_VERSION:
+            raise ValueError(f"{entry.filename} is an array of another version")
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
+        if not dtype.isnative or f"{dtype.kind}{dtype.itemsize}" not in _NUMBERS:
+            raise ValueError(f"{entry.filename} holds {dtype}, not plain numbers")
+        bytes_left = entry.file_size - content.tell()
+        if by_columns or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != bytes_left:
+            raise ValueError(f"{entry.filename} says that its shape is {shape}, which it is not")
+    with archive.open(entry) as content:
+        array: NDArray[Any] = np.lib.format.read_array(content, allow_pickle=False)
+    return array

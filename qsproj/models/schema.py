@@ -1,0 +1,256 @@
+"""What the header and the arrays of a model file must be: types, ranges and shapes, told where they are not.
+
+Each ``from_archive`` of a model says what its part of the header is, by :func:`checked`; a check takes a
+value and raises ValueError. Kernels trust what was checked here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+Check = Callable[[Any], None]
+Options = TypeVar("Options")
+
+# Weights are added by dozens, and their exponentials by thousands.
+MOST_WEIGHT = 1e9
+_MOST_BUCKETS = 1 << 26
+# Numbers in a table of buckets and columns: 1 GB of them.
+_MOST_CELLS = 1 << 28
+_LEAST_BUCKETS = 1 << 6
+_LABEL = re.compile(r"\S+")
+
+
+def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
+    """Return a part of a header after checking its fields; others are not looked at.
+
+    Raises
+    ------
+    ValueError
+        When it is no object, a field is missing, or is not what it should be.
+    """
+    if not isinstance(header, dict):
+        raise ValueError(f"found {_kind(header)} in the header, expected an object")
+    for name, check in checks.items():
+        try:
+            check(header.get(name))
+        except ValueError as error:
+            raise ValueError(f"{name} in the header: {error}") from error
+    return header
+
+
+def text(value: Any) -> None:
+    """Check that it is a string."""
+    _check(isinstance(value, str), value, "a string")
+
+
+def flag(value: Any) -> None:
+    """Check that it is true or false."""
+    _check(isinstance(value, bool), value, "true or false")
+
+
+def number(least: float = -MOST_WEIGHT, most: float = MOST_WEIGHT) -> Check:
+    """Return a check for a number within a range."""
+
+    def check(value: Any) -> None:
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        _check(real and least <= value <= most, value, f"a number of {least:g} to {most:g}")
+
+    return check
+
+
+def whole(least: int, most: int) -> Check:
+    """Return a check for an integer within a range."""
+
+    def check(value: Any) -> None:
+        real = isinstance(value, int) and not isinstance(value, bool)
+        _check(real and least <= value <= most, value, f"an integer of {least:,} to {most:,}")
+
+    return check
+
+
+def one_of(names: Collection[str]) -> Check:
+    """Return a check for one of some names."""
+
+    def check(value: Any) -> None:
+        _check(isinstance(value, str) and value in names, value, f"one of {', '.join(names)}")
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """Return a check for a value that may be missing, or null."""
+    return lambda value: None if value is None else check(value)
+
+
+def names(value: Any) -> None:
+    """Check that it is a list of distinct strings."""
+    _check(_texts(value) and len(set(value)) == len(value), value, "a list of distinct strings")
+
+
+def labels(least: int) -> Check:
+    """Return a check for a list of so many or more distinct strings, which a column of CoNLL-U may hold."""
+
+    def check(value: Any) -> None:
+        names(value)
+        fits = len(value) >= least and all(_LABEL.fullmatch(name) for name in value)
+        _check(fits, value, f"at least {least} names that CoNLL-U may hold")
+
+    return check
+
+
+def word_lists(value: Any) -> None:
+    """Check that it is an object whose values are lists of one string or more."""
+    fits = isinstance(value, dict) and all(_texts(words) and words for words in value.values())
+    _check(fits, value, "an object of lists of strings")
+
+
+def text_rows(least: int) -> Check:
+    """Return a check for a list of lists of strings, each of so many or more."""
+
+    def check(value: Any) -> None:
+        fits = isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value)
+        _check(fits, value, f"lists of at least {least} strings")
+
+    return check
+
+
+def anything(value: Any) -> None:
+    """Check nothing but that it is there: a part that is checked elsewhere."""
+    _check(value is not None, value, "an object")
+
+
+def buckets(value: Any) -> None:
+    """Check that it is a number of hash buckets: a power of two."""
+    whole(_LEAST_BUCKETS, _MOST_BUCKETS)(value)
+    _check(value & (value - 1) == 0, value, "a power of two")
+
+
+def options_from(kind: Callable[..., Options], defaults: Options, header: Any) -> Options:
+    """Make a dataclass of options from the header; each has the type of its default.
+
+    Parameters
+    ----------
+    kind : dataclass
+    defaults : Options
+        One of this kind; None among its fields stands for a list of names.
+
+    Raises
+    ------
+    TypeError, ValueError, UsageError
+        When an option is unknown, is of another type, or out of range.
+    """
+    if not isinstance(header, dict):
+        raise ValueError(f"found {_kind(header)} in the header, expected options")
+    known = {field.name: getattr(defaults, field.name) for field in fields(defaults)}  # type: ignore[arg-type]
+    values = {}
+    for name, value in header.items():
+        if name not in known:
+            raise ValueError(f"unknown option {name!r} in the header")
+        if known[name] is None or isinstance(known[name], tuple):
+            checked(header, {name: optional(names)})
+            values[name] = None if value is None else tuple(value)
+        else:
+            checked(header, {name: _LIKE[type(known[name])]})
+            values[name] = value
+    return kind(**values)
+
+
+_LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(), str: text}
+
+
+def shaped(
+    arrays: Arrays,
+    name: str,
+    shape: tuple[int, ...],
+    *,
+    kind: str = "f",
+    least: float = -MOST_WEIGHT,
+    most: float = MOST_WEIGHT,
+) -> NDArray[Any]:
+    """Return an array of a model file, which kernels will trust to have this shape and these values.
+
+    Parameters
+    ----------
+    arrays : mapping
+    name : str
+    shape : tuple of int
+    kind : str
+        Of numbers, as numpy's ``dtype.kind``: ``f``, ``u`` or ``i``.
+    least, most : float
+        Range of the values of kind ``f``.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or is another.
+    """
+    array = arrays[name]
+    if array.shape != shape or array.dtype.kind != kind:
+        raise ValueError(f"{name} has shape {array.shape} of {array.dtype}, expected {shape} of kind {kind}")
+    if kind == "f" and array.size and not (least <= array.min() and array.max() <= most):
+        raise ValueError(f"{name} has numbers that are not {least:g} to {most:g}")
+    return array
+
+
+def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: int | None = None) -> Any:
+    """Return a vector of integers of a model file, each greater than the one before.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or is another.
+    """
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype != dtype:
+        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, expected {np.dtype(dtype)}[n]")
+    if not (array[1:] > array[:-1]).all():
+        raise ValueError(f"{name} does not ascend")
+    if len(array) and (int(array[0]) < least or (most is not None and int(array[-1]) > most)):
+        raise ValueError(f"{name} is out of range")
+    return array
+
+
+def lines_of(arrays: Arrays, name: str) -> list[str]:
+    """Return the lines of a text that is stored as uint8[bytes].
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or is no such text.
+    """
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype != np.uint8:
+        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, expected uint8[bytes]")
+    return array.tobytes().decode("utf-8").split("\n")
+
+
+def check_cells(rows: int, columns: int) -> None:
+    """Check that a table fits into memory."""
+    if math.prod((rows, columns)) > _MOST_CELLS:
+        raise ValueError(f"a table of {rows:,} by {columns:,} weights")
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _check(fits: bool, value: Any, expected: str) -> None:
+    if not fits:
+        raise ValueError(f"found {_kind(value)}, expected {expected}")
+
+
+def _kind(value: Any) -> str:
+    """Say what a value of JSON is, in few words."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else f"a list of {len(value)}"
+    return repr(value)[:40]
