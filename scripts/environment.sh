@@ -89,6 +89,6 @@ install_environment() {
     fi
     say "installing qsproj${extra:+ with what '$extra' needs} into $VENV (once; a minute or two)"
     quietly "$VENV/bin/python" -m pip install --disable-pip-version-check --no-input \
-        -c "$CONSTRAINTS" -e ".${extra:+[$extra]}"
+        -c "$CONSTRAINTS" -e ".${extra:+[$extra]}" || return 1
     recipe >"$stamp"
 }

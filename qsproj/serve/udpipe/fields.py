@@ -80,7 +80,7 @@ async def _parts(request: Request, body: bytes) -> dict[str, str]:
     )
     try:
         form = await reader.parse()
-    except (MultiPartException, KeyError):
+    except (MultiPartException, KeyError, ValueError):
         raise RequestError(
             400, "found a body in parts that cannot be read, expected multipart/form-data"
         ) from None
