@@ -1,8 +1,8 @@
 """Serve models by UDPipe's REST API, or a page in the browser on which trees are reviewed and corrected.
 
 With -m alone, clients of UDPipe find GET /models and POST /process (data, model, input, output, tokenizer,
-tagger, parser) at the address that is shown. Plain text is one sentence a line; parser=confidence adds
-ArcProb to MISC.
+tagger, parser) at the address that is shown. The lines of plain text are cut into sentences by rules, unless
+tokenizer=presegmented; parser=confidence adds ArcProb to MISC.
 
 With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
 first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC

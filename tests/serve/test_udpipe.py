@@ -131,6 +131,11 @@ def test_tags_are_replaced_only_when_that_is_asked_for(client):
         ({"tokenizer": "", "data": "Ein Hund.\n\n", "output": "horizontal"}, "Ein Hund .\n"),
         ({"input": "generic_tokenizer", "data": "Ein Hund.", "output": "plaintext"}, "Ein Hund.\n"),
         ({"tokenizer": "presegmented;ranges", "data": "", "output": "conllu=v2"}, ""),
+        (
+            {"tokenizer": "", "data": "Er kam. Sie\tging.\n\nGut", "output": "plaintext"},
+            "Er kam.\nSie ging.\nGut\n",
+        ),
+        ({"tokenizer": "presegmented", "data": "A. B! C\n", "output": "horizontal"}, "A. B ! C\n"),
     ],
 )
 def test_formats(client, fields, result):

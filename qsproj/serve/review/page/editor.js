@@ -166,7 +166,7 @@ export class Editor {
     const chance = this.open_.chances[word - 1];
     const sure = cell("sure", chance === null ? "" : chance.toFixed(2), "probability of the arc as it was");
     sure.classList.toggle("unsure", chance !== null && chance < UNSURE);
-    row.append(cell("number", word), cell("word", form), cell("tag", this.open_.upos[word - 1]), cell("head", ""), relation, sure);
+    row.append(cell("number", word), cell("word", form, form), cell("tag", this.open_.upos[word - 1]), cell("head", ""), relation, sure);
     if (this.open_.translation) row.append(cell("links", this.#linked(word).map((at) => this.open_.translation[at - 1]).join(" ")));
     return row;
   }
@@ -181,7 +181,7 @@ export class Editor {
     heads.forEach((head, index) => {
       const row = this.#row(index + 1);
       const named = head < 0 ? "no head" : head === 0 ? "root" : `${head} ${forms[head - 1]}`;
-      row.querySelector(".head").textContent = named;
+      row.querySelector(".head").textContent = row.querySelector(".head").title = named;
       const button = row.querySelector(".relation button");
       if (button) button.textContent = relations[index];
       const changed = head !== first.heads[index] || relations[index] !== first.relations[index];
