@@ -12,6 +12,9 @@ Links are between words as given.
 Where some pairs have links by hand, put these pairs first: with --hand-alignment, links are chosen among the
 aligner's by what those by hand have taught. --save-model keeps that for other text of these languages, -m.
 
+--linked writes the target sentences, CoNLL-U, with their links in MISC (Align=2,4), as annotation tools keep
+them. Commands that read links take that file as --alignment, with --alignment-format misc.
+
 The more pairs, the better the links: put a few hundred sentences of yours before or after a large bitext.
 """
 
@@ -20,10 +23,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from qsproj.alignment.aligners import METHODS, align_words
 from qsproj.alignment.encoding import MAX_CELLS
-from qsproj.alignment.reading import read_word_pairs
+from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, check_symmetrization
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.chosen_links import CHOICE, LEARNING_WAYS, add_choosing, chooses, chosen_links
@@ -31,8 +35,11 @@ from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_output, add_pairing, add_workers, number, workers_of
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
-from qsproj.corpus.sentence import Alignment
-from qsproj.errors import counted, unknown_name
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.pairs.linked import with_links_in_misc
+from qsproj.corpus.pairs.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.errors import UsageError, counted, unknown_name
 
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
@@ -42,6 +49,7 @@ EXAMPLES = """examples:
   qsproj align en.txt zh.txt --unspaced target -o en-zh.pharaoh  # words parted by spaces in some lines only
   qsproj align en.txt de.txt --hand-alignment first.pharaoh --save-model en-de.links -o en-de.pharaoh
   qsproj align more.en.txt more.de.txt -m en-de.links -o more.pharaoh
+  qsproj align corpora/en.conllu corpora/de.conllu --linked de.linked.conllu -o en-de.pharaoh
   qsproj align pairs.tsv --method eflomal        # an external program: pip install 'qsproj[eflomal]'
 """
 
@@ -81,6 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--weights", action="store_true", help="write i-j:p with the probability of each link"
     )
     parser.add_argument(
+        "--linked", metavar="FILE", help="also write TARGET, CoNLL-U, with its links in MISC (Align=)"
+    )
+    parser.add_argument(
         "--tokenize",
         nargs=2,
         metavar=("CODE", "CODE"),
@@ -104,12 +115,35 @@ def run(options: argparse.Namespace) -> None:
         reads=(options.source, options.target, options.hand_alignment, options.model),
         model=options.save_model,
         model_option="--save-model",
-        writes=[(options.output, None)],
+        writes=[(options.output, None), (options.linked, options.target)],
     )
     _check_method(options)
+    if options.linked is not None and not _both_conllu(options):
+        raise UsageError(
+            "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
+        )
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     alignments = chosen_links(options, threshold) if chooses(options) else _aligned(options, threshold)
-    write_alignments(_reported(alignments), options.output, with_weights=options.weights)
+    alignments = _reported(alignments)
+    if options.linked is not None:
+        kept = list(alignments)
+        alignments = iter(kept)
+        write_conllu(_linked(options, kept), options.linked)
+    write_alignments(alignments, options.output, with_weights=options.weights)
+
+
+def _both_conllu(options: argparse.Namespace) -> bool:
+    return options.target is not None and all(
+        path != "-" and is_conllu(path) for path in (options.source, options.target)
+    )
+
+
+def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:
+    """Yield the target sentences, in the order of the source, with their links in MISC."""
+    pairs = pair_files(options.source, options.target, pairing=options.pair)
+    for (_, target), links in zip(pairs, alignments, strict=True):
+        bare = links if options.weights else replace(links, weights=None)
+        yield with_links_in_misc(target, bare)
 
 
 def _check_method(options: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import unknown_name
 
@@ -65,6 +66,7 @@ FORMATS = (
     _links("naacl"),
     _links("naacl-zero"),
     _links("tsv", written=False),
+    Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
 )
 

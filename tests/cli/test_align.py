@@ -124,3 +124,16 @@ def test_eflomal_takes_no_jobs(run_cli, pairs):
     outcome = run_cli("align", pairs, "--method", "eflomal", "--jobs", "2")
     assert outcome.code == 2
     assert "--jobs belongs to --method hmm; leave it out with --method eflomal" in outcome.err
+
+
+def test_links_are_written_into_the_target(run_cli, tmp_path):
+    links, linked = tmp_path / "links", tmp_path / "de.linked.conllu"
+    sides = ("corpora/en.conllu", "corpora/de.conllu")
+    assert run_cli("align", *sides, "--weights", "--linked", linked, "-o", links).code == 0
+    scored = run_cli("eval", "--alignments", links, linked, "--alignment-format", "misc", "--json")
+    assert '"aer": 0.0' in scored.out
+    drawn = ("draw", sides[0], "--target", linked, "--alignment", linked, "--alignment-format", "misc")
+    assert run_cli(*drawn, "-o", tmp_path / "pairs.html").code == 0
+    refused = run_cli("align", sides[0], links, "--linked", linked, "-o", tmp_path / "x")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--linked needs two files of CoNLL-U" in refused.err

@@ -170,4 +170,4 @@ def test_real_alignments(data_dir):
 
 
 def test_all_formats_are_tried_above():
-    assert names_of(ALIGNMENTS) == ("pharaoh", "talp", "naacl", "naacl-zero", "tsv")
+    assert names_of(ALIGNMENTS) == ("pharaoh", "talp", "naacl", "naacl-zero", "tsv", "misc")

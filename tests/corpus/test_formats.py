@@ -24,6 +24,7 @@ GOOD = {
     "naacl": "1 1 1 S 0.25\n1 1 2 S 0.5\n1 4 2 P 1\n3 2 2 S\n",
     "naacl-zero": "1 0 0 S 0.25\n1 0 1 S 0.5\n1 3 1 P 1\n3 1 1 S\n",
     "tsv": "a b\tA B\t0-1\n",
+    "misc": TREE.replace("_\n", "Align=2:0.5,1?\n") + "\n",
     "bitext": "a b ||| A B\n",
 }
 
@@ -90,6 +91,15 @@ BAD = [
         2,
         "found a link of word 1 with word 2, .* expected words of a pair of 1 by",
     ),
+    (
+        "misc",
+        TREE.replace("_\n", "Align=a\n") + "\n",
+        1,
+        "found Align=a, expected words of the source, from 1",
+    ),
+    ("misc", TREE + "\n" + TREE.replace("_\n", "Align=1,0\n") + "\n", 4, "found Align=1,0, expected words"),
+    ("misc", TREE.replace("_\n", "Align=1:2\n") + "\n", 1, "found Align=1:2"),
+    ("misc", "x\n", 1, "expected 10 columns"),
     ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
     ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
@@ -123,7 +133,7 @@ def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch,
     drawn = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "diagonal")
     assert drawn.code == 0
     unknown = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "x")
-    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, diagonal" in unknown.err
+    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, misc, diagonal" in unknown.err
 
 
 def test_every_format_is_tried():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files, pair_sentences, sentence_name
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
 from qsproj.corpus.words import described
@@ -23,7 +24,7 @@ class AlignedFiles:
     source, target : str
         Files of sentences, paired by :func:`pair_files`.
     alignment : str
-        Word links, in the order of the source sentences.
+        Word links, in the order of the source sentences; or the target itself, where its MISC has them.
     alignment_format : str
         One that :func:`qsproj.corpus.formats.read_alignments` reads.
     """
@@ -46,7 +47,14 @@ class AlignedFiles:
             checked against the sentences, and an error names file and line.
         """
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
+        if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
+            return self._with_links_of_the_target(pairs)
         return with_links(pairs, self.alignment, self.alignment_format)
+
+    def _with_links_of_the_target(self, pairs: Iterable[tuple[Sentence, Sentence]]) -> Iterator[SentencePair]:
+        """Yield pairs with the links that the target has in MISC, whatever its order."""
+        for source, target in pairs:
+            yield SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
 
 
 def with_links(

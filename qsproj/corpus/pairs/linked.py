@@ -1,0 +1,133 @@
+"""Word links within CoNLL-U: ``Align=`` in MISC of the target, for tools that know no other files.
+
+``Align=2,4`` says that a word is linked with words 2 and 4 of the sentence that it translates;
+``Align=2:0.93,4?`` gives the probability of one link and calls the other only possible. Words count as in
+column ID, from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import lines_before, lines_in, misc_values, with_misc, without_misc
+from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
+from qsproj.errors import DataError
+
+MISC_FORMAT = "misc"
+LINKS = "Align"
+_LINK = re.compile(r"([0-9]{1,9})(\?)?(?::([0-9.eE+-]+))?")
+
+
+def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
+    """Return a target sentence with the links of each word in MISC, in the place of older ones.
+
+    Raises
+    ------
+    ValueError
+        When the alignment is of another number of target words.
+    """
+    if alignment.n_target != len(target):
+        raise ValueError(f"an alignment of {alignment.n_target} target words, expected {len(target)}")
+    links = alignment.links.tolist()
+    weights = [None] * len(links) if alignment.weights is None else alignment.weights.tolist()
+    cells: list[list[str]] = [[] for _ in range(len(target))]
+    for (source, word), sure, weight in zip(links, alignment.sure.tolist(), weights, strict=True):
+        chance = "" if weight is None else f":{weight:.6g}"
+        cells[word - 1].append(f"{source}{'' if sure else '?'}{chance}")
+    return with_misc(without_misc(target, LINKS), LINKS, [",".join(cell) or None for cell in cells])
+
+
+def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
+    """Return the links that MISC of a target sentence tells of.
+
+    Parameters
+    ----------
+    target : Sentence
+    n_source : int or None
+        Number of source words; None: the last that is linked.
+    name, line : str, int
+        The file and the line of the sentence, for errors.
+
+    Raises
+    ------
+    DataError
+        When a value is no list of links, or a link is of a word that the source does not have.
+    """
+    links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
+    for word, value in enumerate(misc_values(target, LINKS), start=1):
+        for text in value.split(",") if value is not None else ():
+            match = _LINK.fullmatch(text)
+            weight = _weight(match[3]) if match else None
+            if match is None or weight == -1.0 or not 1 <= int(match[1]) <= (n_source or int(match[1])):
+                raise DataError(
+                    name,
+                    line + lines_before(target, word),
+                    found=f"{LINKS}={value}",
+                    expected="words of the source, "
+                    + (f"1 to {n_source}" if n_source else "from 1 on")
+                    + ", as in 2,4 or 2:0.93,4?",
+                    remedy="check that it is the translation of these sentences",
+                )
+            links.append((int(match[1]), word))
+            sure.append(match[2] is None)
+            weights.append(weight)
+    size = n_source or max((source for source, _ in links), default=0)
+    weighted = any(weight is not None for weight in weights)
+    return make_alignment(
+        size,
+        len(target),
+        links,
+        sure,
+        # A link that has none next to others that have is certain.
+        [1.0 if weight is None else weight for weight in weights] if weighted else None,
+    )
+
+
+def read_links_in_misc(
+    path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
+) -> Iterator[Alignment]:
+    """Yield the alignment of each sentence of a file of targets.
+
+    Parameters
+    ----------
+    path : path, ``"-"`` or open file
+    sizes : iterable of (int, int) or None
+        Numbers of source and target words of each pair, consumed in step.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be opened.
+    DataError
+        As :func:`links_in_misc` and :func:`qsproj.corpus.conllu.read_conllu`; when the file holds more or
+        fewer sentences than ``sizes``, or sentences of other lengths.
+    """
+    expected = None if sizes is None else iter(sizes)
+    line, name = 1, name_of(path)
+    for target in read_conllu(path):
+        size = None if expected is None else next(expected, (0, 0))
+        if size is not None and size[1] != len(target):
+            raise _other_sentences(name, line, f"a sentence of {len(target)} words", f"one of {size[1]}")
+        yield links_in_misc(target, size[0] if size else None, name=name, line=line)
+        line += lines_in(target)
+    if expected is not None and next(expected, None) is not None:
+        raise _other_sentences(name, line, "the end of the file", "as many sentences as there are pairs")
+
+
+def _weight(text: str | None) -> float | None:
+    """Return a probability; -1 for what is none."""
+    if text is None:
+        return None
+    try:
+        weight = float(text)
+    except ValueError:
+        return -1.0
+    return weight if 0.0 <= weight <= 1.0 else -1.0
+
+
+def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
+    remedy = "take the links from the file of the target sentences"
+    return DataError(name, line, found=found, expected=expected, remedy=remedy)
