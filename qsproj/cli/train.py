@@ -55,7 +55,7 @@ examples:
 
 # What each kind of parser reads that not all do.
 WAYS = {
-    "--order 1": ("cutoff", "like", "optimizer"),
+    "--order 1": ("cutoff", "entropy", "l1", "like", "optimizer", "unlabelled"),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
 }
@@ -64,10 +64,11 @@ WAYS = {
 BATCH_STEPS = 60
 
 # What each objective reads that not all do.
+PENALISED = ("entropy", "l1", "l2", "unlabelled")
 OBJECTIVE_WAYS = {
-    "--objective margin": ("l2",),
-    "--objective likelihood": ("l2",),
-    "--objective risk": ("l2",),
+    "--objective margin": PENALISED,
+    "--objective likelihood": PENALISED,
+    "--objective risk": PENALISED,
     "--objective mira": ("limit",),
     "--objective mira-kbest": ("best", "limit"),
     "--objective mira-factored": ("limit",),
@@ -166,6 +167,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep features that occur N times in the trees; 0: all; 1 or more makes small models",
     )
     add_number(parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty")
+    add_number(
+        parser,
+        "--l1",
+        least=0.0,
+        most=1e6,
+        default=0.0,
+        help="strength of the L1 penalty: makes small models",
+    )
+    parser.add_argument(
+        "--unlabelled",
+        metavar="FILE",
+        help="CoNLL-U whose trees are not looked at: the parser is to be sure of these, too (their entropy "
+        "is a penalty)",
+    )
+    add_number(
+        parser,
+        "--entropy",
+        least=0.0,
+        most=1e6,
+        default=0.1,
+        help="how much a sentence of --unlabelled counts",
+    )
     parser.add_argument(
         "--like",
         metavar="TAGGED",
@@ -191,6 +214,8 @@ def run(options: argparse.Namespace) -> None:
         limit=options.limit,
         cost=options.cost,
         optimizer=options.optimizer,
+        entropy=options.entropy,
+        l1=options.l1,
         epochs=options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS),
         cutoff=options.cutoff,
         l2=defaults.l2 if options.l2 is None else options.l2,
@@ -198,7 +223,9 @@ def run(options: argparse.Namespace) -> None:
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
     _check_kind(options)
-    check_files(reads=(*options.treebanks, options.dev, options.like), model=options.output)
+    check_files(
+        reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
+    )
     train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
     if options.order == 2:
         train = _second_order(options)
@@ -215,6 +242,8 @@ def run(options: argparse.Namespace) -> None:
         )
     read = read_tagged if options.joint_tags else read_all
     treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
+    if options.unlabelled:
+        train = partial(train, unlabelled=list(read_all([options.unlabelled])))
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]

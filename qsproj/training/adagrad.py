@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.features.adagrad import adagrad
-from qsproj.training.optimiser import Optimiser, SparseOptimiser
+from qsproj.training.optimiser import Optimiser, SparseOptimiser, Weights
 
 TINY = 1e-12
 
@@ -29,6 +29,8 @@ class AdaGrad(SparseOptimiser):
         Step size.
     l2 : float
         Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
+    l1 : float
+        Strength of the L1 penalty per epoch, applied likewise: weights that are not worth it become zero.
     capacity : int
         How many buckets are listed at most before the weights have to move.
     first_squares : float
@@ -41,6 +43,7 @@ class AdaGrad(SparseOptimiser):
         *,
         rate: float,
         l2: float = 0.0,
+        l1: float = 0.0,
         capacity: int = 1 << 20,
         first_squares: float = 0.0,
     ) -> None:
@@ -49,6 +52,7 @@ class AdaGrad(SparseOptimiser):
         super().__init__(weights, self._state[:, 1], self._state[:, 2], capacity=capacity)
         self.rate = rate
         self.l2 = l2
+        self.l1 = l1
         if first_squares:
             self._state[:, 0] = first_squares
 
@@ -59,11 +63,19 @@ class AdaGrad(SparseOptimiser):
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
-        if self.l2 == 0.0:
+        if self.l2 == self.l1 == 0.0:
             return
-        shrunk = self.weights / (1.0 + self.l2 * self.rate / np.sqrt(self._state[:, 0] + TINY))
+        sizes = self.rate / np.sqrt(self._state[:, 0] + TINY)
+        shrunk = self.weights / (1.0 + self.l2 * sizes)
+        if self.l1:
+            shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * sizes, 0.0), shrunk)
         self.sums += self.steps * (shrunk - self.weights)
         self.weights[:] = shrunk
+
+    def mean(self) -> Weights:
+        """Return the mean of the weights after every step so far; 0 where an L1 penalty has left 0."""
+        averaged = super().mean()
+        return np.where(self.weights == 0.0, self.weights, averaged) if self.l1 else averaged
 
 
 class RowAdaGrad(Optimiser):

@@ -214,6 +214,24 @@ class Risk:
         return risk, self.sharpness * slopes
 
 
+@dataclass(frozen=True, slots=True)
+class Entropy:
+    """Entropy of the distribution over trees, in nats: how unsure the model is of a sentence without a tree.
+
+    *Source*: thesis A.10; as a term beside the likelihood of other sentences: Grandvalet and Bengio 2005, and
+    for trees Smith and Eisner 2007.
+    """
+
+    infer: Infer
+    expect: Expect
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return log Z minus the expected score, and minus the covariance of each arc with the score."""
+        log_z, _ = self.infer(scores)
+        expected, covariances = self.expect(scores, scores)
+        return log_z - expected, -covariances
+
+
 class Staged:
     """An objective that changes from one visit of its sentence to the next, as in annealing. Mutable; final.
 

@@ -269,3 +269,13 @@ def test_likeness_is_asked_for_where_it_says_nothing(run_cli, tmp_path):
     refused = run_cli(*options)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert f"{bare}: found no sentence with UPOS on every word" in refused.err
+
+
+def test_sentences_without_trees_are_learned_from_beside_others(run_cli, tmp_path):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(long_sentence(3))
+    options = ("--unlabelled", bare, "--entropy", "0.5", "--l1", "0.01", "--epochs", "2")
+    assert run_cli("train", CORPORA, "-o", tmp_path / "m", *options).code == 0
+    outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", *options, "--objective", "perceptron")
+    assert outcome.code == 2
+    assert "belongs to --objective margin, likelihood, risk" in outcome.err

@@ -31,6 +31,19 @@ def by_hand(
     return weights, [sum(column) / len(past) for column in zip(*past, strict=True)]
 
 
+def test_an_l1_penalty_takes_its_share_of_a_step_from_every_weight() -> None:
+    descent = AdaGrad(np.zeros(3), rate=0.2, l1=0.5)
+    gradient = np.array([2.0, -0.4, 0.1])
+    descent.gather(gather_rows, np.arange(3, dtype=np.int32)[:, None], gradient)
+    descent.step()
+    np.testing.assert_allclose(descent.weights, [-0.2, 0.2, -0.2], atol=1e-9)
+    descent.regularise()
+    # The step sizes are 0.2 over 2, 0.4 and 0.1; what would change its sign is zero.
+    np.testing.assert_allclose(descent.weights, [-0.2 + 0.05, 0.0, 0.0], atol=1e-9)
+    descent.step()
+    np.testing.assert_allclose(descent.mean(), [(-0.2 - 0.15) / 2, 0.0, 0.0], atol=1e-9)
+
+
 @pytest.mark.parametrize(("l2", "first_squares"), [(0.0, 0.0), (0.7, 0.0), (0.7, 0.3)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_weights_and_their_mean(dtype: type, l2: float, first_squares: float) -> None:

@@ -9,6 +9,7 @@ from qsproj.conventions import frozen_heads
 from qsproj.training.objectives import (
     AboveBase,
     CrossEntropy,
+    Entropy,
     EvidenceLikelihood,
     Mistakes,
     PartialTreeLikelihood,
@@ -88,6 +89,7 @@ OBJECTIVES = [
     Risk(HEADS, expected),
     Risk(HEADS, expected, 1.7),
     Mistakes(lambda _: HEADS, best_tree),
+    Entropy(enumerated, expected),
 ]
 
 
@@ -165,6 +167,14 @@ def test_evidence_likelihood_is_minus_the_log_of_the_expected_evidence(scores):
     weights = np.exp([score_of(tree, scores) for tree in trees])
     evidence = np.exp([score_of(tree, EVIDENCE) for tree in trees])
     assert value == pytest.approx(-np.log((weights * evidence).sum() / weights.sum()))
+
+
+def test_entropy_is_that_of_all_trees(scores):
+    value, _ = Entropy(enumerated, expected).value_and_gradient(scores)
+    trees = list(all_trees(4))
+    chances = np.exp([score_of(tree, scores) for tree in trees])
+    chances /= chances.sum()
+    assert value == pytest.approx(-(chances * np.log(chances)).sum())
 
 
 def test_stages_follow_each_other_and_the_last_stays(scores):

@@ -20,6 +20,7 @@ from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole,
 from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.margins import ArcMargins, Margins, TreeMargins
 from qsproj.training.objectives import (
+    Entropy,
     Mistakes,
     Objective,
     PartialTreeLikelihood,
@@ -180,6 +181,14 @@ def annealed_examples(
             example = ArcExample(example.encoded, Staged((first, tree), *stages))
         examples.append(example)
     return examples
+
+
+def entropy_examples(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, weight: float
+) -> list[ArcExample]:
+    """Encode sentences without trees, each with the entropy of its trees, which counts ``weight`` times."""
+    entropy = Weighed(weight, Entropy(inference.infer, inference.expect))
+    return [ArcExample(scorer.encode(sentence), entropy) for sentence in sentences]
 
 
 def margin_examples(

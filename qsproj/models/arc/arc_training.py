@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
@@ -20,6 +21,7 @@ from qsproj.models.arc.arc_examples import (
     annealed_examples,
     arc_margins,
     dual_examples,
+    entropy_examples,
     margin_examples,
     right_heads,
     tree_examples,
@@ -64,6 +66,10 @@ class TrainingOptions:
         How far one margin may move the weights, for the kinds of MIRA.
     cost : float
         What a missed margin costs beside half the squared length of the weights, for ``eg``.
+    entropy : float
+        How much the entropy of each sentence without a tree counts beside the loss of one with a tree.
+    l1 : float
+        Strength of the L1 penalty, which makes most weights zero.
     optimizer : str
         ``sgd`` steps after each sentence; ``lbfgs`` and ``cg`` look at all of them before each step, for
         objectives with a gradient.
@@ -86,6 +92,8 @@ class TrainingOptions:
     limit: float = 0.01
     cost: float = 0.01
     optimizer: str = "sgd"
+    entropy: float = 0.1
+    l1: float = 0.0
     epochs: int = 10
     rate: float = 0.1
     l2: float = 15.0
@@ -97,10 +105,12 @@ class TrainingOptions:
         """Return the rule that weights step by: AdaGrad, at a share of the rate, but for the perceptron."""
         if self.objective == "perceptron":
             return PlainSteps
-        return partial(AdaGrad, rate=share * self.rate, l2=self.l2, first_squares=first_squares)
+        return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
 
 
 OPTIMIZERS = ("sgd", *METHODS)
+# Objectives in nats, beside which an entropy makes sense.
+ENTROPIC = ("margin", "likelihood", "risk")
 
 # What the kinds of MIRA ask for.
 MARGINS: Mapping[str, Callable[[TrainingOptions], MarginsOf]] = {
@@ -134,6 +144,7 @@ def train_arc_parser(
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
+    unlabelled: Sequence[Sentence] = (),
 ) -> tuple[ArcParser, TrainingReport]:
     """Train a parser on trees; where a head is missing, it is summed out (thesis 3.2.5).
 
@@ -148,6 +159,9 @@ def train_arc_parser(
     weights : sequence of float, optional
         How much the arcs of each sentence count, 0 or more; all alike by default. Relations are learned from
         all alike.
+    unlabelled : sequence of Sentence
+        Sentences whose trees do not matter, of which the model is to be sure, too; those of more than
+        MAX_WORDS words are left out.
 
     Raises
     ------
@@ -159,6 +173,8 @@ def train_arc_parser(
     objective = objective_named(options.objective)
     if options.optimizer not in OPTIMIZERS:
         raise unknown_name("optimizer", options.optimizer, list(OPTIMIZERS))
+    if options.optimizer != "sgd" and options.l1:
+        raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
     if options.optimizer != "sgd" and not objective.batch:
         raise UsageError(
             f"--optimizer {options.optimizer} needs one gradient from the first step to the last, which "
@@ -192,12 +208,10 @@ def train_arc_parser(
         examples = [
             example.weighed(weight_of[id(sentence)]) for sentence, example in zip(kept, examples, strict=True)
         ]
+    examples += certainty(unlabelled, untrained, inference, options)
     support = supported_buckets(
         template_set,
-        (
-            (example.encoded, arcs_in(sentence.heads))
-            for example, sentence in zip(examples, kept, strict=True)
-        ),
+        ((example.encoded, arcs_in(sentence.heads)) for example, sentence in zip(examples, kept)),
         cutoff=options.cutoff,
     )
     scorer, records = train_scorer(
@@ -220,6 +234,24 @@ def lessons(
     if options.objective == "risk":
         return annealed_examples(sentences, scorer, inference, epochs=options.epochs)
     return tree_examples(sentences, scorer, inference, objective=options.objective)
+
+
+def certainty(
+    sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
+) -> Sequence[ArcExample]:
+    """Encode sentences without trees, of which the model is to be sure.
+
+    Raises
+    ------
+    UsageError
+        When there are some, and the objective cannot be added to.
+    """
+    if sentences and options.objective not in ENTROPIC:
+        raise UsageError(
+            f"unlabelled sentences are learned from beside {', '.join(ENTROPIC)}, not {options.objective}"
+        )
+    usable = [sentence for sentence in sentences if len(sentence) <= MAX_WORDS]
+    return entropy_examples(usable, scorer, inference, weight=options.entropy)
 
 
 def trainer_of(

@@ -12,6 +12,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
+from qsproj.trees import projective
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
 
@@ -121,6 +122,42 @@ def test_the_summary_says_shape_roots_and_what_was_left_out():
     assert report.summary(parser.inference) == (
         "non-projective parser, any number of roots, 2 epochs; 1 sentence left out: no head given"
     )
+
+
+def test_unlabelled_sentences_get_surer_and_an_l1_penalty_leaves_few_weights():
+    trees = [make_sentence("a b c", "X Y Z", [2, 0, 2])] * 3
+    unlabelled = [make_sentence("d e f g", "Y X Z Z")]
+
+    def entropy(**options):
+        settings = TrainingOptions(
+            epochs=3, objective="likelihood", projective=True, single_root=True, **options
+        )
+        parser, _ = train_arc_parser(
+            trees, rng=np.random.default_rng(1), options=settings, unlabelled=unlabelled
+        )
+        return projective.entropy(parser.scores(unlabelled[0]), single_root=True), parser.scorer.weights
+
+    sure, weights = entropy(entropy=3.0)
+    unsure, _ = entropy(entropy=0.0)
+    assert sure < 0.8 * unsure
+    _, few = entropy(l1=0.05)
+    assert 0 < np.count_nonzero(few) < 0.5 * np.count_nonzero(weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            TrainingOptions(objective="mira"),
+            "unlabelled sentences are learned from beside margin, likelihood",
+        ),
+        (TrainingOptions(optimizer="cg", l1=1.0), "--l1 belongs to --optimizer sgd"),
+    ],
+)
+def test_penalties_that_do_not_fit_are_refused(options, said):
+    trees = [make_sentence("a b", "X X", [2, 0])]
+    with pytest.raises(UsageError, match=said):
+        train_arc_parser(trees, rng=np.random.default_rng(1), options=options, unlabelled=trees)
 
 
 def test_dev_trees_are_scored_in_every_epoch():
