@@ -29,6 +29,7 @@ from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
+from qsproj.pipelines.projection.soft_annotated import about_annotated
 from qsproj.pipelines.projection.soft_calibration import fit_temperature, trusted
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
@@ -167,7 +168,7 @@ def project_soft(
     tuned: tuple[str, ...] = ()
     if annotated:
         projected = fine_tuned(projected, annotated, rng=rng)
-        tuned = (f"fine-tuned on {counted(len(annotated), 'annotated sentence')}",)
+        tuned = about_annotated(annotated, chosen)
     report = (
         _summary(labelled, prior, options),
         f"left out: {listed_reasons(left_out)}; every tenth pair is kept to judge probabilities by",

@@ -1,0 +1,93 @@
+"""A few target trees, in another style, of the bitext, or of ten words in all: what is said and comes out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.pairs.aligned import pair_aligned
+from qsproj.pipelines.projection.soft_annotated import about_annotated, different_style
+from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.styles.convert import convert
+from qsproj.styles.style import UD, parse_style
+from tests.sentences import make_sentence
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(
+        pair_aligned(
+            read_conllu("corpora/en.conllu"),
+            read_conllu("corpora/de.conllu"),
+            read_alignments("corpora/en-de.pharaoh"),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def german():
+    return list(read_conllu("corpora/de.conllu"))
+
+
+@pytest.fixture(scope="module")
+def english():
+    return list(read_conllu("corpora/en.conllu"))
+
+
+def test_trees_of_one_style_are_so(german, english):
+    for first in (1, 5, 20, 90):
+        assert different_style(german[:first], english) == ""
+
+
+def test_another_style_is_named(german, english):
+    other = parse_style("prepositions=head,determiners=head")
+    converted = [convert(tree, source=UD, target=other) for tree in german]
+    assert (
+        different_style(converted, english) == "determiners: head, not child; prepositions: head, not child"
+    )
+    assert different_style(converted[:1], english) == ""
+    renamed = [with_columns(tree, deprels=[f"x{name}" for name in tree.deprels]) for tree in german]
+    assert different_style(renamed, english) == "relations such as xdet"
+
+
+def test_sentences_of_the_bitext_and_few_trees_are_told(sample, german):
+    new = make_sentence("Neue Wörter", "ADJ NOUN", [2, 0], relations="amod root")
+    corpus = [(pair,) for pair in sample]
+    assert about_annotated([*german[:9], new], corpus)[1:] == (
+        "9 annotated sentences are among the bitext that was learned from: trees that are tested on should "
+        "not be",
+    )
+    fine, few = about_annotated([new], corpus)
+    assert fine == "fine-tuned on 1 annotated sentence"
+    assert few.startswith("fewer than 10 annotated sentences")
+
+
+def test_ten_words_do_no_harm(sample):
+    trees = [
+        make_sentence(
+            "Hunde bellen laut .", "NOUN VERB ADV PUNCT", [2, 0, 2, 2], relations="nsubj root advmod punct"
+        ),
+        make_sentence(
+            "Sie sah den alten Hund .",
+            "PRON VERB DET ADJ NOUN PUNCT",
+            [2, 0, 5, 5, 2, 2],
+            relations="nsubj root det amod obj punct",
+        ),
+    ]
+    gold = [pair.target for pair in sample]
+
+    def right(annotated):
+        rng = np.random.default_rng(1)
+        options = SoftProjectionOptions(rounds=1, epochs=1)
+        projected = project_soft(
+            soft_sources([[sample]], rng=rng), rng=rng, options=options, annotated=annotated
+        )
+        found = [projected.parser.parse(tree).heads for tree in gold]
+        return np.mean(np.concatenate([one != tree.heads for one, tree in zip(found, gold, strict=True)]))
+
+    assert right(trees) < right([]) + 0.01
+    assert sum(map(len, trees)) == 10
