@@ -95,6 +95,8 @@ def test_rows_move_part_by_part(counts_start: bool) -> None:
         past.append(weights)
         rows.step(along_a_row, parts)
         outcomes.step(along_outcomes, parts)
+        if len(past) == 2:
+            np.testing.assert_allclose(rows.mean()[1], past[not counts_start], atol=1e-6)
     mean = np.mean(past[:-1] if counts_start else past[1:], axis=0)
     for descent in (rows, outcomes):
         np.testing.assert_allclose(descent.weights, [np.zeros(3), weights], atol=1e-6)

@@ -45,6 +45,7 @@ def test_losses_are_means_and_scores_are_kept():
     scores = {4: 1.0, 8: 2.0}
     _, _, records = run(range(4), epochs=2, score=scores.get)
     assert [(record.epoch, record.loss, record.score) for record in records] == [(1, 1.5, 1.0), (2, 1.5, 2.0)]
+    assert run([3.0], epochs=1)[2][0].loss == 3.0
 
 
 @pytest.mark.parametrize(("patience", "epochs", "best"), [(2, 4, 2), (3, 6, 5), (None, 6, 5)])
