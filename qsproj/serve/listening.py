@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import math
 import socket
 import sys
@@ -77,6 +78,10 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     import uvicorn
 
     from qsproj.serve.impatient import impatient_protocol
+    from qsproj.serve.outermost import AsLines
+
+    said = logging.getLogger("uvicorn")
+    said.handlers, said.propagate = [AsLines(logging.WARNING)], False
 
     settings: dict[str, Any] = {"lifespan": "off", "ws": "none", "loop": "asyncio"}
     config = uvicorn.Config(

@@ -7,6 +7,7 @@ its query, nor a path that is none of ours.
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 import traceback
@@ -96,6 +97,16 @@ def where_from(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-4:]))
     return f"{type(error).__name__} at {places}"
+
+
+class AsLines(logging.Handler):
+    """Writes what others log, such as uvicorn, as lines of this log. Final."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record; of an error that comes along, its kind and place."""
+        error = record.exc_info[1] if record.exc_info else None
+        fault = {} if error is None else {"fault": where_from(error)}
+        log(said=record.getMessage(), **fault)
 
 
 def log(**facts: Any) -> None:

@@ -156,3 +156,11 @@ def test_a_killed_server_leaves_no_process(patient):
     (child,) = children_of(patient.pid)
     os.kill(patient.pid, signal.SIGKILL)
     until(lambda: not is_alive(child))
+
+
+def test_what_is_no_http_is_a_line_of_the_log(patient):
+    with patient.connect() as connection:
+        connection.sendall(b"\x16\x03\x01 a secret sentence\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert patient.logged(said="Invalid HTTP request received.")
+    assert "secret" not in patient.log.read_text()

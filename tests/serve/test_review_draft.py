@@ -55,6 +55,7 @@ def test_what_is_no_tree_is_refused():
         ((0, 1), ("root", ""), "relation '' of word 2"),
         ((0, 1), ("root", "a\tb"), "of word 2"),
         ((0, 1), ("root", "_"), "relation '_' of word 2"),
+        ((0, 1), ("root", "\ud800"), "of word 2"),
     ],
 )
 def test_what_is_wrong_is_told(heads, relations, told):

@@ -176,6 +176,7 @@ def test_what_is_wrong_is_told_as_text(client, fields, told):
         (b"data=%ff", "application/x-www-form-urlencoded", "found a form that is no UTF-8"),
         (b"[1]", "application/json", "found no object of strings"),
         (b"[" * 90000, "application/json", "found no object of strings"),
+        (b'{"data": "\\ud800"}', "application/json", "found half a character"),
         (b"<xml/>", "text/xml", "found a body of type 'text/xml'"),
         (b"nothing", "multipart/form-data", "found a body in parts that cannot be read"),
         (b"nothing", "multipart/form-data; boundary=x", "found a body in parts that cannot be read"),

@@ -57,7 +57,7 @@ def check_tree(tree: Tree, words: int) -> None:
     if len(roots) != 1:
         raise UsageError(f"found roots {', '.join(map(str, roots))}, expected one; move all others")
     for word, relation in enumerate(tree.relations, start=1):
-        if not _RELATION.fullmatch(relation) or relation == "_":
+        if not _RELATION.fullmatch(relation) or not relation.isprintable() or relation == "_":
             raise UsageError(
                 f"found relation {relation!r} of word {word}, expected a name without spaces or |"
             )

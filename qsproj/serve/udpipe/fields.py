@@ -67,6 +67,12 @@ def _json(text: str) -> dict[str, str]:
         content = None
     if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
         raise RequestError(400, 'found no object of strings, expected JSON such as {"data": "..."}')
+    try:
+        "".join(content.values()).encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestError(
+            400, "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
+        ) from None
     return content
 
 

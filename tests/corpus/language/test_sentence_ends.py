@@ -15,6 +15,7 @@ from qsproj.corpus.language.sentence_ends import sentences_in
         ("en", ["He said: “Go.”", "(They went.)", "Nobody asked ... why."]),
         ("en", ["It costs 3.50 dollars.", "2,000 were sold in 1990.", "No more."]),
         ("de", ["Am 3. Mai kam Dr. Müller.", "Das Haus, z. B. das Dach, ist alt.", "Gut."]),
+        ("cs", ["Přišel 3. Května.", "Bylo jich 300.", "Dobře."]),
         ("es", ["¿Vienes?", "¡Sí!", "El Sr. Gil viene."]),
         ("zh", ["他来了。", "你呢？", "好！"]),
         ("hi", ["वह आया।", "वह गया।"]),

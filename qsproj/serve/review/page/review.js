@@ -18,7 +18,7 @@ async function start() {
   showProgress();
   await showList(0);
   if (list.rows.length) await open(list.rows[0].index);
-  else $("place").textContent = "nothing to show";
+  if (overview.training) await watchTraining();
 }
 
 function showProgress() {
@@ -134,6 +134,10 @@ async function reload() {
 
 async function train() {
   overview = { ...overview, ...(await ask("training", { method: "POST" })) };
+  await watchTraining();
+}
+
+async function watchTraining() {
   showProgress();
   while (overview.training) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
