@@ -13,8 +13,9 @@ from qsproj.errors import UsageError
 from qsproj.models.storage import Made
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap.checks import check_languages, check_sides
 from qsproj.pipelines.bootstrap.linking import link_words
-from qsproj.pipelines.bootstrap.texts import SourceText, check_languages, check_sides
+from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Stage, Workspace
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
 

@@ -1,0 +1,74 @@
+"""How what does not fit together is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.errors import DataError
+from qsproj.pipelines.bootstrap import checks
+from qsproj.pipelines.bootstrap.checks import check_languages, check_sides
+from qsproj.pipelines.bootstrap.texts import SourceText
+
+CORPORA = Path(__file__).parents[3] / "corpora"
+
+
+def write_lines(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def sides(tmp_path):
+    """Sixty translated sentences of the sample, as text."""
+    return tuple(
+        write_lines(
+            tmp_path / f"{code}.txt", (" ".join(one.forms) for one in read_conllu(CORPORA / f"{code}.conllu"))
+        )
+        for code in ("en", "de")
+    )
+
+
+def source_text(sides, treebank=CORPORA / "en.conllu", languages=("en", "de")):
+    return SourceText(treebanks=(str(treebank),), bitext=sides, languages=languages)
+
+
+def test_sides_that_fit_pass(sides):
+    check_sides(source_text(sides))
+
+
+def test_swapped_sides_are_told(sides):
+    with pytest.raises(DataError, match="swap the sides"):
+        check_sides(source_text(sides[::-1]))
+
+
+def test_a_treebank_of_another_language_is_told(sides, monkeypatch):
+    monkeypatch.setattr(checks, "VOCABULARY_TO_ASK", 100)
+    with pytest.raises(DataError, match="name a treebank of the language of the source side"):
+        check_sides(source_text((sides[0], sides[0]), treebank=CORPORA / "es.conllu"))
+
+
+@pytest.mark.parametrize("languages", [("en", "de"), ("xx", "de"), ("en", "yy"), ("xx", "yy"), ("en", "gsw")])
+def test_codes_that_fit_or_say_nothing_pass(sides, languages):
+    check_languages(source_text(sides, languages=languages))
+
+
+@pytest.mark.parametrize("languages", [("de", "en"), ("de", "xx"), ("xx", "en")])
+def test_swapped_codes_are_told(sides, languages):
+    with pytest.raises(DataError, match=rf"text in {languages[1]} on the source side .* swap the codes"):
+        check_languages(source_text(sides, languages=languages))
+
+
+@pytest.mark.parametrize(
+    ("languages", "message"),
+    [
+        (("fr", "de"), r"en\.txt: found text in en on the source side, .* expected fr, as --languages says"),
+        (("en", "it"), r"de\.txt: found text in de on the target side, .* expected it, as --languages says"),
+        (("en", "zh"), r"de\.txt: found text in another script on the target side"),
+    ],
+)
+def test_a_code_that_does_not_fit_is_told(sides, languages, message):
+    with pytest.raises(DataError, match=message):
+        check_languages(source_text(sides, languages=languages))
