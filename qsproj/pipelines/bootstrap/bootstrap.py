@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.storage import Made
 from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.pipelines.bootstrap.checks import check_given
 from qsproj.pipelines.bootstrap.steps import BootstrapOptions, Steps
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Workspace, digest_of
@@ -68,6 +69,8 @@ def bootstrap(
     for path in (*options.also, *options.with_tags, *filter(None, [options.lexicon])):
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
+    for text in texts:
+        check_given(text, tagged=options.with_tags)
     steps = Steps(workspace, options, workers)
     sides = [steps.side(text, f"-{number}" if len(texts) > 1 else "") for number, text in enumerate(texts, 1)]
     tagger = steps.target_tagger(sides)

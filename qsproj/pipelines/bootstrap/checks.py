@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
+from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, recognise
-from qsproj.corpus.text import tokenize
-from qsproj.errors import DataError
-from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
+from qsproj.errors import DataError, UsageError
+from qsproj.pipelines.bootstrap.texts import BLANK_SIDE, FEWEST_PAIRS, SourceText, too_few_pairs
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
 LOOKED_AT = 1000
@@ -17,6 +20,55 @@ LOOKED_AT = 1000
 # German, Spanish, Swedish or Chinese text 2 to 38%. Treebanks with fewer words are not asked.
 LEAST_KNOWN = 0.5
 VOCABULARY_TO_ASK = 3000
+
+
+def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> None:
+    """Check all that can be told of a source language before hours are spent on it.
+
+    Parameters
+    ----------
+    tagged : sequence of str
+        Files of target sentences.
+
+    Raises
+    ------
+    UsageError, DataError
+        As the checks of this module.
+    """
+    check_pairs(text)
+    check_sides(text)
+    if text.languages[1] in UNSPACED_LANGUAGES and not tagged:
+        raise UsageError(
+            f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
+            "is cut (--tagged or --annotated; the more the better, from a hundred on)"
+        )
+    check_languages(text)
+    check_tagged(text, tagged)
+
+
+def check_pairs(text: SourceText) -> None:
+    """Check that a bitext is text, that its sides have as many lines, and enough of these on both.
+
+    Raises
+    ------
+    DataError
+        When it is CoNLL-U, or the files do not fit together; when too few pairs have two sides.
+    """
+    for path in text.bitext:
+        if is_conllu(path):
+            raise DataError(
+                path,
+                1,
+                found="CoNLL-U",
+                expected="text, one sentence a line, as the bitext",
+                remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
+            )
+    whole = blank = 0
+    for sides in read_bitext(*text.bitext):
+        whole += all(sides)
+        blank += not all(sides)
+    if whole < FEWEST_PAIRS:
+        raise too_few_pairs(text.bitext[0], whole, {BLANK_SIDE: blank} if blank else {})
 
 
 def check_sides(text: SourceText) -> None:
@@ -80,6 +132,28 @@ def check_languages(text: SourceText) -> None:
                 found=f"text in {found} on the {name} side, as its commonest words show",
                 expected=f"{code}, as --languages says",
                 remedy="name the code of its language",
+            )
+
+
+def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
+    """Check that sentences that are said to be of the target are not of the source.
+
+    Raises
+    ------
+    DataError
+        When a file knows more words of the source side of the bitext than of the target side.
+    """
+    for path in tagged:
+        vocabulary = {form.lower() for sentence in read_sentences(path) for form in sentence.forms}
+        source, target = known_shares(text, vocabulary)
+        if source > target:
+            raise DataError(
+                path,
+                None,
+                found=f"{100 * target:.0f}% of the words of the target side of the bitext, "
+                f"and {100 * source:.0f}% of those of the source side",
+                expected=f"sentences in {text.languages[1]}",
+                remedy="name sentences of the target language",
             )
 
 

@@ -8,12 +8,9 @@ from functools import partial
 from itertools import chain
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.text import UNSPACED_LANGUAGES
-from qsproj.errors import UsageError
 from qsproj.models.storage import Made
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.checks import check_languages, check_sides
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Stage, Workspace
@@ -109,13 +106,6 @@ class Steps:
         UsageError, DataError
             When the text cannot be learned from.
         """
-        check_sides(text)
-        if text.languages[1] in UNSPACED_LANGUAGES and not self.options.with_tags:
-            raise UsageError(
-                f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
-                "is cut (--tagged or --annotated; the more the better, from a hundred on)"
-            )
-        check_languages(text)
         source = text.languages[0]
         seed = self.options.seed
         trained = self.workspace.stage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -20,6 +20,7 @@ from qsproj.progress import track
 MOST_WORDS = 100
 # From fewer pairs no links worth the name are learned: most words are seen too seldom.
 FEWEST_PAIRS = 50
+BLANK_SIDE = "a blank side"
 
 Cut = Callable[[str], Sentence | None]
 
@@ -82,13 +83,7 @@ def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut,
                 words[side] += len(sentence)
                 write(replace(sentence, sent_id=str(total)))
         if kept < FEWEST_PAIRS:
-            raise DataError(
-                bitext[0],
-                None,
-                found=f"{counted(kept, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
-                expected=f"{FEWEST_PAIRS} or more, thousands at best",
-                remedy="find more translated text",
-            )
+            raise too_few_pairs(bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
     return Told(
         line=f"{counted(kept, 'pair')} of {total:,}, {words[0]:,} and {words[1]:,} words{out}",
@@ -96,11 +91,22 @@ def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut,
     )
 
 
+def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
+    """Build the error of a bitext with fewer than FEWEST_PAIRS pairs that can be learned from."""
+    return DataError(
+        path,
+        None,
+        found=f"{counted(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})",
+        expected=f"{FEWEST_PAIRS} or more, thousands at best",
+        remedy="find more translated text",
+    )
+
+
 def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[bytes]) -> str:
     """Say why a pair is left out, or nothing; one that is not is among those ``seen`` from now on."""
     sizes = [0 if side is None else len(side) for side in sides]
     if not all(sizes):
-        return "a blank side"
+        return BLANK_SIDE
     if max(sizes) > MOST_WORDS:
         return f"more than {MOST_WORDS} words"
     if lines[0] == lines[1]:

@@ -9,7 +9,13 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap import checks
-from qsproj.pipelines.bootstrap.checks import check_languages, check_sides
+from qsproj.pipelines.bootstrap.checks import (
+    check_given,
+    check_languages,
+    check_pairs,
+    check_sides,
+    check_tagged,
+)
 from qsproj.pipelines.bootstrap.texts import SourceText
 
 CORPORA = Path(__file__).parents[3] / "corpora"
@@ -72,3 +78,26 @@ def test_swapped_codes_are_told(sides, languages):
 def test_a_code_that_does_not_fit_is_told(sides, languages, message):
     with pytest.raises(DataError, match=message):
         check_languages(source_text(sides, languages=languages))
+
+
+def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, tmp_path):
+    lines = Path(sides[0]).read_text(encoding="utf-8").splitlines()
+    few, blank, short = (
+        write_lines(tmp_path / name, content)
+        for name, content in (("few", lines[:20]), ("blank", [""] * len(lines)), ("short", lines[:-1]))
+    )
+    for bitext, message in (
+        ((few, few), "few: found 20 pairs to learn from .* expected 50 or more"),
+        ((sides[0], blank), r"found 0 pairs to learn from \(left out: 90 for a blank side\)"),
+        ((sides[0], short), "found 90 lines in .* expected 89 as in "),
+        ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
+    ):
+        with pytest.raises(DataError, match=message):
+            check_pairs(source_text(bitext))
+
+
+def test_tagged_sentences_of_the_source_are_told(sides):
+    text = source_text(sides)
+    check_given(text, tagged=[str(CORPORA / "de.conllu")])
+    with pytest.raises(DataError, match=r"en\.conllu: found .* expected sentences in de"):
+        check_tagged(text, [str(CORPORA / "de.conllu"), str(CORPORA / "en.conllu")])
