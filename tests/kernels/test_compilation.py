@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import shutil
 import subprocess
@@ -73,6 +74,23 @@ def test_compiled_code_is_found_again(notices, load, tmp_path, capfd):
     assert (second(1), hits(second)) == (2, 1)
     assert (second(1.5), hits(second)) == (2.5, 1)
     assert capfd.readouterr().err == ""
+
+
+def test_a_terminal_is_shown_how_many_kernels_are_compiled(notices, load, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    kernel = load()
+    kernel(1)
+    kernel(1.5)
+    line, moving = terminal.getvalue().split("\n")
+    assert line.startswith("qsproj: compiling, once")
+    assert "compiling: 1 kernels, 00:0" in moving
+    # Nothing is left on the line.
+    assert moving.endswith(" \r")
 
 
 def test_one_small_kernel_is_not_worth_a_line(notices, load, monkeypatch, capfd):
