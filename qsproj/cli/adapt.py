@@ -144,7 +144,7 @@ def _source_parser(path: str) -> StoredParser:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    from qsproj.corpus.conllu import write_conllu
+    from qsproj.corpus.formats import write_sentences
     from qsproj.errors import DataError, UsageError
     from qsproj.models.converter.converter import Converter
     from qsproj.models.storage import kind_of, load_model
@@ -165,5 +165,5 @@ def _convert(options: argparse.Namespace) -> None:
         converted = convert_treebank(converter, sentences)
         if options.least_sure:
             converted = iter(found := list(converted))
-            write_conllu(least_sure_first(found), options.least_sure)
-        write_conllu((one.sentence(confidence=options.confidence) for one in converted), options.output)
+            write_sentences(least_sure_first(found), options.least_sure)
+        write_sentences((one.sentence(confidence=options.confidence) for one in converted), options.output)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import write_sentences
 from qsproj.corpus.inputs import Source, open_source
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
             origin=Origin(name=source.name, is_text=not source.is_conllu),
             workers=workers_of(options),
         )
-        write_conllu(parsed, options.output)
+        write_sentences(parsed, options.output)
 
 
 def _sentences(

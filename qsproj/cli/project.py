@@ -24,7 +24,7 @@ from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
-from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.formats import write_sentences
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     refuse_unread(options, WAYS, f"--method {options.method}")
     projected = METHODS[options.method].project(_sources(options), options)
     if options.trees:
-        write_conllu(projected.trees(), options.trees)
+        write_sentences(projected.trees(), options.trees)
     projected.parser.save(options.output, made=made_by(options))
     for line in projected.report:
         print(line, file=sys.stderr)

@@ -111,13 +111,13 @@ def _read(path: str, options: argparse.Namespace) -> tuple[Iterable[Sentence], S
 
 
 def _convert(options: argparse.Namespace) -> None:
-    from qsproj.corpus.conllu import write_conllu
+    from qsproj.corpus.formats import write_sentences
     from qsproj.progress import track
     from qsproj.styles.convert import convert_all
 
     sentences, source, target = _read(options.input, options)
     converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
-    write_conllu(converted, options.output)
+    write_sentences(converted, options.output)
 
 
 def _detect(options: argparse.Namespace) -> None:

@@ -157,14 +157,14 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
 
 
 def _tag(options: argparse.Namespace) -> None:
-    from qsproj.corpus.conllu import write_conllu
+    from qsproj.corpus.formats import write_sentences
     from qsproj.models.text.text_parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
     tagger = loaded_once(load_tags, options.model)
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
-    write_conllu(
+    write_sentences(
         tag_stream(options.model, sentences, confidence=options.confidence, workers=workers_of(options)),
         options.output,
     )

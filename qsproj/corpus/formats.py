@@ -15,10 +15,11 @@ from typing import Any
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
-from qsproj.errors import unknown_name
+from qsproj.errors import UsageError, unknown_name
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
@@ -61,6 +62,7 @@ def _links(name: str, *, written: bool = True) -> Format:
 
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",)),
+    Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",)),
     _links("pharaoh"),
     _links("talp"),
     _links("naacl"),
@@ -81,12 +83,27 @@ def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
 
     Parameters and errors as those of :func:`qsproj.corpus.conllu.read_conllu`.
     """
+    return _by_name(name_of(path)).read(path)
+
+
+def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> None:
+    """Write sentences in the format that the name of a file says, else as CoNLL-U.
+
+    Parameters and errors as those of :func:`qsproj.corpus.conllu.write_conllu`; UsageError for a format that
+    is only read.
+    """
+    format = _by_name("" if path is None else name_of(path))
+    if format.write is None:
+        raise UsageError(f"{name_of(path or '')}: {format.name} is only read; name the file .conllu")
+    format.write(sentences, path)
+
+
+def _by_name(name: str) -> Format:
+    """Return the format of sentences that a name ends like, else the first."""
     known = [format for format in FORMATS if format.holds == SENTENCES]
-    name = name_of(path)
     for packed in _PACKED:
         name = name.removesuffix(packed)
-    by_name = (format for format in known if name.endswith(format.endings))
-    return next(by_name, known[0]).read(path)
+    return next((format for format in known if name.endswith(format.endings)), known[0])
 
 
 def read_all(paths: Iterable[str]) -> Iterator[Sentence]:

@@ -19,6 +19,7 @@ TREE = ROW.format(1, 0) + ROW.format(2, 1)
 
 GOOD = {
     "conllu": f"# sent_id = a\n{TREE}\n{TREE}\n",
+    "conllx": f"{TREE}\n{TREE.replace('dep	_	_', 'dep	2	obj')}\n",
     "pharaoh": "0-0:0.25 0-2:0.5 3p1:1\n\n1-1\n",
     "talp": "1-1:0.25 1-3:0.5 4p2:1\n\n2-2\n",
     "naacl": "1 1 1 S 0.25\n1 1 2 S 0.5\n1 4 2 P 1\n3 2 2 S\n",
@@ -71,6 +72,10 @@ BAD = [
         r"found the cycle of heads 2 <- 3 <- .* <- \.\.\., expected",
     ),
     ("conllu", (TREE + "\ncaf").encode() + b"\xe9\n", 4, "found byte 0xe9 that is not UTF-8, expected UTF-8"),
+    ("conllx", "", 1, "found no sentence"),
+    ("conllx", f"{TREE}\n# a\n{TREE}", 4, "found a comment, a range or an empty node, expected words only"),
+    ("conllx", f"\n{TREE}\n\n{ROW.format(1, 0)}{ROW.format('1.1', '_')}", 7, "found a comment, a range"),
+    ("conllx", ROW.format(1, 3), 1, "found HEAD 3"),
     ("pharaoh", "0-0\n0-1 x\n", 2, "found 'x', expected links like 0-2, 0p2 or 0-2:0.93"),
     ("pharaoh", "0-0 1\n", 1, "found '1', expected links"),
     ("pharaoh", "0--1\n", 1, "found '0--1'"),
@@ -134,6 +139,15 @@ def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch,
     assert drawn.code == 0
     unknown = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "x")
     assert "known: pharaoh, talp, naacl, naacl-zero, tsv, misc, diagonal" in unknown.err
+
+
+def test_conll_x_has_words_alone(tmp_path, run_cli):
+    trees, out = tmp_path / "trees.conllu", tmp_path / "out.conllx"
+    rich = "# sent_id = a\n" + ROW.format("1-2", "_") + TREE.replace("dep\t_\t_", "dep\t2:dep\tSpaceAfter=No")
+    trees.write_text(rich + ROW.format("2.1", "_") + "\n")
+    assert run_cli("styles", "convert", "--to", "ud", trees, "-o", out).code == 0
+    assert out.read_text() == f"{TREE}\n"
+    assert [len(sentence) for sentence in formats.read_sentences(str(out))] == [2]
 
 
 def test_every_format_is_tried():

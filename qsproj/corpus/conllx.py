@@ -1,0 +1,60 @@
+"""CoNLL-X (Buchholz and Marsi 2006): ten columns as in CoNLL-U, but nothing except words.
+
+CPOSTAG and POSTAG are where UPOS and XPOS are, and read as these. PHEAD and PDEPREL, in the last two columns,
+come out as they came in; DEPS and MISC of CoNLL-U, its comments, ranges and empty nodes are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from qsproj.corpus.columns import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, layout_of, rows_from
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.sentence import Layout, Sentence
+from qsproj.errors import DataError
+
+
+def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-X file, one at a time.
+
+    Parameters and errors as those of :func:`~qsproj.corpus.conllu.read_conllu`, and DataError at the first
+    sentence with a line that is no word.
+    """
+    line = 1
+    for sentence in read_conllu(path_or_file):
+        layout = layout_of(sentence)
+        line += layout.start.count("\n")
+        if len(layout.word_lines) < len(layout.lines):
+            other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
+            raise DataError(
+                name_of(path_or_file),
+                line + other,
+                found="a comment, a range or an empty node",
+                expected="words only, as in CoNLL-X",
+                remedy="where it is CoNLL-U, name the file .conllu",
+            )
+        yield sentence
+        line += len(layout.lines) + layout.end.count("\n") - 1
+
+
+def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
+    """Write sentences as CoNLL-X; those of CoNLL-X unchanged since they were read come out byte for byte.
+
+    Parameters and errors as those of :func:`~qsproj.corpus.conllu.write_conllu`.
+    """
+    write_conllu(map(_words_alone, sentences), path_or_file)
+
+
+def _words_alone(sentence: Sentence) -> Sentence:
+    """Return the sentence with a layout of its words, and of the last two columns what CoNLL-X has there."""
+    layout = layout_of(sentence)
+    cells = cells_of([layout.lines[i] for i in layout.word_lines])
+    for place in range(0, len(cells), COLUMN_COUNT):
+        # DEPS of CoNLL-U are numbers with relations.
+        if not cells[place + DEPS].isdecimal():
+            cells[place + DEPS] = cells[place + MISC] = UNSPECIFIED
+    lines = tuple(rows_from(cells))
+    words = Layout(lines, tuple(range(len(lines))), layout.newline, layout.end, layout.start)
+    return replace(sentence, sent_id=None, layout=words)
