@@ -167,3 +167,24 @@ def differences(table: Table, one: tuple[str, str], other: tuple[str, str]) -> s
         for language in languages
     ]
     return listed(found) if found else UNKNOWN
+
+
+def few_trees(tables: Tables) -> Phrases:
+    """Say what fine-tuning gains over the best of what there was without it, and what choosing adds."""
+    phrases: dict[str, str] = {}
+    for score in ("UAS", "LAS, no subtypes"):
+        shown = {name: tables[f"{name}, {score}"] for name in ("Swedish", "Italian")}
+        rivals = ("trees alone", "projection alone", "projected trees and these, mixed")
+        gains, choices, added = [], [], []
+        for one in shown.values():
+            for size in (size for size in one.header[1:] if one.has("fine-tuned", size)):
+                of = one.number("fine-tuned", size)
+                gains.append(of - max(one.number(rival, size) for rival in rivals))
+                choices.append(one.number("fine-tuned, suggested trees", size) - of)
+                added.append(of - one.number("fine-tuned, nothing of trees alone added", size))
+        phrases |= {
+            f"gain, {score}": span(gains, sign=True),
+            f"choice, {score}": span(choices, sign=True),
+            f"added, {score}": span(added, sign=True),
+        }
+    return phrases
