@@ -36,7 +36,7 @@ _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0
 _MAX_WORD = 2**31 - 2
 
 
-class _Links(NamedTuple):
+class Links(NamedTuple):
     """What a file says of one sentence pair, and from which line on: k links, their words 1-based."""
 
     line: int
@@ -48,14 +48,14 @@ class _Links(NamedTuple):
     sizes: tuple[int, int] | None = None
 
 
-_NO_LINKS = _Links(0, [], [], [], [], None)
+_NO_LINKS = Links(0, [], [], [], [], None)
 
 
 def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Do for one of this module's formats what :func:`qsproj.corpus.formats.read_alignments` does for all."""
-    return _checked_alignments(path, _READERS[format], sizes)
+    return checked_alignments(path, _READERS[format], sizes)
 
 
 def write_alignments(
@@ -97,11 +97,12 @@ def write_alignments(
                 handle.write(separator.join(links) + "\n")
 
 
-def _checked_alignments(
+def checked_alignments(
     path: PathOrFile,
-    read: Callable[[TextIO, str], Iterator[_Links]],
+    read: Callable[[TextIO, str], Iterator[Links]],
     sizes: Iterable[tuple[int, int]] | None,
 ) -> Iterator[Alignment]:
+    """Yield what ``read(file, name)`` finds in a file, pair by pair, once it fits the sizes."""
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
     count = 0
@@ -127,31 +128,34 @@ def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
     return DataError(name, line, found=found, expected=expected, remedy=remedy)
 
 
-def _alignment(links: _Links, size: tuple[int, int] | None, name: str) -> Alignment:
+def _alignment(links: Links, size: tuple[int, int] | None, name: str) -> Alignment:
     last_source, last_target = max(links.sources, default=0), max(links.targets, default=0)
     n_source, n_target = size or (last_source, last_target)
     if last_source > n_source or last_target > n_target:
         rows = zip(links.lines, links.sources, links.targets)
         line, source, target = next(row for row in rows if row[1] > n_source or row[2] > n_target)
+        remedy = "check that source comes first and that words count from where the format says"
+        if last_source <= n_source + 1 and last_target <= n_target + 1:
+            remedy = "where words count from 1, name the format talp or naacl; source comes first"
         raise DataError(
             name,
             line,
             found=f"a link of word {source} with word {target}, counted from 1",
             expected=f"words of a pair of {n_source} by {n_target}",
-            remedy="check that source comes first and that words count from where the format says",
+            remedy=remedy,
         )
     pairs = np.array([links.sources, links.targets], dtype=np.int32).T
     return make_alignment(n_source, n_target, pairs, links.sure, links.weights)
 
 
-def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> _Links:
+def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> Links:
     tokens = text.split()
     matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
     if len(matches) < len(tokens):
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy="check the format")
-    links = _Links(
+    links = Links(
         line,
         [line] * len(tokens),
         [number_of(match[1]) + 1 - first_word for match in matches],
@@ -185,12 +189,12 @@ def _weight(text: str | None, line: int, name: str) -> float:
     return weight
 
 
-def _read_pharaoh(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Links]:
+def _read_pharaoh(handle: TextIO, name: str, *, first_word: int) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
         yield _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, first_word=first_word)
 
 
-def _read_tsv(handle: TextIO, name: str) -> Iterator[_Links]:
+def _read_tsv(handle: TextIO, name: str) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
         cells = text.rstrip("\r\n").lstrip(_BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
@@ -201,7 +205,7 @@ def _read_tsv(handle: TextIO, name: str) -> Iterator[_Links]:
         yield _pharaoh_line(cells[2], line, name, first_word=0)._replace(sizes=sizes)
 
 
-def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Links]:
+def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[Links]:
     """Yield the links of sentences 1, 2, ...; a number that is skipped is a pair without links."""
     following = 1
     rows = _naacl_rows(handle, name, first_word=first_word)
@@ -217,7 +221,7 @@ def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Link
         # A row with word 0 after the shift says that the other word is aligned to NULL.
         linked = [row for row in found if row.source and row.target]
         has_weights = any(row.weight is not None for row in linked)
-        yield _Links(
+        yield Links(
             found[0].line,
             [row.line for row in linked],
             [row.source for row in linked],
@@ -270,7 +274,7 @@ def _naacl_link(
     return f"{number} {words} {'S' if sure else 'P'}{suffix}"
 
 
-_READERS: dict[str, Callable[[TextIO, str], Iterator[_Links]]] = {
+_READERS: dict[str, Callable[[TextIO, str], Iterator[Links]]] = {
     "pharaoh": partial(_read_pharaoh, first_word=0),
     "talp": partial(_read_pharaoh, first_word=1),
     "naacl": partial(_read_naacl, first_word=1),

@@ -17,6 +17,7 @@ from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.pairs.giza import read_giza
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import UsageError, unknown_name
@@ -68,6 +69,7 @@ FORMATS = (
     _links("naacl"),
     _links("naacl-zero"),
     _links("tsv", written=False),
+    Format("giza", ALIGNMENTS, read_giza, None),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
 )

@@ -301,7 +301,7 @@ def test_alignments(run_cli, tmp_path):
         ("0-0\n", "0-0\n0-0\n", (), "gold: found the links of 1 sentence pair, expected more, as in"),
         ("\n", "0-0\n", (), "gold: found no link, expected links to score against"),
         ("0:0\n", "0-0\n", (), "gold:1: found '0:0', expected links like 0-2"),
-        ("0-0\n", "0-0\n", ("--gold-format", "giza"), "unknown alignment format 'giza'; known: pharaoh"),
+        ("0-0\n", "0-0\n", ("--gold-format", "fast"), "unknown alignment format 'fast'; known: pharaoh"),
         (
             "0-0\n",
             "0-0\n",

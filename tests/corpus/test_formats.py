@@ -26,6 +26,8 @@ GOOD = {
     "naacl-zero": "1 0 0 S 0.25\n1 0 1 S 0.5\n1 3 1 P 1\n3 1 1 S\n",
     "tsv": "a b\tA B\t0-1\n",
     "misc": TREE.replace("_\n", "Align=2:0.5,1?\n") + "\n",
+    "giza": "# Sentence pair (1) source length 2 target length 3 alignment score : 0.1\n"
+    "A B C\nNULL ({ 2 }) a ({ 1 3 }) b ({ }) \n",
     "bitext": "a b ||| A B\n",
 }
 
@@ -105,6 +107,12 @@ BAD = [
     ("misc", TREE + "\n" + TREE.replace("_\n", "Align=1,0\n") + "\n", 4, "found Align=1,0, expected words"),
     ("misc", TREE.replace("_\n", "Align=1:2\n") + "\n", 1, "found Align=1:2"),
     ("misc", "x\n", 1, "expected 10 columns"),
+    ("giza", "A B\nNULL ({ })\n", 1, "found 'A B', expected # Sentence pair"),
+    ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ })\n# x\n", 4, "found '# x', expected # Sentence pair"),
+    ("giza", "# Sentence pair (1)\nA\n", 1, "found the end of the file, expected three lines"),
+    ("giza", "# Sentence pair (1)\nA\na ({ 1 })\n", 3, r"found 'a \(\{ 1 \}\)', expected NULL"),
+    ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ x })\n", 3, "found 'NULL .*, expected NULL"),
+    ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ 2 })\n", 3, "found a link of target word 2, expected"),
     ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
     ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
@@ -138,7 +146,7 @@ def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch,
     drawn = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "diagonal")
     assert drawn.code == 0
     unknown = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "x")
-    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, misc, diagonal" in unknown.err
+    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, giza, misc, diagonal" in unknown.err
 
 
 def test_conll_x_has_words_alone(tmp_path, run_cli):
@@ -148,6 +156,19 @@ def test_conll_x_has_words_alone(tmp_path, run_cli):
     assert run_cli("styles", "convert", "--to", "ud", trees, "-o", out).code == 0
     assert out.read_text() == f"{TREE}\n"
     assert [len(sentence) for sentence in formats.read_sentences(str(out))] == [2]
+
+
+def test_giza_links_source_words_of_the_third_line_to_words_of_the_second():
+    (alignment,) = BY_NAME["giza"].read(io.StringIO(GOOD["giza"]))
+    assert (alignment.n_source, alignment.n_target) == (2, 3)
+    assert alignment.links.tolist() == [[1, 1], [1, 3]]
+
+
+def test_links_that_are_one_word_off_are_told_of_the_other_base():
+    with pytest.raises(DataError, match="where words count from 1, name the format talp"):
+        list(formats.read_alignments(io.StringIO("1-1 2-2\n"), sizes=[(2, 2)]))
+    with pytest.raises(DataError, match="check that source comes first"):
+        list(formats.read_alignments(io.StringIO("5-1\n"), sizes=[(2, 2)]))
 
 
 def test_every_format_is_tried():
