@@ -77,7 +77,8 @@ def test_trees_and_tags_are_near_those_of_annotators(made, run_cli):
 def test_the_report_shows_stages_and_pairs(made):
     page = (made[0] / "report.html").read_text(encoding="utf-8")
     assert all(f"<td>{name}</td>" in page for name in ("source", "links", "parser"))
-    assert page.count("<svg") == 20
+    assert page.count("<svg") == 20 + 1
+    assert page.count('class="note"') == 3
     assert "What to annotate next" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
 

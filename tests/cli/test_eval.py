@@ -366,6 +366,16 @@ def test_report(run_cli, files, tmp_path):
     assert "arc differs" in page and "one: 2 of 3 words" in page
 
 
+def test_a_report_shows_first_what_is_worst(run_cli, tmp_path):
+    for name, text in (("gold", GOLD), ("system", OTHER)):
+        one, two, _ = text.split("\n\n")
+        (tmp_path / name).write_text(f"{two}\n\n{one}\n\n", encoding="utf-8")
+    path = tmp_path / "report.html"
+    assert run_cli("eval", tmp_path / "gold", tmp_path / "system", "--report", path).code == 0
+    shown = re.findall("<p>(one|two): ([0-9]) of 3 words</p>", path.read_text(encoding="utf-8"))
+    assert shown == [("one", "2"), ("two", "1")]
+
+
 def test_a_report_on_what_is_right_has_nothing_to_complain_of(run_cli, files, tmp_path):
     path = tmp_path / "report.html"
     assert run_cli("eval", files["gold"], files["gold"], "--no-punct", "--at", 5, "--report", path).code == 0

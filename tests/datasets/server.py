@@ -31,6 +31,8 @@ class Files:
         Whether it calls its versions weak.
     asked : list of (str, str or None)
         Paths, each with the range that was asked for.
+    starts : list of int
+        From which byte on files were sent.
     """
 
     content: dict[str, bytes] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Files:
     pause: float = 0.0
     weak: bool = False
     asked: list[tuple[str, str | None]] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
     url: str = ""
 
 
@@ -82,13 +85,16 @@ def answer(request: BaseHTTPRequestHandler, files: Files) -> None:
     whole = files.content[request.path]
     tag = ("W/" if files.weak else "") + f'"{hashlib.md5(whole).hexdigest()}"'
     wanted = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range") or "")
-    same = request.headers.get("If-Range") in (None, tag)
+    # No weak name is the same as another, even if it reads so.
+    asked_for = request.headers.get("If-Range")
+    same = asked_for is None or (asked_for == tag and not files.weak)
     start = int(wanted[1]) if wanted and same else 0
     if start >= len(whole) > 0:
         request.send_response(416)
         request.send_header("Content-Range", f"bytes */{len(whole)}")
         request.send_header("Content-Length", "0")
         return request.end_headers()
+    files.starts.append(start)
     request.send_response(206 if start else 200)
     if start:
         request.send_header("Content-Range", f"bytes {start}-{len(whole) - 1}/{len(whole)}")

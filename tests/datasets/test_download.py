@@ -54,7 +54,12 @@ def test_a_slow_server_is_waited_for(server, tmp_path):
 def test_a_download_that_breaks_off_goes_on(server, tmp_path):
     server.breaks_at = [3 * CHUNK, CHUNK + 1000]
     assert fetch(server, tmp_path) == CONTENT
-    assert [asked for _, asked in server.asked] == [None, f"bytes={3 * CHUNK}-", f"bytes={4 * CHUNK}-"]
+    assert server.starts == [0, 3 * CHUNK, 4 * CHUNK]
+
+
+def test_a_server_that_breaks_off_often_gets_there(server, tmp_path):
+    server.breaks_at = [CHUNK] * (QUICK.attempts + 2)
+    assert fetch(server, tmp_path) == CONTENT
 
 
 @pytest.mark.parametrize("weak", [False, True])
@@ -64,7 +69,7 @@ def test_the_next_run_goes_on_where_one_was_given_up(server, tmp_path, weak):
     with pytest.raises(UsageError, match=r"32,768 bytes that have come are kept: run it again"):
         fetch(server, tmp_path, patience=Patience(attempts=1))
     assert fetch(server, tmp_path) == CONTENT
-    assert [asked for _, asked in server.asked] == [None, f"bytes={2 * CHUNK}-"]
+    assert server.starts == [0, 2 * CHUNK]
 
 
 @pytest.mark.parametrize("weak", [False, True])

@@ -74,6 +74,9 @@ def test_arcs_that_cross_run_at_different_heights():
     drawn = arcs(picture(draw_tree(CROSSING)))
     assert set(drawn) == {(3, 1), (4, 2), (0, 3), (3, 4)}
     assert label_middle(drawn[3, 1]) != label_middle(drawn[4, 2])
+    # Neither spans an arc that the other does not.
+    apart = arcs(picture(draw_tree(make_sentence("a b c d e", "X X X X X", [3, 4, 0, 5, 3], "p q root r s"))))
+    assert label_middle(apart[3, 1]) != label_middle(apart[4, 2])
 
 
 def test_labels_have_room_between_neighbours():
@@ -244,14 +247,15 @@ def test_long_sentences_go_on_in_further_lines():
     assert [len(one) for one in tips] == [1, 0, 0]
 
 
-def test_labels_of_broken_arcs_stand_within_the_picture():
+def test_labels_stand_within_the_picture():
     relations = " ".join(["a-long-relation:with-subtype"] * 39 + ["root"])
     sentence = make_sentence(" ".join("abcdefghij" * 4), " ".join(["X"] * 40), [*range(2, 41), 0], relations)
-    drawing = draw_tree(sentence, width=300)
-    for label in picture(drawing).iter(f"{SVG}text"):
-        if label.get("class") == "label":
-            half = text_width(label.text, 11.0) / 2
-            assert half <= number(label, "x") <= drawing.width - half
+    alone = make_sentence("a", "X", [0], "a-long-relation:with-subtype")
+    for drawing in (draw_tree(sentence, width=300), draw_tree(alone)):
+        for label in picture(drawing).iter(f"{SVG}text"):
+            if label.get("class") == "label":
+                half = text_width(label.text, 11.0) / 2
+                assert half <= number(label, "x") <= drawing.width - half
 
 
 def test_a_label_on_a_long_arc_is_in_view_from_everywhere():

@@ -17,6 +17,7 @@ from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.suggest import Candidate, RankingOptions, rank
 from qsproj.pipelines.uncertainty import word_uncertainties
+from qsproj.viz.markup import Mark, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.trees import draw_pair
 
@@ -64,6 +65,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
         "judged it, and it does not know where the model's own tags are wrong: expect fewer to be right."
     )
     yield Table(("probability", "arcs", "share"), _confidences(examples))
+    yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
     for name, chosen in _surest_and_least_sure(examples):
         yield Heading(name)
         for example in chosen:
