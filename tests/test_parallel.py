@@ -150,6 +150,10 @@ def test_a_cluster_without_workers(monkeypatch):
             list(map_in_order(abs, [1], workers=workers))
 
 
+# Twenty parts of what is learned from: enough to be at work on when a worker is killed.
+PART_PAIRS = 20
+
+
 def sentence_pairs(size):
     rng = np.random.default_rng(1)
     for _ in range(size):
@@ -169,6 +173,14 @@ def model_bytes(path, workers=THIS_PROCESS):
     return path.read_bytes()
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """Return the bytes of the model that one process makes, of parts that several can share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qg_dmv_parts, "PART_PAIRS", PART_PAIRS)
+        return model_bytes(tmp_path_factory.mktemp("alone") / "model")
+
+
 def kill_one_worker(cluster, killed, give_up):
     """Kill a worker process while it is at work, told by the scheduler having tasks on it."""
     while not give_up.is_set():
@@ -181,9 +193,8 @@ def kill_one_worker(cluster, killed, give_up):
         time.sleep(0.002)
 
 
-def test_a_killed_worker_changes_nothing(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", 20)
-    alone = model_bytes(tmp_path / "alone")
+def test_a_killed_worker_changes_nothing(cluster, alone, tmp_path, monkeypatch):
+    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", PART_PAIRS)
     workers = Workers(backend="dask", scheduler=cluster.scheduler_address)
     killed, give_up = [], threading.Event()
     assassin = threading.Thread(target=kill_one_worker, args=(cluster, killed, give_up))
@@ -198,6 +209,6 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path, monkeypatch):
     assert on_cluster == alone
 
 
-def test_two_processes_give_the_bytes_of_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", 90)
-    assert model_bytes(tmp_path / "two", Workers(jobs=2)) == model_bytes(tmp_path / "one")
+def test_two_processes_give_the_bytes_of_one(alone, tmp_path, monkeypatch):
+    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", PART_PAIRS)
+    assert model_bytes(tmp_path / "two", Workers(jobs=2)) == alone
