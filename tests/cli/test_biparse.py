@@ -21,15 +21,37 @@ PAIRS = ("--source", "corpora/en.conllu", "--target", "corpora/de.conllu")
 LINKS = ("--alignment", "corpora/en-de.pharaoh")
 
 
+# Half of the sample shows all there is to see here.
+SIZE = 45
+
+
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
+def folder(tmp_path_factory):
+    """Return a folder in which the first half of the sample is called as the sample is."""
+    folder = tmp_path_factory.mktemp("half")
+    (folder / "corpora").mkdir()
+    for path in (PAIRS[1], PAIRS[3]):
+        write_conllu(islice(read_conllu(path), SIZE), folder / path)
+    links = Path(LINKS[1]).read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / LINKS[1]).write_text("".join(links[:SIZE]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_folder(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture(scope="module")
+def models(folder):
     from qsproj.cli.main import main
 
-    folder = tmp_path_factory.mktemp("models")
     source, joint = str(folder / "en.model"), str(folder / "en-de.model")
-    assert main(["train", "corpora/en.conllu", "-o", source, "--epochs", "2"]) == 0
     train = ["biparse", "train", *PAIRS, *LINKS, "--source-model", source, "-o", joint]
-    assert main([*train, "--factors", "mono", "--epochs", "1", "--source-tree", "best"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["train", PAIRS[1], "-o", source, "--epochs", "2"]) == 0
+        assert main([*train, "--factors", "mono", "--epochs", "1", "--source-tree", "best"]) == 0
     return source, joint
 
 
@@ -40,7 +62,7 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
         *("--source-output", outputs[1], "--alignment-output", outputs[2]),
     )
     assert outcome.code == 0
-    assert "90 pairs" in outcome.err
+    assert f"{SIZE} pairs" in outcome.err
     assert "runs converged" in outcome.err
     for output, gold in zip(outputs, ("corpora/de.conllu", "corpora/en.conllu")):
         parsed, original = list(read_conllu(output)), list(read_conllu(gold))
@@ -48,15 +70,23 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
         assert all((sentence.heads[1:] >= 0).all() for sentence in parsed)
         assert "ArcProb=" in output.read_text(encoding="utf-8")
     links = list(read_alignments(outputs[2]))
-    assert len(links) == 90
+    assert len(links) == SIZE
     assert all(link.weights is not None for link in links if len(link.links))
 
 
 def test_links_below_the_threshold_are_not_written(run_cli, models, tmp_path):
+    """Candidates are the links by hand, and that of the first word with the last, hardly ever right."""
+    candidates = tmp_path / "candidates"
+    sizes = [(len(one), len(other)) for one, other in zip(read_conllu(PAIRS[1]), read_conllu(PAIRS[3]))]
+    by_hand = Path(LINKS[1]).read_text(encoding="utf-8").splitlines()
+    lines = (f"{line} 0-{n - 1}:0.1\n" for line, (_, n) in zip(by_hand, sizes, strict=True))
+    candidates.write_text("".join(lines), encoding="utf-8")
+
     def links(threshold):
-        parse = ("biparse", "parse", "-m", models[1], *PAIRS, *LINKS, "-o", tmp_path / "de.conllu")
+        files = (*PAIRS, "--alignment", candidates, "-o", tmp_path / "de.conllu")
         more = () if threshold is None else ("--link-threshold", threshold)
-        assert run_cli(*parse, "--alignment-output", tmp_path / "links", *more).code == 0
+        outputs = ("--alignment-output", tmp_path / "links")
+        assert run_cli("biparse", "parse", "-m", models[1], *files, *outputs, *more).code == 0
         return [link for links in read_alignments(tmp_path / "links") for link in links.weights]
 
     few, usual, many = links("0.9"), links(None), links("0")
@@ -75,7 +105,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
         assert outcome.code == 0
         said.append((outcome.err, *(output.read_bytes() for output in outputs)))
     assert said[0] == said[1]
-    assert "90 pairs" in said[0][0]
+    assert f"{SIZE} pairs" in said[0][0]
 
 
 @pytest.mark.parametrize(
@@ -103,17 +133,14 @@ def test_other_ways_to_train_give_models_that_parse(
 
 def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
     """Candidates of even probability, of which those by hand are true: links are then told from the rest."""
-    source, target, candidates, hand = (tmp_path / name for name in ("en", "de", "candidates", "hand"))
-    right = list(read_alignments(LINKS[1]))[:45]
-    sides = [list(islice(read_conllu(path), 45)) for path in (PAIRS[1], PAIRS[3])]
-    for sentences, path in zip(sides, (source, target)):
-        write_conllu(sentences, path)
-    sizes = [(len(one), len(other)) for one, other in zip(*sides)]
+    candidates, hand = tmp_path / "candidates", tmp_path / "hand"
+    right = list(read_alignments(LINKS[1]))
+    sizes = [(len(one), len(other)) for one, other in zip(read_conllu(PAIRS[1]), read_conllu(PAIRS[3]))]
     near = [[(i, j) for i in range(m) for j in range(n) if abs(i - j) < 3] for m, n in sizes]
     lines = (" ".join(f"{i}-{j}:0.5" for i, j in links) + "\n" for links in near)
     candidates.write_text("".join(lines), encoding="utf-8")
     write_alignments(right[:30], hand)
-    pairs = ("--source", source, "--target", target, "--alignment", candidates)
+    pairs = (*PAIRS, "--alignment", candidates)
     train = ("biparse", "train", *pairs, "--source-model", models[0])
     options = ("--factors", "mono", "--epochs", "2", "--source-tree", "best")
     taught = ("--hand-alignment", hand, "--dictionary", "--alignment-factors", "target-hmm")
@@ -139,7 +166,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         ("0-0\n0,9\n", (), "hand:2: found '0,9', expected links like 0-2"),
         ("", (), "hand:1: found no alignment"),
         ("\n" * 40, (), "hand: found no link in 40 alignments, expected links by hand"),
-        ("0-0\n" * 91, (), "hand:91: found the links of pair 91"),
+        ("0-0\n" * (SIZE + 1), (), f"hand:{SIZE + 1}: found the links of pair {SIZE + 1}"),
         (
             "0-0\n",
             ("--factors", "synch"),
@@ -233,7 +260,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "--trees", "corpora/de.conllu", "-o", parser)
     outcome = run_cli(*cotrain, "-m", models[1])
     assert outcome.code == 0
-    assert "90 trees and 90 pairs" in outcome.err
+    assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
     assert run_cli("parse", "-m", parser, "corpora/de.conllu", "-o", parsed).code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))
     before = parser.read_bytes()
@@ -252,10 +279,10 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
     cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", "corpora/de.conllu")
     outcome = run_cli(*cotrain, "--method", "noisy-channel", "-o", parser)
     assert outcome.code == 0
-    assert "90 trees and 90 pairs" in outcome.err
+    assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
     assert "left out: none" in outcome.err
     # For each pair and epoch, messages are passed with the source tree observed and without.
-    assert f"of {2 * 90 * NoisyChannelOptions().training.epochs:,} runs" in outcome.err
+    assert f"of {2 * SIZE * NoisyChannelOptions().training.epochs:,} runs" in outcome.err
     other = tmp_path / "other.model"
     assert run_cli(*cotrain, "--method", "co-training", "-o", other).code == 0
     assert parser.read_bytes() != other.read_bytes()
