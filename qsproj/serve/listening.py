@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qsproj.errors import UsageError
 
@@ -83,10 +83,11 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
 
-    settings: dict[str, Any] = {"lifespan": "off", "ws": "none", "loop": "asyncio"}
     config = uvicorn.Config(
         app,
-        **settings,
+        lifespan="off",
+        ws="none",
+        loop="asyncio",
         http=impatient_protocol(seconds),
         log_config=None,
         access_log=False,
@@ -110,4 +111,4 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
         asyncio.run(run())
     except KeyboardInterrupt:
         # That is how a server is stopped.
-        print("stopped", file=sys.stderr)
+        print("qsproj serve: stopped", file=sys.stderr)

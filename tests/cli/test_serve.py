@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from qsproj.cli.main import main
 from tests.serve.client import Client, children_of, is_alive, until
 from tests.serve.conftest import model_files  # noqa: F401
 
@@ -92,9 +95,29 @@ def draft(tmp_path):
     return path
 
 
-def test_a_draft_is_reviewed(draft, model_files):  # noqa: F811
+@contextmanager
+def forked(log, *arguments):
+    """Run the command as :func:`started` does, in a copy of this process, which has imported all of it."""
+    words = ["serve", *map(str, arguments), "--port", "0"]
+    process = multiprocessing.get_context("fork").Process(target=_main, args=(log, words))
+    process.start()
+    try:
+        yield until(lambda: log.exists() and next(iter(log.read_text().splitlines()), None)), process
+    finally:
+        process.kill()
+        process.join()
+
+
+def _main(log, words):
+    sys.stderr = log.open("w", buffering=1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.exit(main(words))
+
+
+def test_a_draft_is_reviewed_until_it_is_interrupted(draft, model_files, tmp_path):  # noqa: F811
     pairs = ("--pairs", "corpora/en.conllu", "corpora/en-de.pharaoh")
-    with started("--review", draft, *pairs, "-m", model_files / "de.model") as (said, process):
+    arguments = ("--review", draft, *pairs, "-m", model_files / "de.model")
+    with forked(tmp_path / "log", *arguments) as (said, process):
         address, _, token = said.split()[3].partition("/?token=")
         client = Client(address)
         assert "review.js" in client.ask(f"/?token={token}").text
@@ -102,8 +125,10 @@ def test_a_draft_is_reviewed(draft, model_files):  # noqa: F811
         assert told["translation"][:2] == ["The", "dog"]
         overview = client.ask("/api/overview", headers={"X-Qsproj-Token": token}).json
         assert (overview["sentences"], overview["train_after"]) == (90, 10)
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
+        os.kill(process.pid, signal.SIGINT)
+        process.join(30)
+        assert process.exitcode == 0
+    assert (tmp_path / "log").read_text().endswith("\nqsproj serve: stopped\n")
 
 
 def test_a_draft_that_cannot_be_reviewed_is_told(run_cli, draft, model_files, tmp_path):  # noqa: F811
