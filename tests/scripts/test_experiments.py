@@ -44,6 +44,7 @@ NOT_FIGURES = {
     "scale": {"0.15"},
     "search-error": {"0.003", "0.4", "2.4"},
     "search-error-learned": {"0.4", "2.4"},
+    "training-objectives": {"0.05"},
     "unspaced": {"0.5", "0.1"},
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scripts.experiments.harness.page import Tables
-from scripts.experiments.harness.tables import listed, numbers, span
+from scripts.experiments.harness.tables import Table, listed, numbers, span
 
 Phrases = Mapping[str, str]
 
@@ -117,4 +117,45 @@ def learned_search_error(tables: Tables) -> Phrases:
         "CHILDSEQ: error": tables["GRAND + CHILDSEQ"].cell(TEN, "by sentence %"),
         "not settled": span((100 - one.number(TEN, "settled %") for one in both), digits=0),
         "UAS": f"{max(abs(one.number(TEN, 'UAS') - one.number(EXACT, 'UAS')) for one in both):.2f}",
+    }
+
+
+def objectives(tables: Tables) -> Phrases:
+    every, shapes, decoders, sweep = (tables[name] for name in ("objectives", "shapes", "decoders", "sweep"))
+
+    def gains(one: Table, name: str, other: str) -> list[float]:
+        """Return how far one row is above another, in each column of treebanks that has both."""
+        headings = [h for h in one.header[1:-1] if one.has(name, h) and one.has(other, h)]
+        return [one.number(name, h) - one.number(other, h) for h in headings]
+
+    def above(name: str, other: str) -> str:
+        found = gains(every, name, other)
+        spread = f", {span(found, digits=2, sign=True)}" if len(found) > 1 else ""
+        return f"{sum(found) / len(found):+.2f} UAS (mean of {len(found)}{spread})"
+
+    projective = [
+        gain
+        for name in ("perceptron", "eg", "likelihood")
+        for gain in gains(shapes, f"{name}, projective", f"{name}, non-projective")
+    ]
+    marked = {
+        name: [h for h in every.header[1:-1] if "*" in every.cell(name, h)]
+        for name in every.names
+        if name != "likelihood"
+    }
+    return {
+        "differing": "; ".join(f"{name} ({listed(found)})" for name, found in marked.items() if found)
+        or "none",
+        "likelihood and perceptron": above("likelihood", "perceptron"),
+        "eg and perceptron": above("eg", "perceptron"),
+        "margin and likelihood": above("margin", "likelihood"),
+        "mira and mira-kbest": above("mira", "mira-kbest"),
+        "risk and likelihood": above("risk", "likelihood"),
+        "projective": span(projective, digits=2),
+        "five trees": span(gains(sweep, "k = 5", "k = 1"), digits=2, sign=True),
+        "ten trees": span(gains(sweep, "k = 10", "k = 5"), digits=2, sign=True),
+        "risk of MIRA": span(gains(decoders, "1-best MIRA, mbr", "1-best MIRA, map"), digits=2, sign=True),
+        "risk of likelihood": span(
+            gains(decoders, "likelihood, mbr", "likelihood, map"), digits=2, sign=True
+        ),
     }
