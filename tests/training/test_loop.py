@@ -1,5 +1,7 @@
 """The loop: order, early stopping, records."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,12 @@ def test_training_stops_after_patience_and_keeps_the_best(patience, epochs, best
 
 def test_without_held_out_data_the_last_model_is_kept():
     assert run([0.0], epochs=4)[1] == 4
+
+
+def test_seconds_are_those_of_the_passes():
+    start = process_time()
+    _, _, records = run(range(3), epochs=2)
+    assert 0.0 <= sum(record.seconds for record in records) <= process_time() - start
 
 
 def test_nothing_to_learn_from():
