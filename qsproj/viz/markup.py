@@ -15,7 +15,7 @@ svg { background: #fff; font-family: "Helvetica Neue", Arial, "Noto Sans", sans-
 .form { font-size: 15px; fill: #111; }
 .tag { font-size: 10px; fill: #767676; }
 .label { font-size: 11px; fill: #1a4f8b; }
-.label { paint-order: stroke; stroke: #fff; stroke-width: 5px; stroke-linejoin: round; }
+.behind { fill: #fff; }
 .unsure { font-size: 10px; fill: #8a4b00; }
 .arc path { fill: none; stroke: #5b7fa8; stroke-width: 1.4; }
 .arc .tip { fill: #5b7fa8; stroke: none; }

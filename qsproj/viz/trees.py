@@ -12,7 +12,7 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place
-from qsproj.viz.markup import Drawing, Mark, escape
+from qsproj.viz.markup import LABEL_SIZE, Drawing, Mark, escape, text_width
 
 # As wide as most screens; longer sentences go on in a further line.
 LINE_WIDTH = 1200.0
@@ -203,15 +203,20 @@ def _line(segment: Segment, tail: float, tip: float, edge: float, height: float,
 
 
 def _labels(arc: Arc, tail: float, tip: float, height: float) -> str:
-    """Draw the relation on the line: once, or so often that it is seen from everywhere on it."""
+    """Draw the relation on the line, which it covers, so often that it is seen from everywhere on it."""
     copies = 1 + int(abs(tip - tail) // _LABELS_EVERY)
     number = f'<tspan class="unsure" dx="3">{arc.number}</tspan>' if arc.number else ""
-    centres = (tail + (tip - tail) * (copy + 0.5) / copies for copy in range(copies))
-    return "".join(
-        f'<text class="label" x="{_number(centre)}" y="{_number(height + 3.5)}">{escape(arc.relation)}'
-        f"{number}</text>"
-        for centre in centres
-    )
+    width = text_width(arc.label, LABEL_SIZE) + 6
+    pieces = []
+    for copy in range(copies):
+        centre = tail + (tip - tail) * (copy + 0.5) / copies
+        pieces.append(
+            f'<rect class="behind" x="{_number(centre - width / 2)}" y="{_number(height - 7)}" '
+            f'width="{_number(width)}" height="14"/>'
+            f'<text class="label" x="{_number(centre)}" y="{_number(height + 3.5)}">{escape(arc.relation)}'
+            f"{number}</text>"
+        )
+    return "".join(pieces)
 
 
 def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
