@@ -37,9 +37,7 @@ def faults_of(words: list[str], inputs: Iterable[Path], outputs: Iterable[Path])
             code = main(words)
     except SystemExit as exit_:
         code = exit_.code
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
+    except Exception as error:
         return ["".join(traceback.format_exception(error))]
     faults = []
     if code == 0:

@@ -1,12 +1,15 @@
 """Damaged inputs are refused in one line that names a file, or taken; and the judge sees what it should."""
 
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded as Linux does")
 
 if sys.platform == "linux":
+    from tests.fuzzing import judge
     from tests.fuzzing.commands import JOBS, make_inputs
     from tests.fuzzing.judge import faults_of
     from tests.fuzzing.runs import faults_with
@@ -31,3 +34,56 @@ def test_what_is_not_damaged_is_taken(inputs, tmp_path, job):
     assert (
         faults_of(job.words(inputs, tmp_path), inputs.values(), [tmp_path / n for n in job.outputs()]) == []
     )
+
+
+def a_run(code=0, said="", out=None, left=None, error=None):
+    """Return what stands for the command line in a run that the judge looks at."""
+
+    def main(words):
+        folder = Path(words[1])
+        if error is not None:
+            raise error
+        sys.stderr.write(said)
+        if out is not None:
+            (folder / "out.conllu").write_bytes(out)
+        if left is not None:
+            (folder / left).touch()
+        return code
+
+    return main
+
+
+GOOD = b"1\ta" + b"\t_" * 8 + b"\n\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "verdict"),
+    [
+        (a_run(out=GOOD), None),
+        (a_run(code=2, said="qsproj parse: in.conllu:3: found\n"), None),
+        (a_run(), "was not written"),
+        (a_run(out=b"1\ta\n"), "cannot be read back"),
+        (a_run(out=GOOD, left=".out.partial"), "was left"),
+        (a_run(code=1), "exit code 1"),
+        (a_run(error=ZeroDivisionError()), "ZeroDivisionError"),
+        (a_run(error=SystemExit(2)), "said: "),
+        (a_run(code=2), "said: "),
+        (a_run(code=2, said="qsproj parse: in.conllu\nmore\n"), "said: "),
+        (a_run(code=2, said="qsproj parse: found nothing\n"), "names no file"),
+        (a_run(code=2, said=f"qsproj parse: in.conllu {'x' * 2000}\n"), "characters"),
+        (a_run(code=2, said="qsproj parse: in.conllu\n", out=b""), "was touched"),
+    ],
+)
+def test_the_judge_sees_what_it_should(tmp_path, monkeypatch, run, verdict):
+    monkeypatch.setattr(judge, "main", run)
+    faults = faults_of(["parse", str(tmp_path)], [Path("in.conllu")], [tmp_path / "out.conllu"])
+    assert len(faults) == (verdict is not None)
+    assert verdict is None or verdict in faults[0]
+
+
+def test_the_judge_bounds_memory_and_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "main", lambda _: len(bytes(2 * judge.BYTES)))
+    assert "MemoryError" in faults_of(["parse"], [], [])[0]
+    monkeypatch.setattr(judge, "SECONDS", 1)
+    monkeypatch.setattr(judge, "main", lambda _: time.sleep(30))
+    assert "TooSlowError" in faults_of(["parse"], [], [])[0]
