@@ -118,16 +118,23 @@ def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentenc
         def write(sentence: Sentence) -> None:
             nonlocal layout
             check_sentence(sentence, most=None)
-            if layout is None:
-                start = layout_of(sentence).start
-            else:
-                # Only the last sentence of a file may lack its blank line, only the first follow a mark.
-                start = "" if layout.end.count("\n") > 1 else layout.newline * (2 - layout.end.count("\n"))
+            start = layout_of(sentence).start if layout is None else _missing_end(layout)
             layout = layout_of(sentence)
             text = layout.newline.join(_current_lines(sentence, layout))
             handle.write(f"{start}{text}{layout.end}")
 
         yield write
+
+
+def _missing_end(layout: Layout) -> str:
+    """Return what ends a sentence that was the last of its file, where another one is to follow.
+
+    Only that may lack its blank line, or have blanks behind it in a line without end. Only the first sentence
+    of a file follows a mark.
+    """
+    ends = layout.end.count("\n")
+    has_open_line = bool(layout.end) and not layout.end.endswith("\n")
+    return layout.newline * max(2 - ends, int(has_open_line))
 
 
 class _Block(NamedTuple):

@@ -239,6 +239,21 @@ def test_generated_text_comes_back(sentences, newline, start, newlines_at_end, b
     assert written(given_back) == text
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(blocks(), min_size=2, max_size=4),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff", "\n", " \n"]),
+    st.text(alphabet="\n\r ", max_size=6),
+)
+def test_sentences_in_another_order_can_be_read(sentences, newline, start, end):
+    text = start + (2 * newline).join(newline.join(lines) for lines in sentences) + newline + end
+    parsed = read(text)
+    again = read(written(parsed[::-1]))
+    assert [one.forms for one in again] == [one.forms for one in parsed[::-1]]
+    assert written(again) == written(read(written(again)))
+
+
 def test_real_treebanks_come_back(data_dir):
     paths = sorted(data_dir.glob("*/*.conllu.gz"))
     assert paths
