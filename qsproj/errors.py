@@ -61,6 +61,10 @@ class UsageError(QsprojError):
     """An argument is wrong: an unknown name, a file that is not there, options that exclude each other."""
 
 
+class NothingToLearnError(UsageError):
+    """What some files hold teaches nothing; whoever knows their names says these, too."""
+
+
 class SentenceError(UsageError):
     """A sentence is not what a model takes; whoever knows its file and line says these too."""
 

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, located
+from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, located, naming
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 
@@ -86,7 +86,8 @@ def run(options: argparse.Namespace) -> None:
     if options.model is not None:
         _convert(options)
     else:
-        _train(options)
+        with naming(options.source, options.target):
+            _train(options)
 
 
 def _train(options: argparse.Namespace) -> None:

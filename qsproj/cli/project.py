@@ -19,6 +19,7 @@ from qsproj.cli.options.common import (
     add_pairing,
     add_seed,
     add_workers,
+    naming,
 )
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_alignment_format
@@ -83,7 +84,8 @@ def run(options: argparse.Namespace) -> None:
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread(options, WAYS, f"--method {options.method}")
-    projected = METHODS[options.method].project(_sources(options), options)
+    with naming(*options.source, *options.target, *options.alignment):
+        projected = METHODS[options.method].project(_sources(options), options)
     if options.trees:
         write_sentences(projected.trees(), options.trees)
     projected.parser.save(options.output, made=made_by(options))

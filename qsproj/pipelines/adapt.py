@@ -12,7 +12,7 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, MissingTreeError, SentenceLengthError, UsageError
+from qsproj.errors import DataError, MissingTreeError, NothingToLearnError, SentenceLengthError
 from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
 from qsproj.models.converter.converter_parser import AdaptedParser, StoredParser
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
@@ -108,7 +108,7 @@ def train_adaptation(
     pairs = pair_styles(sources, targets, names=names, pairing=pairing)
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
-        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+        raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     return train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
 
 

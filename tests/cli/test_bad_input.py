@@ -251,7 +251,9 @@ def test_links_that_carry_nothing_are_told_and_no_trees_written(run_cli, tmp_pat
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--alignment", links),
         *("--method", method, "-o", tmp_path / "m", "--trees", tmp_path / "trees"),
     )
-    assert_one_line(outcome, "no projected tree has heads for 80% of its words; lower --min-attached")
+    assert_one_line(
+        outcome, f"{SAMPLE}, {links}: no projected tree has heads for 80% of its words; lower --min-attached"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["links"]
 
 

@@ -13,7 +13,7 @@ from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError
+from qsproj.errors import DataError, NothingToLearnError, SentenceError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.parallel import Workers
@@ -158,6 +158,16 @@ def located(path: str) -> Iterator[Iterator[Sentence]]:
         raise DataError(
             name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
         ) from error
+
+
+@contextmanager
+def naming(*paths: str | None) -> Iterator[None]:
+    """Have an error in the block that these files teach nothing say their names."""
+    try:
+        yield
+    except NothingToLearnError as error:
+        names = ", ".join(name_of(path) for path in paths if path is not None)
+        raise UsageError(f"{names}: {error}") from error
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,7 @@ def project_tagger(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.cli.options.command_files import check_files
-    from qsproj.cli.options.common import read_tagged
+    from qsproj.cli.options.common import naming, read_tagged
     from qsproj.cli.options.made import made_by
     from qsproj.corpus.language.lexicon import read_lexicon
     from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -75,13 +75,14 @@ def project_tagger(options: argparse.Namespace) -> None:
             for source, alignment in zip(sources, alignments, strict=True)
         )
     )
-    projected = project_tags(
-        corpus,
-        rng=np.random.default_rng(options.seed),
-        tagged=list(read_tagged(tagged)),
-        lexicon=read_lexicon(options.lexicon) if options.lexicon else None,
-        language=options.language,
-    )
+    with naming(*sources, options.target, *alignments):
+        projected = project_tags(
+            corpus,
+            rng=np.random.default_rng(options.seed),
+            tagged=list(read_tagged(tagged)),
+            lexicon=read_lexicon(options.lexicon) if options.lexicon else None,
+            language=options.language,
+        )
     projected.tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         print(line, file=sys.stderr)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, counted
+from qsproj.errors import NothingToLearnError, counted
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
@@ -108,7 +108,7 @@ def train_converter(
         return Converter.untrained(), ConverterReport(0, (), 0)
     usable = [i for i, target in enumerate(targets) if np.any(target.heads[1:] != NO_HEAD)]
     if not usable:
-        raise UsageError("no target sentence has a head; is the HEAD column empty?")
+        raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
     posteriors = [source_posteriors[i] if source_posteriors is not None else None for i in usable]
     epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)

@@ -12,7 +12,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 from qsproj.models.storage import Made
 
 # A DMV parses a sentence in less time than it takes to send it to another process: many go together.
@@ -64,6 +64,6 @@ def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]
         tagged = tagged or any(tag != UNSPECIFIED for tag in pair.target.upos)
         yield pair
     if not parsed:
-        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+        raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     if not tagged:
-        raise UsageError("no target word has a UPOS tag; tag the target first (qsproj tag)")
+        raise NothingToLearnError("no target word has a UPOS tag; tag the target first (qsproj tag)")

@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
@@ -97,6 +97,6 @@ def train_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> A
     trees = (pair.source for pair in pairs if np.any(pair.source.heads[1:] != NO_HEAD))
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
-        raise UsageError("no source sentence has a head; parse the source first (qsproj parse)")
+        raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=5)
     return train_arc_parser(first, rng=rng, options=options)[0]

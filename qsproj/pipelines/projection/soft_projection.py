@@ -20,7 +20,7 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, counted, listed_reasons
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
@@ -137,7 +137,7 @@ def project_soft(
         )
         chosen, left_out = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
-            raise UsageError(
+            raise NothingToLearnError(
                 "no pair has links that carry arcs over to half its words; parse the source, check the links"
             )
         seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)

@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 
 # The most words of each band but the last.
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
@@ -21,9 +21,9 @@ def attached_share(tree: Sentence) -> float:
     return float(np.mean(tree.heads[1:] != NO_HEAD)) if len(tree) else 0.0
 
 
-def none_dense_enough(min_attached: float) -> UsageError:
+def none_dense_enough(min_attached: float) -> NothingToLearnError:
     """Build the error for when there is no tree to train on."""
-    return UsageError(
+    return NothingToLearnError(
         f"no projected tree has heads for {100 * min_attached:g}% of its words; "
         "lower --min-attached, or align with --symmetrize grow-diag for more links"
     )

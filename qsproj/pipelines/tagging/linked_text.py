@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.translations import Translations
 
 # A link votes with this power of its probability: the tag of 86.4% of words of German-GSD dev is the first
@@ -104,13 +104,13 @@ def read_linked_text(
         types.append(np.array([vocabulary.setdefault(w, len(vocabulary)) for w in words], dtype=np.int32))
         n_words.append(n_words[-1] + len(words))
     if not sentences:
-        raise UsageError("the target has no word; check that it is the right file")
+        raise NothingToLearnError("the target has no word; check that it is the right file")
     if not set(tags) - {UNSPECIFIED}:
-        raise UsageError("no source word has a UPOS tag; tag the source first (qsproj tag)")
+        raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
     names = tuple(sorted({*tags, *more_tags} - {UNSPECIFIED}))
     votes, n_links = _dense(cells, tags, names, n_words[-1])
     if not n_links:
-        raise UsageError("no target word is linked to a tagged source word; check the alignment")
+        raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
         tags=names,
         sentences=tuple(sentences),
