@@ -52,8 +52,16 @@ def test_most_arcs_that_are_right_have_the_right_relation(sample, method, tmp_pa
     projected.parser.save(tmp_path / "model")
     loaded = load_parser(tmp_path / "model")
     assert [loaded.parse(tree).deprels for tree in gold] == [tree.deprels for tree in parsed]
-    again = METHODS[method](iter(sample), np.random.default_rng(1)).parser
-    assert [again.parse(tree).deprels for tree in gold] == [tree.deprels for tree in parsed]
+
+
+def test_one_pass_is_enough_and_the_seed_settles_it(sample):
+    trees = [pair.target for pair in sample]
+    one, other = (
+        [parser.parse(tree).deprels for tree in trees]
+        for pairs in (sample, iter(sample))
+        for parser in [METHODS["hard-em"](pairs, np.random.default_rng(1)).parser]
+    )
+    assert one == other
 
 
 def test_where_the_source_has_no_relations_there_are_none(sample):
