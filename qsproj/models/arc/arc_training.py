@@ -279,11 +279,13 @@ def train_scorer(
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Learn arc weights from encoded sentences, each with what is wanted of it."""
     trainer = trainer_of(template_set, support, options)
+    # Scores without a scale have no probabilities yet.
+    decode = "map" if objective_named(options.objective).scaled else "mbr"
     encoded_dev = [trainer.encode(sentence) for sentence in dev]
 
     def score(scorer: ArcScorer) -> float:
         scores = (scorer.scores(scorer.features(encoded)) for encoded in encoded_dev)
-        return right_heads(dev, (inference.best(inference.infer(matrix)[1]) for matrix in scores))
+        return right_heads(dev, (inference.decode(matrix, decode) for matrix in scores))
 
     if isinstance(trainer, BatchLoss):
         return minimise(

@@ -83,6 +83,13 @@ def test_training_finds_trees_and_gives_their_scores_a_scale(sample, objective):
     assert rescaled.weights.max() == pytest.approx(parser.scorer.weights.max(), rel=0.05)
 
 
+def test_held_out_trees_are_scored_before_scores_have_a_scale(sample):
+    options = TrainingOptions(objective="mira", epochs=4, template_set="words")
+    rng = np.random.default_rng(1)
+    _, report = train_arc_parser(sample[:15], dev=sample[:15], rng=rng, options=options)
+    assert max(record.score for record in report.epochs) > 95.0
+
+
 def test_weights_without_any_spread_keep_their_scale():
     trainer = ArcTrainer("words", rule=PlainSteps)
     assert not scaled_to_likelihood(trainer.averaged(), [SENTENCE], TREES).weights.any()
