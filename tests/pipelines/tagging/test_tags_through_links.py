@@ -1,5 +1,7 @@
 """Tags through links: from made pairs of which the tags are known."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,12 @@ from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.pipelines.tagging.compare_alone import compare_with_tagged_alone
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, cooled, project_tags
+from qsproj.pipelines.tagging.tags_through_links import (
+    TagProjectionOptions,
+    cooled,
+    deal_out,
+    project_tags,
+)
 from qsproj.pipelines.translations import join_translations
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
@@ -38,6 +45,22 @@ def test_options_hold_for_the_bitext():
     result = projected(made_pairs(60), options=TagProjectionOptions(sentences=5))
     assert result.report[1].startswith("learned from 5 sentences of 60")
     assert len(result.report) == 2, "of sixty sentences none is held out: nothing is said of agreement"
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(0, [0]), (15, [15]), (16, [8, 8]), (41, [14, 14, 13])])
+def test_sentences_are_dealt_out_where_there_are_enough(count, sizes):
+    options = TagProjectionOptions(fewest=8)
+    parts = deal_out(range(100, 100 + count), rng=np.random.default_rng(1), options=options)
+    assert [len(part) for part in parts] == sizes
+    assert sorted(itertools.chain(*parts)) == list(range(100, 100 + count))
+
+
+def test_parts_of_a_bitext_make_one_tagger():
+    options = TagProjectionOptions(fewest=60, parts=2)
+    result = projected(made_pairs(150, wrong=0.1), options=options)
+    whole = projected(made_pairs(150, wrong=0.1))
+    assert accuracy(result.tagger, gold(made_pairs(50, seed=7))) > 99.0
+    assert not np.array_equal(result.tagger.transitions, whole.tagger.transitions)
 
 
 def renamed(sentences, old, new):

@@ -1,0 +1,55 @@
+"""The mean of taggers: its potentials are the means of theirs, of every word."""
+
+import numpy as np
+
+from qsproj.models.tagging.mean_tagger import mean_tagger
+from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
+from qsproj.models.tagging.tagger import FeatureExtractor
+
+TAGS = ("DET", "NOUN", "VERB")
+EXTRACTOR = FeatureExtractor(("lower", "suffix2", "lower-1"), {})
+SENTENCES = {
+    ("der", "Hund", "jagt"): (0, 1, 2),
+    ("die", "Maus", "schläft"): (0, 1, 2),
+    ("Hunde", "jagen"): (1, 2),
+}
+
+
+def learned(*sentences):
+    """Return a tagger of some of the sentences: others have other features."""
+    settled = np.where(np.eye(len(TAGS), dtype=np.bool_), 0.0, -np.inf).astype(np.float32)
+    return train_on_sets(
+        [SetExample(forms, settled[list(SENTENCES[forms])]) for forms in sentences],
+        tags=TAGS,
+        extractor=EXTRACTOR,
+        rng=np.random.default_rng(1),
+        options=SetTrainingOptions(epochs=5, rarest=1),
+    )
+
+
+def potentials(tagger, forms):
+    """Look every feature up in a dictionary, and add."""
+    rows = dict(zip(tagger.index.keys.tolist(), tagger.weights.tolist(), strict=True))
+    return [
+        [sum(rows[key][tag] for key in keys if key in rows) for tag in range(len(TAGS))]
+        for keys in tagger.extractor.keys(forms).tolist()
+    ]
+
+
+def test_potentials_are_the_means_of_those_of_all():
+    one, two, three = SENTENCES
+    taggers = [learned(one), learned(two, three), learned(three)]
+    together = mean_tagger(taggers)
+    assert len(together.index.keys) > max(len(tagger.index.keys) for tagger in taggers)
+    for forms in SENTENCES:
+        expected = np.mean([potentials(tagger, forms) for tagger in taggers], axis=0)
+        np.testing.assert_allclose(potentials(together, forms), expected, atol=1e-6)
+    expected = np.mean([tagger.transitions for tagger in taggers], axis=0)
+    np.testing.assert_allclose(together.transitions, expected, atol=1e-12)
+
+
+def test_the_mean_of_one_is_itself():
+    tagger = learned(*SENTENCES)
+    together = mean_tagger([tagger])
+    np.testing.assert_array_equal(together.weights, tagger.weights)
+    np.testing.assert_array_equal(together.transitions, tagger.transitions)
