@@ -164,12 +164,15 @@ class Tagger:
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
 
-    def draw(self, forms: tuple[str, ...], count: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
-        """Return ``count`` tag sequences, each drawn from p(tags | words) on its own."""
-        forward, drawn = self._emissions(forms), np.empty((count, len(forms)), dtype=np.int32)
+    def draw(
+        self, forms: tuple[str, ...], count: int, rng: np.random.Generator, *, sharpness: float = 1.0
+    ) -> list[tuple[str, ...]]:
+        """Return ``count`` tag sequences, each drawn on its own from p(tags | words) to a power."""
+        forward, drawn = sharpness * self._emissions(forms), np.empty((count, len(forms)), dtype=np.int32)
+        transitions = sharpness * self.transitions
         if len(forms):
-            posterior(forward, self.transitions, np.empty_like(forward), np.zeros_like(self.transitions))
-            draw_sequences(forward, self.transitions, rng.random((count, len(forms))), drawn)
+            posterior(forward, transitions, np.empty_like(forward), np.zeros_like(transitions))
+            draw_sequences(forward, transitions, rng.random((count, len(forms))), drawn)
         return [tuple([self.tags[tag] for tag in sequence]) for sequence in drawn.tolist()]
 
     def _emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:

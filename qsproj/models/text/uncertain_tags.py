@@ -22,9 +22,16 @@ from qsproj.models.tagging.tagger import Tagger
 
 Tags = tuple[str, ...]
 
+# Sequences are drawn from the tagger's posterior to this power: as it is, a long sentence hardly ever gets
+# its best tags. Each counts by that power of exp(-H), H the entropy of its trees. On development files of
+# German, Spanish and Swedish, with taggers learned through links, draws from the posterior as it is cost .6
+# UAS in the mean, and all of exp(-H) costs .2.
+SHARPNESS = 1.6
+TRUST_IN_TREES = 0.5
+
 
 def draw_tags(tagger: Tagger, sentence: Sentence, draws: int, *, retag: bool = False) -> dict[Tags, int]:
-    """Return tag sequences drawn from the tagger's posterior, and how often each was drawn.
+    """Return tag sequences drawn from the tagger's sharpened posterior, and how often each was drawn.
 
     The words alone decide what is drawn: the same sentence always gets the same sequences, wherever it stands
     and in whichever process.
@@ -38,7 +45,7 @@ def draw_tags(tagger: Tagger, sentence: Sentence, draws: int, *, retag: bool = F
     """
     words = "\t".join(sentence.forms).encode("utf-8", "surrogatepass")
     rng = np.random.default_rng(int.from_bytes(blake2b(words, digest_size=8).digest(), "little"))
-    drawn = tagger.draw(sentence.forms, draws, rng)
+    drawn = tagger.draw(sentence.forms, draws, rng, sharpness=SHARPNESS)
     if retag:
         return dict(Counter(drawn))
     own = sentence.upos
@@ -69,13 +76,14 @@ class Readings:
 def read_by(parser: ArcParser, sentence: Sentence, sequences: dict[Tags, int]) -> Readings:
     """Average a parser's arc scores over tag sequences.
 
-    A sequence weighs as often as it was drawn, times exp(-H) for the entropy H, in nats, of the trees that
-    the parser finds under it: a wrong tag, as of an auxiliary without a verb, leaves no tree that stands out.
+    A sequence weighs as often as it was drawn, times exp(-H / 2) for the entropy H, in nats, of the trees
+    that the parser finds under it: a wrong tag, as of an auxiliary without a verb, leaves no tree that stands
+    out.
     *Source*: ours; the weighted mean of log potentials is a product of experts.
     """
     scores = [parser.scores(with_columns(sentence, upos=tags)) for tags in sequences]
     entropies = np.array([tree_entropy(parser, matrix) for matrix in scores])
-    weights = np.array(list(sequences.values())) * np.exp(entropies.min() - entropies)
+    weights = np.array(list(sequences.values())) * np.exp(TRUST_IN_TREES * (entropies.min() - entropies))
     weights /= weights.sum()
     mean: Scores = np.tensordot(weights, np.array(scores), axes=1)
     return Readings(mean, _weightiest(sequences, weights.tolist()))

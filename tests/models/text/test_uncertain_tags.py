@@ -14,7 +14,7 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import draw_tags, read_by
+from qsproj.models.text.uncertain_tags import SHARPNESS, draw_tags, read_by
 from tests.oracles.trees import all_trees, tree_score
 
 
@@ -40,10 +40,15 @@ def untagged(sentence):
     return with_columns(sentence, upos=("_",) * len(sentence))
 
 
-def test_draws_follow_the_taggers_posterior(model, sample):
-    sentence = untagged(sample[40])
-    sequences = draw_tags(model.tagger, sentence, 4000)
-    marginals = model.tagger.tag_distribution(sentence)
+def test_draws_follow_the_taggers_sharpened_posterior(model, sample):
+    sentence, tagger = untagged(sample[40]), model.tagger
+    sequences = draw_tags(tagger, sentence, 4000)
+    sharper = replace(
+        tagger,
+        weights=np.float32(SHARPNESS) * tagger.weights,
+        transitions=SHARPNESS * tagger.transitions,
+    )
+    marginals = sharper.tag_distribution(sentence)
     found = np.zeros_like(marginals)
     for tags, count in sequences.items():
         for word, tag in enumerate(tags):
@@ -79,7 +84,7 @@ def test_sequences_weigh_by_draws_and_by_how_sure_the_parser_is_under_them(model
     parser = replace(model.parser, temperature=2.0)
     sequences = {("DET", "NOUN", "VERB", "ADV", "PUNCT"): 3, ("PRON", "NOUN", "AUX", "ADJ", "PUNCT"): 5}
     scores = [parser.scores(with_columns(sentence, upos=tags)) for tags in sequences]
-    weights = np.array([3.0, 5.0]) * np.exp([-entropy_of_trees(parser, matrix) for matrix in scores])
+    weights = np.array([3.0, 5.0]) * np.exp([-entropy_of_trees(parser, matrix) / 2 for matrix in scores])
     weights /= weights.sum()
     readings = read_by(parser, sentence, sequences)
     np.testing.assert_allclose(readings.scores, weights[0] * scores[0] + weights[1] * scores[1])
