@@ -97,18 +97,14 @@ def test_a_sentence_without_end(run_cli, model, tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
-def test_a_standard_error_that_does_not_work_changes_nothing(model, tmp_path, stderr):
+def test_a_standard_error_that_does_not_work_changes_nothing(model, tmp_path):
     """What is said of the work is lost, and is not to be found in the result."""
-    shell = f'"{sys.executable}" -m qsproj "$@" {stderr}'
 
-    def run(*arguments):
+    def run(stderr, *arguments):
+        shell = f'"{sys.executable}" -m qsproj "$@" 2>{stderr}'
         return subprocess.run(["sh", "-c", shell, "sh", *map(str, arguments)], capture_output=True)
 
-    parsed = run("parse", "-m", model, SAMPLE)
-    assert parsed.returncode == 0
-    assert parsed.stdout.count(b"# sent_id") == SAMPLE.read_bytes().count(b"# sent_id")
-    refused = run("parse", "-m", tmp_path / "none", SAMPLE)
+    refused = run("&-", "parse", "-m", tmp_path / "none", SAMPLE)
     assert (refused.returncode, refused.stdout) == (2, b"")
-    misused = run("parse", "--unknown")
+    misused = run("/dev/full", "parse", "--unknown")
     assert (misused.returncode, misused.stdout) == (2, b"")
