@@ -65,10 +65,10 @@ class AdaGrad(SparseOptimiser):
         """Shrink the weights; once after each epoch."""
         if self.l2 == self.l1 == 0.0:
             return
-        sizes = self.rate / np.sqrt(self._state[:, 0] + TINY)
-        shrunk = self.weights / (1.0 + self.l2 * sizes)
+        roots = np.sqrt(self._state[:, 0] + TINY)
+        shrunk = self.weights / (1.0 + self.l2 * self.rate / roots)
         if self.l1:
-            shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * sizes, 0.0), shrunk)
+            shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * self.rate / roots, 0.0), shrunk)
         self.sums += self.steps * (shrunk - self.weights)
         self.weights[:] = shrunk
 
