@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -34,6 +35,7 @@ def raise_stopped() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
     sys.unraisablehook = _lost
+    threading.excepthook = _of_a_thread
 
 
 def ignore() -> None:
@@ -102,3 +104,9 @@ def _lost(unraisable: Any) -> None:
         _stop_later(_HEARD[0])
     elif not heard():
         sys.__unraisablehook__(unraisable)
+
+
+def _of_a_thread(error: threading.ExceptHookArgs) -> None:
+    """Say nothing of a thread that fails as its processes are stopped: loky's own does, in some versions."""
+    if not heard():
+        threading.__excepthook__(error)
