@@ -95,8 +95,19 @@ def run(options: argparse.Namespace) -> None:
     )
     drawings = _chosen(_drawings(options), options.sentence, options.file)
     # What is wrong with the first sentence is said before anything is written.
-    drawings = itertools.chain(list(itertools.islice(drawings, 1)), drawings)
+    first = list(itertools.islice(drawings, 1))
+    if not first:
+        raise UsageError(f"{name_of(options.file)}: {_no_such_arc(options)}")
+    drawings = itertools.chain(first, drawings)
     save_drawings(options.output, chosen_format, name_of(options.file), drawings, about=_about(options))
+
+
+def _no_such_arc(options: argparse.Namespace) -> str:
+    """Say that the choice by arcs leaves no sentence, and what may help."""
+    given = [name for name in ("relation", "below") if getattr(options, name) is not None]
+    told = " or ".join(f"--{name}" for name in given)
+    parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
+    return f"found no such arc; leave out {told}{parse}"
 
 
 def _about(options: argparse.Namespace) -> str:

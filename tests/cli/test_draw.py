@@ -117,3 +117,24 @@ def test_two_parses_are_compared(run_cli, tmp_path):
     assert kinds == ["differs", "other"]
     page = run_cli("draw", ENGLISH, "--versus", other).out
     assert f"below, where it differs: {other}" in page
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (("--relation", "none"), "found no such arc; leave out --relation"),
+        (("--below", "0.5", "--relation", "det"), "found no such arc; leave out --relation or --below"),
+        (
+            ("--below", "0.5"),
+            "found no such arc; leave out --below, or parse with --confidence, if MISC has no ArcProb",
+        ),
+    ],
+)
+@pytest.mark.parametrize("ending", ["html", "svg", "png"])
+def test_nothing_to_draw_is_told(run_cli, tmp_path, choice, message, ending):
+    if ending == "png":
+        pytest.importorskip("typst")
+    out = tmp_path / f"arcs.{ending}"
+    outcome = run_cli("draw", ENGLISH, *choice, "-o", out)
+    assert (outcome.code, out.exists()) == (2, False)
+    assert outcome.err.startswith(f"qsproj draw: {ENGLISH}: {message}")
