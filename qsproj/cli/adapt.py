@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, or convert."""
+    from qsproj.corpus.formats import check_has_misc
     from qsproj.errors import UsageError
 
     if (options.target is None) == (options.model is None):
@@ -83,6 +84,8 @@ def run(options: argparse.Namespace) -> None:
         model=options.output if training else None,
         writes=[] if training else [(options.output, options.source), (options.least_sure, None)],
     )
+    if options.confidence:
+        check_has_misc(options.output, "--confidence")
     if options.model is not None:
         _convert(options)
     else:

@@ -36,6 +36,7 @@ from qsproj.cli.options.common import add_output, add_pairing, add_workers, numb
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.formats import check_has_misc
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence
@@ -122,6 +123,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
         )
+    if options.linked is not None:
+        check_has_misc(options.linked, "--linked")
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     alignments = chosen_links(options, threshold) if chooses(options) else _aligned(options, threshold)
     alignments = _reported(alignments)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.common import add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import write_sentences
+from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.inputs import Source, open_source
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence
@@ -72,6 +72,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.text.text_parser import TextParser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
+    if options.confidence:
+        check_has_misc(options.output, "--confidence")
     parser = loaded_once(load_parser, options.model)
     if options.retag and not isinstance(parser, TextParser):
         raise UsageError(

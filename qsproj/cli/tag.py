@@ -157,11 +157,13 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
 
 
 def _tag(options: argparse.Namespace) -> None:
-    from qsproj.corpus.formats import write_sentences
+    from qsproj.corpus.formats import check_has_misc, write_sentences
     from qsproj.models.text.text_parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
+    if options.confidence:
+        check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
     write_sentences(

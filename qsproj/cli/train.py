@@ -63,6 +63,9 @@ WAYS = {
 # Steps of optimisers that look at all sentences before each.
 BATCH_STEPS = 60
 
+# How much a sentence of --unlabelled counts unless told.
+ENTROPY = 0.1
+
 # What each objective reads that not all do.
 PENALISED = ("entropy", "l1", "l2", "unlabelled")
 OBJECTIVE_WAYS = {
@@ -186,7 +189,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--entropy",
         least=0.0,
         most=1e6,
-        default=0.1,
+        default=ENTROPY,
         help="how much a sentence of --unlabelled counts",
     )
     parser.add_argument(
@@ -293,6 +296,8 @@ def _check_kind(options: argparse.Namespace) -> None:
     kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
     refuse_unread(options, WAYS, kind)
     refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
+    if options.unlabelled is None and options.entropy != ENTROPY:
+        raise UsageError("--entropy belongs to --unlabelled; give both, or neither")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 

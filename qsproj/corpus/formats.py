@@ -45,6 +45,8 @@ class Format:
     endings : tuple of str
         Of the names of files of sentences that are of this format; a file whose name tells nothing is of the
         first format that holds sentences.
+    has_misc : bool
+        Whether what is in MISC is written.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Format:
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None
     endings: tuple[str, ...] = ()
+    has_misc: bool = True
 
 
 def _links(name: str, *, written: bool = True) -> Format:
@@ -63,7 +66,7 @@ def _links(name: str, *, written: bool = True) -> Format:
 
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",)),
-    Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",)),
+    Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), has_misc=False),
     _links("pharaoh"),
     _links("talp"),
     _links("naacl"),
@@ -98,6 +101,15 @@ def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> N
     if format.write is None:
         raise UsageError(f"{name_of(path or '')}: {format.name} is only read; name the file .conllu")
     format.write(sentences, path)
+
+
+def check_has_misc(path: PathOrFile, option: str) -> None:
+    """Raise UsageError when sentences written to a file of this name lose what an option adds to MISC."""
+    if not _by_name(name_of(path)).has_misc:
+        raise UsageError(
+            f"{option} adds to MISC, found {name_of(path)}, expected a name of CoNLL-U, as CoNLL-X has no "
+            "MISC; name the file .conllu"
+        )
 
 
 def _by_name(name: str) -> Format:

@@ -150,3 +150,27 @@ def test_trees_that_cannot_be_written_are_told_at_once(run_cli, monkeypatch, tmp
     outcome = run_cli(*PROJECT, "-o", tmp_path / "m", "--trees", tmp_path / "none" / "trees")
     assert_one_line(outcome, "none/trees: cannot be written: No such file or directory")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("parse", "-m", "no.model", SAMPLE, "--confidence", "-o"), "--confidence"),
+        (("tag", "-m", "no.model", SAMPLE, "--confidence", "-o"), "--confidence"),
+        (
+            ("adapt", "-m", "no.model", "--source", SAMPLE, "--confidence", "-o"),
+            "--confidence",
+        ),
+        (("align", "corpora/en.conllu", SAMPLE, "--linked"), "--linked"),
+    ],
+)
+def test_what_goes_into_misc_is_not_lost_in_conllx(run_cli, tmp_path, command, option):
+    out = tmp_path / "words.conllx.gz"
+    message = f"{option} adds to MISC, found {out}, expected a name of CoNLL-U, as CoNLL-X has no MISC"
+    assert_one_line(run_cli(*command, out), message)
+    assert not out.exists()
+
+
+def test_entropy_is_of_unlabelled_sentences(run_cli, tmp_path):
+    outcome = run_cli("train", SAMPLE, "--entropy", "1", "-o", tmp_path / "m")
+    assert_one_line(outcome, "--entropy belongs to --unlabelled; give both, or neither")
