@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from starlette.applications import Starlette
@@ -17,10 +16,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qsproj import __version__
-from qsproj.errors import QsprojError
-from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.bounded import outcome_of
+from qsproj.serve.compute import ComputePool
 from qsproj.serve.outermost import FACTS
-from qsproj.serve.requests import Limits, RequestError, tell_refusal, unless_gone
+from qsproj.serve.requests import Limits, RequestError, tell_refusal
 from qsproj.serve.udpipe.fields import fields_of
 from qsproj.serve.udpipe.processing import Processed
 from qsproj.serve.udpipe.served_models import ServedModels
@@ -29,10 +28,11 @@ PATHS = ("/models", "/process", "/health")
 _ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
 # Any page may ask, as of UDPipe's own service: there is nothing here that only this machine should know.
 HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
-_COME_AGAIN = {"retry-after": "1"}
 
 
-def udpipe_app(models: ServedModels, pool: ComputePool, limits: Limits) -> Starlette:
+def udpipe_app(
+    models: ServedModels, pool: ComputePool, limits: Limits, *, others: Sequence[Route] = ()
+) -> Starlette:
     """Return the application.
 
     Parameters
@@ -42,12 +42,15 @@ def udpipe_app(models: ServedModels, pool: ComputePool, limits: Limits) -> Starl
     pool : ComputePool
         Whose work is :func:`qsproj.serve.udpipe.processing.process` on these models.
     limits : Limits
+    others : sequence of Route
+        What is answered beside it.
     """
     return Starlette(
         routes=[
             Route("/models", partial(_models, models), methods=["GET"]),
             Route("/process", partial(_process, pool, limits), methods=["GET", "POST"]),
             Route("/health", partial(_health, models, pool), methods=["GET"]),
+            *others,
             Route("/{path:path}", _nothing_here, methods=["GET", "POST"]),
         ],
         exception_handlers={RequestError: tell_refusal},
@@ -76,25 +79,9 @@ async def _nothing_here(request: Request) -> Response:
 
 async def _process(pool: ComputePool, limits: Limits, request: Request) -> Response:
     fields = await fields_of(request, limits)
-    if pool.waiting >= limits.waiting:
-        raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(fields.get("data", ""))
-    try:
-        async with asyncio.timeout(limits.seconds):
-            done: Processed = await unless_gone(request.receive, pool.run(dict(fields)))
-    except TimeoutError:
-        text = (
-            f"there was no result within {limits.seconds:g} seconds; come again later, or send less at once"
-        )
-        raise RequestError(503, text, headers=_COME_AGAIN) from None
-    except QsprojError as error:
-        raise RequestError(400, str(error)) from None
-    except WorkerError as error:
-        facts["fault"] = str(error)
-        raise RequestError(
-            500, "the text could not be processed, by a fault of the server; its log says where"
-        ) from None
+    done: Processed = await outcome_of(dict(fields), pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
     return _json({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
 

@@ -104,15 +104,33 @@ def _predicted(
         if model.parser is None:
             raise AssertionError("checked before")
         confidence = CONFIDENCE in fields[PARSER].split(";")
-        return _parsed(model, model.parser, sentences, retag=TAGGER in fields, confidence=confidence)
+        return parsed(model, model.parser, sentences, retag=TAGGER in fields, confidence=confidence)
     if TAGGER in fields and model.tagger is not None:
         return map(model.tagger.tag, sentences)
     return iter(sentences)
 
 
-def _parsed(
+def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
+    """Yield the sentences with trees by the parser of a model.
+
+    Parameters
+    ----------
+    model : ServedModel
+    parser : Parser
+        That of the model.
+    sentences : list of Sentence
+    retag : bool
+        Give a new tag to words that have one, where the model tags.
+    confidence : bool
+        Put the probability of each arc into MISC.
+
+    Raises
+    ------
+    UsageError
+        When no word has a tag, and the model has no tagger.
+    """
     if isinstance(parser, TextParser):
         return parser.parse_all(sentences, retag=retag, confidence=confidence)
     if model.tagger is None:
