@@ -2,7 +2,8 @@
 
 With -m alone, clients of UDPipe find GET /models and POST /process (data, model, input, output, tokenizer,
 tagger, parser) at the address that is shown. The lines of plain text are cut into sentences by rules, unless
-tokenizer=presegmented; parser=confidence adds ArcProb to MISC.
+tokenizer=presegmented; parser=confidence adds ArcProb to MISC. INCEpTION finds an external recommender for
+tags and dependencies at /inception/MODEL (docs/serve.md; pip install 'qsproj[inception]').
 
 With --review, the address that is shown opens a page with the sentences of FILE, CoNLL-U, the least sure
 first where MISC has ArcProb (qsproj parse --confidence). What is confirmed there gets Reviewed=Yes in MISC
@@ -108,19 +109,20 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from functools import partial
 
     from qsproj.serve.compute import ComputePool
+    from qsproj.serve.inception.app import PATH, inception_routes, work_on
     from qsproj.serve.listening import address_of
     from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.processing import process
     from qsproj.serve.udpipe.served_models import load_served
 
     limits = Limits(
         bytes=int(options.megabytes * (1 << 20)), seconds=options.seconds, waiting=options.waiting
     )
     models = load_served(options.model)
-    pool = ComputePool(partial(process, models), processes=options.jobs)
-    app = outermost(udpipe_app(models, pool, limits), paths=PATHS, headers=HEADERS)
+    pool = ComputePool(partial(work_on, models), processes=options.jobs)
+    answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
+    app = outermost(answers, paths=(*PATHS, PATH), headers=HEADERS)
     _run(app, listening, options.seconds, f"{', '.join(models)} at {address_of(listening)}", [pool])
 
 

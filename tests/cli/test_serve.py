@@ -39,6 +39,7 @@ def test_a_server_answers_until_it_is_stopped(model_files):  # noqa: F811
         client = Client(said.split()[4])
         fields = {"data": "Der Hund bellt.", "tokenizer": "", "tagger": "", "parser": ""}
         assert client.ask("/process", data=fields).json["result"].count("\n") == 7
+        assert "found a body that is no JSON" in client.ask("/inception/german/train", data=b"?").text
         children = children_of(process.pid)
         assert len(children) == 2
         process.send_signal(signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""INCEpTION's protocol for external recommenders: it suggests tags and dependencies to annotators."""
