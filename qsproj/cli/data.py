@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.examples import examples_of
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             name,
             help=description.partition("\n")[0].rstrip("."),
             description=description,
+            epilog=examples_of(EXAMPLES, name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         declare(action)

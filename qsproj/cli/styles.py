@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_output
+from qsproj.cli.options.examples import examples_of
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -70,6 +71,7 @@ def _add_action(
         name,
         help=description.partition("\n")[0].rstrip("."),
         description=description,
+        epilog=examples_of(EXAMPLES, name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
