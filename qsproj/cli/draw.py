@@ -117,8 +117,8 @@ def _about(options: argparse.Namespace) -> str:
     return f"above the words: {options.file}; below, where it differs: {options.versus}"
 
 
-def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
-    """Yield each sentence, or pair, with its name, drawn only when it is asked for."""
+def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:
+    """Yield each sentence, or pair, that may be asked for by its name; None: it has none of the arcs."""
     from qsproj.corpus.editing import lines_in
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -143,7 +143,8 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
         try:
-            drawn = draw() if _is_wanted(sentence, name, options) else None
+            is_named = options.sentence is None or name in options.sentence
+            drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
             # Of a pair, either side may be wrong.
             place = (
@@ -154,17 +155,15 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
             raise DataError(
                 *place, found=error.found, expected=error.expected, remedy=error.remedy
             ) from error
-        if drawn is not None:
+        if is_named:
             yield name, drawn
         line += lines_in(sentence)
 
 
-def _is_wanted(sentence: Sentence, name: str, options: argparse.Namespace) -> bool:
-    """Tell whether a sentence was asked for: by its name, and by an arc of its tree."""
+def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
+    """Tell whether a sentence has an arc that was asked for, if any was."""
     from qsproj.viz.arcs import tree_arcs
 
-    if options.sentence is not None and name not in options.sentence:
-        return False
     if options.relation is None and options.below is None:
         return True
     wanted = options.relation
@@ -189,12 +188,13 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
 
 
 def _chosen(
-    drawings: Iterable[tuple[str, Drawing]], wanted: Sequence[str] | None, path: str
+    drawings: Iterable[tuple[str, Drawing | None]], wanted: Sequence[str] | None, path: str
 ) -> Iterator[tuple[str, Drawing]]:
     """Yield the drawings; raise after the last when one that was wanted was not among them."""
     missing = dict.fromkeys(wanted or ())
     for name, drawing in drawings:
         missing.pop(name, None)
-        yield name, drawing
+        if drawing is not None:
+            yield name, drawing
     if missing:
         raise UsageError(f"{path}: found no sentence {next(iter(missing))!r}; check its sent_id")

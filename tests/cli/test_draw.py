@@ -122,6 +122,7 @@ def test_two_parses_are_compared(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
+        (("--sentence", "sample-001", "--relation", "none"), "found no such arc; leave out --relation"),
         (("--relation", "none"), "found no such arc; leave out --relation"),
         (("--below", "0.5", "--relation", "det"), "found no such arc; leave out --relation or --below"),
         (
