@@ -87,7 +87,7 @@ def _suggest_tags(
     document: Document, read: list[AnnotatedSentence], model: ServedModel, feature: str
 ) -> None:
     if model.tagger is None:
-        raise _unable(model, TAGGER)
+        raise model.unable(TAGGER)
     for one in read:
         tagged = model.tagger.tag(one.sentence, confidence=True)
         scores = _probabilities(tagged, TAG_PROBABILITY)
@@ -98,7 +98,7 @@ def _suggest_tags(
 def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: ServedModel) -> None:
     """Suggest trees; the arc of a root leads from the word to itself, as in DKPro Core."""
     if model.parser is None:
-        raise _unable(model, PARSER)
+        raise model.unable(PARSER)
     trees = parsed(model, model.parser, [one.sentence for one in read], retag=False, confidence=True)
     for one, tree in zip(read, trees, strict=True):
         heads, scores = tree.heads[1:].tolist(), _probabilities(tree, ARC_PROBABILITY)
@@ -124,8 +124,3 @@ def _label(head: int, relation: str) -> str:
 
 def _probabilities(sentence: Sentence, key: str) -> Iterator[float]:
     return (float(value or 0.0) for value in misc_values(sentence, key))
-
-
-def _unable(model: ServedModel, ability: str) -> UsageError:
-    known = ", ".join(model.abilities)
-    return UsageError(f"found {ability!r} asked of the model {model.name!r}, which has: {known}")

@@ -74,8 +74,7 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
         raise unknown_name("output", output, list(WRITERS))
     for ability in (TOKENIZER, TAGGER, PARSER):
         if ability in fields and ability not in model.abilities:
-            known = ", ".join(model.abilities)
-            raise UsageError(f"found {ability!r} asked of the model {model.name!r}, which has: {known}")
+            raise model.unable(ability)
     sentences = list(_read(model, fields))
     done = list(_predicted(model, sentences, fields))
     return Processed(model.name, write(done), len(done), sum(map(len, done)))

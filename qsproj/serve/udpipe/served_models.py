@@ -41,6 +41,11 @@ class ServedModel:
         taggers = () if self.tagger is None else (TOKENIZER, TAGGER)
         return taggers if self.parser is None else (*taggers, PARSER)
 
+    def unable(self, ability: str) -> UsageError:
+        """Return what is told of a request for what it cannot do."""
+        known = ", ".join(self.abilities)
+        return UsageError(f"found {ability!r} asked of the model {self.name!r}, which has: {known}")
+
 
 ServedModels = Mapping[str, ServedModel]
 
