@@ -7,10 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
@@ -28,17 +25,6 @@ METHODS = {
     ),
     "qg": lambda pairs, rng: project_qg(pairs, training=QgOptions(min_linked=0.5), rng=rng),
 }
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return list(
-        pair_aligned(
-            read_conllu("corpora/en.conllu"),
-            read_conllu("corpora/de.conllu"),
-            read_alignments("corpora/en-de.pharaoh"),
-        )
-    )
 
 
 @pytest.mark.parametrize("method", METHODS)

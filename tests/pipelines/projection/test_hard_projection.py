@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.pipelines.projection.hard_projection import (
@@ -96,12 +93,7 @@ def test_counts_judge_only_words_with_a_gold_head():
     assert (counts + counts).right == 4
 
 
-def test_the_sample_projects_well_through_its_own_links():
-    sample = pair_aligned(
-        read_conllu("corpora/en.conllu"),
-        read_conllu("corpora/de.conllu"),
-        read_alignments("corpora/en-de.pharaoh"),
-    )
+def test_the_sample_projects_well_through_its_own_links(sample):
     projected = ProjectedTrees(sample)
     assert len(list(projected)) == 90
     counts = projected.counts

@@ -8,9 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv_options import DmvOptions
@@ -22,17 +19,6 @@ from qsproj.pipelines.projection.project import ProjectedTrees
 from qsproj.pipelines.projection.qg_projection import project_qg
 
 OPTIONS = QgOptions(min_linked=0.5)
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return list(
-        pair_aligned(
-            read_conllu("corpora/en.conllu"),
-            read_conllu("corpora/de.conllu"),
-            read_alignments("corpora/en-de.pharaoh"),
-        )
-    )
 
 
 def projected_qg(pairs, training=OPTIONS):

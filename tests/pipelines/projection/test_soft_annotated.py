@@ -7,25 +7,12 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.pipelines.projection.soft_annotated import about_annotated, different_style
 from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.styles.convert import convert
 from qsproj.styles.style import UD, parse_style
 from tests.sentences import make_sentence
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return list(
-        pair_aligned(
-            read_conllu("corpora/en.conllu"),
-            read_conllu("corpora/de.conllu"),
-            read_alignments("corpora/en-de.pharaoh"),
-        )
-    )
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_misc
-from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
@@ -48,17 +45,6 @@ def pair(n_target, links, weights=None, source=ENGLISH):
 def alone(pairs):
     """Take each pair as all there is of translations of its target sentence."""
     return [(pair,) for pair in pairs]
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return list(
-        pair_aligned(
-            read_conllu("corpora/en.conllu"),
-            read_conllu("corpora/de.conllu"),
-            read_alignments("corpora/en-de.pharaoh"),
-        )
-    )
 
 
 @pytest.fixture(scope="module")
