@@ -15,7 +15,7 @@ import numpy as np
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions
-from qsproj.models.arc.hashed_weights import zero_weights
+from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
 
@@ -62,6 +62,5 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
     added : ArcScorer
         With the parser's templates.
     """
-    weights = zero_weights(len(parser.scorer.weights))
-    weights[:] = parser.scorer.weights + added.weights / np.float32(scale)
+    weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
     return replace(parser, scorer=ArcScorer(parser.scorer.template_set, weights))

@@ -17,7 +17,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence, encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, zero_weights
+from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective, Weighed
 from qsproj.training.optimiser import SparseOptimiser
@@ -136,9 +136,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
 
     def averaged(self) -> ArcScorer:
         """Return a scorer with the mean of the weights after every step so far."""
-        mean = zero_weights(len(self._live.weights))
-        mean[:] = self.rule.mean()
-        return ArcScorer(self._live.template_set, mean)
+        return ArcScorer(self._live.template_set, aligned_weights(self.rule.mean()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.models.arc.arc_scorer import ArcLearner, ArcScorer
-from qsproj.models.arc.hashed_weights import zero_weights
+from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.plain import PlainSteps
 
@@ -82,6 +82,4 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
 
     def averaged(self) -> ArcScorer:
         """Return a scorer with the weights of the moment, which are already a sum over all sentences."""
-        last = zero_weights(len(self.rule.weights))
-        last[:] = self.rule.weights
-        return ArcScorer(self._live.template_set, last)
+        return ArcScorer(self._live.template_set, aligned_weights(self.rule.weights))

@@ -23,6 +23,13 @@ def zero_weights(buckets: int) -> NDArray[np.float32]:
     return room[first : first + buckets]
 
 
+def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
+    """Return a copy float32[buckets] of weights that starts on a line of the cache."""
+    weights = zero_weights(len(values))
+    weights[:] = values
+    return weights
+
+
 @dataclass(frozen=True)
 class HashedWeights:
     """A linear model over the features of a set of templates. Abstract.

@@ -10,13 +10,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_examples import tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.hashed_weights import zero_weights
+from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.tree_inference import TreeInference
 
 # A sample is enough for one number. Scores are made to spread by this much, natural log.
@@ -51,6 +50,5 @@ def scaled_to_likelihood(
 
     bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
-    weights: NDArray[np.float32] = zero_weights(len(scorer.weights))
-    weights[:] = scorer.weights * np.float32(math.exp(found.x))
-    return ArcScorer(scorer.template_set, weights)
+    weights = scorer.weights * np.float32(math.exp(found.x))
+    return ArcScorer(scorer.template_set, aligned_weights(weights))

@@ -26,7 +26,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.fine_tuning import fine_tuned
-from qsproj.models.arc.hashed_weights import zero_weights
+from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.soft_annotated import about_annotated
@@ -181,9 +181,8 @@ def project_soft(
 
 def part_of_the_way(base: ArcParser, learned: ArcParser, *, share: float) -> ArcParser:
     """Return the parser whose scores lie between those of two; a ``share`` of 0 is ``base``."""
-    weights = zero_weights(len(base.scorer.weights))
-    weights[:] = base.scorer.weights + np.float32(share) * (learned.scorer.weights - base.scorer.weights)
-    return replace(learned, scorer=replace(learned.scorer, weights=weights))
+    weights = base.scorer.weights + np.float32(share) * (learned.scorer.weights - base.scorer.weights)
+    return replace(learned, scorer=replace(learned.scorer, weights=aligned_weights(weights)))
 
 
 def _summary(learned_from: list[Sentence], prior: Prior, options: SoftProjectionOptions) -> str:
