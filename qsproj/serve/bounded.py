@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from qsproj.errors import QsprojError
 from qsproj.serve.compute import ComputePool, WorkerError
 from qsproj.serve.outermost import FACTS
 from qsproj.serve.requests import Limits, RequestError, unless_gone
@@ -22,8 +21,10 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
     Raises
     ------
     RequestError
-        When too many others wait (429), the time is over (503), the job is refused (400) or a process failed
-        at it (500); then the log says where.
+        When too many others wait (429), the time is over (503), or a process failed at it (500); then the log
+        says where.
+    QsprojError
+        When the job is refused.
     ClientDisconnect
         When the client has gone.
     """
@@ -37,8 +38,6 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
             f"there was no result within {limits.seconds:g} seconds; come again later, or send less at once"
         )
         raise RequestError(503, text, headers=_COME_AGAIN) from None
-    except QsprojError as error:
-        raise RequestError(400, str(error)) from None
     except WorkerError as error:
         request.scope[FACTS]["fault"] = str(error)
         raise RequestError(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
+from qsproj.errors import QsprojError
+
 if TYPE_CHECKING:
     from starlette.types import Receive
 
@@ -48,6 +50,15 @@ async def tell_refusal(request: Request, error: Exception) -> Response:
     del request
     assert isinstance(error, RequestError)
     return PlainTextResponse(f"{error.text}\n", status_code=error.status, headers=error.headers)
+
+
+async def tell_user_error(request: Request, error: Exception) -> Response:
+    """Answer what would be one line and exit code 2 on the command line; for ``exception_handlers``."""
+    return await tell_refusal(request, RequestError(400, str(error)))
+
+
+# For every application.
+EXCEPTION_HANDLERS = {RequestError: tell_refusal, QsprojError: tell_user_error}
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:

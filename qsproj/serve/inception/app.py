@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qsproj.errors import QsprojError, UsageError
+from qsproj.errors import UsageError
 from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.inception.suggestions import Asked, Suggested, check_layer, suggest
@@ -66,11 +66,8 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
 async def _train(models: ServedModels, limits: Limits, request: Request) -> Response:
     """Answer that all is done: a served model stays as it is, and may be asked at once."""
     content = _object(await body_of(request, limits))
-    try:
-        chosen_model(models, request.path_params["model"])
-        check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
-    except QsprojError as error:
-        raise RequestError(400, str(error)) from None
+    chosen_model(models, request.path_params["model"])
+    check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
     return Response(status_code=204)
 
 
@@ -84,16 +81,13 @@ def _object(body: bytes) -> Any:
 
 
 def _asked(model: str, content: Any) -> Asked:
-    try:
-        return Asked(
-            model=model,
-            layer=_text(content, "metadata", "layer"),
-            feature=_text(content, "metadata", "feature"),
-            xmi=_text(content, "document", "xmi"),
-            type_system=_text(content, "typeSystem"),
-        )
-    except UsageError as error:
-        raise RequestError(400, str(error)) from None
+    return Asked(
+        model=model,
+        layer=_text(content, "metadata", "layer"),
+        feature=_text(content, "metadata", "feature"),
+        xmi=_text(content, "document", "xmi"),
+        type_system=_text(content, "typeSystem"),
+    )
 
 
 def _text(content: Any, *names: str) -> str:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from qsproj.errors import QsprojError
 from qsproj.serve.compute import ComputePool, WorkerError
 from qsproj.serve.outermost import log
-from qsproj.serve.requests import Limits, RequestError, body_of, tell_refusal
+from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
 from qsproj.serve.review.retraining import Retrained, Reviewed
@@ -44,7 +44,7 @@ def review_app(session: Session, pool: ComputePool | None, limits: Limits) -> St
             Route("/api/training", review.progress, methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
         ],
-        exception_handlers={RequestError: tell_refusal},
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
@@ -108,8 +108,6 @@ class _Review:
             return JSONResponse(told, status_code=409)
         except FileChangedError as error:
             return JSONResponse({"reason": "file", "text": str(error)}, status_code=409)
-        except QsprojError as error:
-            raise RequestError(400, str(error)) from None
         return JSONResponse(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})
 
     async def load(self, request: Request) -> Response:

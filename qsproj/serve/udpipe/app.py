@@ -19,7 +19,7 @@ from qsproj import __version__
 from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.outermost import FACTS
-from qsproj.serve.requests import Limits, RequestError, tell_refusal
+from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits
 from qsproj.serve.udpipe.fields import fields_of
 from qsproj.serve.udpipe.processing import Processed
 from qsproj.serve.udpipe.served_models import ServedModels
@@ -53,7 +53,7 @@ def udpipe_app(
             *others,
             Route("/{path:path}", _nothing_here, methods=["GET", "POST"]),
         ],
-        exception_handlers={RequestError: tell_refusal},
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
