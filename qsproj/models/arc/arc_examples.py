@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -81,6 +82,40 @@ def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] 
     return allowed if is_whole(heads) or inference.admits(allowed) else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RightTrees:
+    """The trees that agree with a whole or partial one, among those that a model can build; at least one.
+
+    Attributes
+    ----------
+    heads : int32[n+1]
+        Those that are known, or those of the nearest tree that the model can build.
+    allowed : bool[n+1, n+1]
+        The arcs of these trees.
+    inference : TreeInference
+    """
+
+    heads: Heads
+    allowed: NDArray[np.bool_]
+    inference: TreeInference
+
+    @property
+    def whole(self) -> bool:
+        """Whether all heads are known."""
+        return is_whole(self.heads)
+
+    def best(self, scores: Scores) -> Heads:
+        """Return the best of these trees under some scores."""
+        return self.heads if self.whole else self.inference.best(np.where(self.allowed, scores, -np.inf))
+
+
+def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
+    """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
+    heads = reachable(heads, inference)
+    allowed = agreeing_trees(heads, inference)
+    return None if allowed is None else RightTrees(heads, allowed, inference)
+
+
 def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:
     """Return the objective of one whole or partial tree, or of the nearest one that the model can build.
 
@@ -96,26 +131,16 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
     Objective or None
         None when no possible tree agrees with it.
     """
-    heads = reachable(heads, inference)
-    allowed = agreeing_trees(heads, inference)
-    if allowed is None:
+    right = right_trees(heads, inference)
+    if right is None:
         return None
     if name == "perceptron":
-        return Mistakes(best_right_tree(heads, allowed, inference), inference.best)
-    if not is_whole(heads):
-        return PartialTreeLikelihood(allowed, inference.infer)
+        return Mistakes(right.best, inference.best)
+    if not right.whole:
+        return PartialTreeLikelihood(right.allowed, inference.infer)
     if name == "risk":
-        return Risk(heads, inference.expect)
-    return TreeLikelihood(heads, inference.infer, MARGIN if name == "margin" else 0.0)
-
-
-def best_right_tree(
-    heads: Heads, allowed: NDArray[np.bool_], inference: TreeInference
-) -> Callable[[Scores], Heads]:
-    """Return what finds the best tree of allowed arcs under some scores: where all heads are known, these."""
-    if is_whole(heads):
-        return lambda _: heads
-    return lambda scores: inference.best(np.where(allowed, scores, -np.inf))
+        return Risk(right.heads, inference.expect)
+    return TreeLikelihood(right.heads, inference.infer, MARGIN if name == "margin" else 0.0)
 
 
 def tree_margins(heads: Heads, inference: TreeInference, *, k: int, cost: float = 0.0) -> Margins | None:
@@ -134,18 +159,14 @@ def tree_margins(heads: Heads, inference: TreeInference, *, k: int, cost: float 
     Margins or None
         None when no possible tree agrees with it.
     """
-    heads = reachable(heads, inference)
-    allowed = agreeing_trees(heads, inference)
-    if allowed is None:
-        return None
-    right = best_right_tree(heads, allowed, inference)
-    return TreeMargins(heads, right, partial(inference.ranked, k=k), cost)
+    right = right_trees(heads, inference)
+    return TreeMargins(right.heads, right.best, partial(inference.ranked, k=k), cost) if right else None
 
 
 def arc_margins(heads: Heads, inference: TreeInference) -> Margins | None:
     """As :func:`tree_margins`, of each known arc against all others into the same word."""
-    heads = reachable(heads, inference)
-    return None if agreeing_trees(heads, inference) is None else ArcMargins(heads)
+    right = right_trees(heads, inference)
+    return ArcMargins(right.heads) if right else None
 
 
 def tree_examples(
@@ -208,9 +229,8 @@ def dual_examples(
     """Encode sentences, each with a distribution over trees; None where a head is missing or impossible."""
     examples: list[DualExample | None] = []
     for sentence in sentences:
-        heads = reachable(sentence.heads, inference)
-        possible = is_whole(heads) and agreeing_trees(heads, inference) is not None
-        tree = DualTree(heads, inference.infer) if possible else None
+        right = right_trees(sentence.heads, inference)
+        tree = DualTree(right.heads, inference.infer) if right and right.whole else None
         examples.append(DualExample(scorer.encode(sentence), tree) if tree else None)
     return examples
 
