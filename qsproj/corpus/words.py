@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from qsproj.errors import UsageError
 
@@ -42,6 +43,15 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
             )
     # Strings of numpy are shown, and kept, as what they are.
     return tuple(map(str, words))
+
+
+def first_difference(words: Sequence[str], others: Sequence[str]) -> tuple[int, str, str]:
+    """Return the number, from 1 on, of the first word in which two sentences differ, and what each has there.
+
+    Words are quoted; past the end of a sentence there is ``nothing``. The sentences are not the same.
+    """
+    pairs = zip_longest(map(repr, words), map(repr, others), fillvalue="nothing")
+    return next((number, *pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
 
 
 def number_of(digits: str) -> int:

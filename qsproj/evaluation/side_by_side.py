@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import first_difference
 from qsproj.errors import DataError
 
 
@@ -61,16 +62,11 @@ def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
 def _words_differ(
     place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
 ) -> WordsDifferError:
-    pairs = enumerate(zip_longest(gold.forms, system.forms), start=1)
-    word, (expected, found) = next((word, pair) for word, pair in pairs if pair[0] != pair[1])
+    word, expected, found = first_difference(gold.forms, system.forms)
     sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
     return WordsDifferError(
         *place,
-        found=f"{_quoted(found)} as word {word} of {sentence}",
-        expected=f"{_quoted(expected)} as in {gold_name}",
+        found=f"{found} as word {word} of {sentence}",
+        expected=f"{expected} as in {gold_name}",
         remedy="score files of the same words",
     )
-
-
-def _quoted(form: str | None) -> str:
-    return "nothing" if form is None else repr(form)

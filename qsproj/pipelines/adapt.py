@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.editing import lines_in, with_comment
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.words import first_difference
 from qsproj.errors import DataError, MissingTreeError, NothingToLearnError, SentenceLengthError
 from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
 from qsproj.models.converter.converter_parser import AdaptedParser, StoredParser
@@ -71,15 +71,12 @@ def _place(names: tuple[str, str] | None, number: int, line: int) -> tuple[str, 
 
 
 def _not_the_same_words(name: str, line: int | None, source: Sentence, target: Sentence) -> DataError:
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(source.forms, target.forms)))
-    source_word, target_word = (
-        repr(sentence.forms[same]) if same < len(sentence) else "none" for sentence in (source, target)
-    )
+    number, source_word, target_word = first_difference(source.forms, target.forms)
     inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
     return DataError(
         name,
         line,
-        found=f"word {same + 1} {source_word}{inside} in the source and {target_word} in the target",
+        found=f"word {number} {source_word}{inside} in the source and {target_word} in the target",
         expected="the same words in both styles",
         remedy="leave out sentences that are tokenised differently",
     )

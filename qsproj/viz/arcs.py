@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.words import first_difference
 from qsproj.errors import SentenceError
 
 # Below it an arc is unsure, and its label shows the number.
@@ -84,14 +85,9 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
         As :func:`tree_arcs`.
     """
     if sentence.forms != other.forms:
-        words = zip((*sentence.forms, "nothing"), (*other.forms, "nothing"), strict=False)
-        number, (expected, found) = next(
-            (number, pair) for number, pair in enumerate(words, start=1) if pair[0] != pair[1]
-        )
+        number, expected, found = first_difference(sentence.forms, other.forms)
         raise SentenceError(
-            found=f"{found!r} as word {number}",
-            expected=f"{expected!r}",
-            remedy="compare trees of the same words",
+            found=f"{found} as word {number}", expected=expected, remedy="compare trees of the same words"
         )
     arcs, others = tree_arcs(sentence), tree_arcs(other)
     here = {(arc.head, arc.dependent, arc.relation) for arc in arcs}

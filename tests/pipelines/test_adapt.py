@@ -30,7 +30,7 @@ def test_sentences_are_paired_by_their_names(sentences):
 
 def test_the_first_word_that_differs_is_named():
     source, longer = make_sentence("a b", "X X"), make_sentence("a b c", "X X X")
-    with pytest.raises(DataError, match="pair 1: found word 3 none in the source and 'c' in the target"):
+    with pytest.raises(DataError, match="pair 1: found word 3 nothing in the source and 'c' in the target"):
         pair_styles([source], [longer])
 
 
