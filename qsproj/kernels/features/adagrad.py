@@ -77,19 +77,20 @@ def adagrad_row(weights, state, row, slopes, rate, step):
     Others as for :func:`adagrad_outcomes`.
     """
     for outcome in range(slopes.shape[0]):
-        slope = slopes[outcome]
-        state[0, row, outcome] += slope * slope
-        change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
-        weights[row, outcome] -= change
-        state[1, row, outcome] -= step * change
+        _move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
     """Do what :func:`adagrad_row` does, for some ``outcomes`` int64[k] alone."""
     for outcome in outcomes:
-        slope = slopes[outcome]
-        state[0, row, outcome] += slope * slope
-        change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
-        weights[row, outcome] -= change
-        state[1, row, outcome] -= step * change
+        _move(weights, state, row, outcome, slopes[outcome], rate, step)
+
+
+@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}, inline="always")
+def _move(weights, state, row, outcome, slope, rate, step):
+    """Take one step with one weight."""
+    state[0, row, outcome] += slope * slope
+    change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
+    weights[row, outcome] -= change
+    state[1, row, outcome] -= step * change
