@@ -24,6 +24,7 @@ from typing import Any
 
 import numba
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
@@ -56,13 +57,15 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code compiled for ``signature`` earlier, or None, after which numba compiles it."""
-        target.refresh()
+        # What compiled code calls; all else that numba prepares is for compiling, and takes half a second.
+        rtsys.initialize(target)
         folder = writable_folder(self._source.parent)
         payload = (
             None if folder is None else self._read(folder / self._file_name(signature, target.codegen()))
         )
         if payload is not None:
             return CompileResult._rebuild(target, *payload)
+        target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()
         return None
