@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -67,12 +68,18 @@ class Parser(Model, Protocol):
         ...
 
 
-class Stored(Protocol):
-    """What every class of models has for its file."""
+class Stored(ABC):
+    """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return JSON header and arrays."""
-        ...
+
+    def save(self, path: str | Path, *, made: Made | None = None) -> None:
+        """Write the model to a file, with how it was ``made``; errors as of :func:`save_model`."""
+        save_model(path, kind_of(self), *self.to_archive(), made=made)
 
 
 def save_model(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -17,15 +16,14 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Made, save_model
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
 
-KIND = "arc-parser"
 BLOCK = 32
 
 
 @dataclass(frozen=True)
-class ArcParser:
+class ArcParser(Stored):
     """A trained first-order dependency parser.
 
     Attributes
@@ -134,10 +132,6 @@ class ArcParser:
         return (
             parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))
         )
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

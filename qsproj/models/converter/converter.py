@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +28,11 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Made, packed_weights, save_model, unpack_weights
+from qsproj.models.storage import Stored, packed_weights, unpack_weights
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
 
-KIND = "converter"
 HASH_BITS = 20
 # Score of an arc that both turned trees of the source have, before anything is learned; and in a converter
 # that has learned nothing, which returns its source.
@@ -69,7 +67,7 @@ class Conversion:
 
 
 @dataclass(frozen=True)
-class Converter:
+class Converter(Stored):
     """Converts trees of one annotation style to another; learned from trees in both.
 
     Attributes
@@ -172,10 +170,6 @@ class Converter:
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Do what :meth:`convert_sentence` does, under the name that every model answers to."""
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

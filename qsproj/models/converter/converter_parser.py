@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
@@ -13,9 +12,8 @@ from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.converter.converter import Converter, converted_sentence
 from qsproj.models.schema import anything, checked, one_of
-from qsproj.models.storage import KINDS, Made, Parser, kind_of, nested, save_model, unnested
+from qsproj.models.storage import KINDS, Parser, Stored, kind_of, nested, unnested
 
-KIND = "adapted-parser"
 SOURCE_PREFIX = "source_"
 
 
@@ -29,7 +27,7 @@ class StoredParser(Parser, Protocol):
 
 
 @dataclass(frozen=True)
-class AdaptedParser:
+class AdaptedParser(Stored):
     """Parses in the source style and converts the tree.
 
     Attributes
@@ -54,10 +52,6 @@ class AdaptedParser:
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the probability of every target arc, float64[n+1, n+1], given the best source tree."""
         return self.converter.arc_probabilities(self.source_parser.parse(sentence))
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays, those of the source parser under SOURCE_PREFIX.

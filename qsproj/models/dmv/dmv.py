@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,18 +20,17 @@ from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
 from qsproj.models.schema import checked, labels, one_of, shaped
-from qsproj.models.storage import Made, save_model
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import DECODERS, TreeInference
 from qsproj.trees.crossings import nearest_projective
 
-KIND = "dmv"
 # A decision that training ruled out must not leave a new sentence without a tree.
 PARSING_FLOOR = 1e-9
 TREES = TreeInference(projective=True, single_root=True)
 
 
 @dataclass(frozen=True)
-class Dmv:
+class Dmv(Stored):
     """A trained dependency model with valence over UPOS tags.
 
     Attributes
@@ -123,10 +121,6 @@ class Dmv:
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
         return float(self._expectation(sentence, self._kept(sentence))[3][0])
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,10 +33,9 @@ from qsproj.models.graph.graph_inference import (
     relax,
 )
 from qsproj.models.schema import options_from
-from qsproj.models.storage import Made, nested, save_model, unnested
+from qsproj.models.storage import Stored, nested, unnested
 from qsproj.models.tree_inference import TreeInference, check_decoder
 
-KIND = "graph-parser"
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
 CERTAIN = 1e6
 
@@ -123,7 +121,7 @@ class ArcBeliefs:
 
 
 @dataclass(frozen=True)
-class GraphParser:
+class GraphParser(Stored):
     """A trained second-order dependency parser.
 
     Attributes
@@ -259,10 +257,6 @@ class GraphParser:
             sentence = with_misc(sentence, "Order", ["1"] * len(sentence))
         probabilities = believed.probabilities if confidence else None
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,16 +31,15 @@ from qsproj.models.joint.joint_weights import (
     prepare_pair,
 )
 from qsproj.models.schema import checked, flag, names
-from qsproj.models.storage import Made, save_model
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import Trainer, learn
 
-KIND = "link-chooser"
 NO_TREES = TreeInference(projective=True, single_root=True)
 
 
 @dataclass(frozen=True)
-class LinkChooser:
+class LinkChooser(Stored):
     """An aligner that chooses among candidate links.
 
     Attributes
@@ -101,10 +99,6 @@ class LinkChooser:
                 "tag it first (qsproj tag) and align CoNLL-U"
             )
         return sentence
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays from which :meth:`from_archive` makes the same model."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,7 @@ from qsproj.models.joint.joint_weights import (
     prepare_pair,
 )
 from qsproj.models.schema import checked, number, optional
-from qsproj.models.storage import Made, nested, save_model, unnested
-
-KIND = "joint-parser"
+from qsproj.models.storage import Stored, nested, unnested
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -58,7 +55,7 @@ class ParsedPair(SentencePair):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParser:
+class JointParser(Stored):
     """A trained joint model (thesis 4.7).
 
     Attributes
@@ -206,10 +203,6 @@ class JointParser:
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
         return self.target.parse(sentence, decode=decode, confidence=confidence)
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], Arrays]:
         """Return header and arrays; those of the two parsers carry their side's name."""

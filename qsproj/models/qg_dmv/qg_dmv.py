@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,12 @@ from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words
 from qsproj.models.qg_dmv.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_parameters import QgCounts, QgParameters
 from qsproj.models.schema import anything, checked, names, number, optional, shaped
-from qsproj.models.storage import Made, save_model
+from qsproj.models.storage import Stored
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-
-KIND = "qg-dmv"
 
 
 @dataclass(frozen=True)
-class QgDmv:
+class QgDmv(Stored):
     """A trained QG-DMV.
 
     Attributes
@@ -94,10 +91,6 @@ class QgDmv:
             heads = attach_stripped(TREES.best(among_kept), kept, len(pair.target))
             whole[heads[stripped], stripped] = 1.0
         return whole
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; configurations are stored by name."""

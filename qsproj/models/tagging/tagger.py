@@ -30,10 +30,9 @@ from qsproj.models.schema import (
     text,
     word_lists,
 )
-from qsproj.models.storage import Made, load_model_of, nested, save_model, unnested
+from qsproj.models.storage import Stored, load_model_of, nested, unnested
 from qsproj.models.tokens.tokenizer import Tokenizer
 
-KIND = "tagger"
 TOKENIZER_PREFIX = "tokenizer."
 
 
@@ -55,7 +54,7 @@ class FeatureExtractor:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tagger:
+class Tagger(Stored):
     """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
 
     Attributes
@@ -232,10 +231,6 @@ class Tagger:
             language=header["language"],
             tokenizer=tokenizer,
         )
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the tagger to a model file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
 
 def load_tagger(path: str | Path) -> Tagger:

@@ -9,7 +9,6 @@ these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,12 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.schema import options_from
-from qsproj.models.storage import Made, nested, save_model, unnested
+from qsproj.models.storage import Stored, nested, unnested
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
 from qsproj.models.tree_inference import TreeInference
 
-KIND = "tagging-parser"
 # Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.
 DECODERS = ("mbr",)
 
@@ -86,7 +84,7 @@ class TagsAndArcs:
 
 
 @dataclass(frozen=True)
-class TaggingParser:
+class TaggingParser(Stored):
     """A trained parser of words alone.
 
     Attributes
@@ -196,10 +194,6 @@ class TaggingParser:
         tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
         parsed = self.base.attached(tagged, heads, probabilities=believed.arcs if confidence else None)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -19,26 +19,14 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.schema import anything, checked, optional, text, whole
-from qsproj.models.storage import (
-    Made,
-    Parser,
-    Stored,
-    kind_of,
-    load_model,
-    model_from,
-    nested,
-    save_model,
-    unnested,
-)
+from qsproj.models.storage import Parser, Stored, kind_of, load_model, model_from, nested, unnested
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.text.uncertain_tags import Readings, draw_tags, read_by
 
-KIND = "text-parser"
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TextParser:
+class TextParser(Stored):
     """A tagger, which also knows how text is cut into words, and a parser that reads its tags.
 
     Attributes
@@ -140,10 +128,6 @@ class TextParser:
             pairs = zip(sentence.upos, tags, strict=True)
             tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
         return with_columns(sentence, upos=tags)
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
