@@ -166,8 +166,8 @@ def train_arc_parser(
     Raises
     ------
     UsageError
-        When no sentence has a head, an option names something unknown, or features that read tags alone find
-        none.
+        When no sentence has a head, an option names something unknown, features that read tags alone find
+        none, or sentences count more or less for an objective without a gradient.
     """
     options = options or TrainingOptions()
     objective = objective_named(options.objective)
@@ -206,7 +206,8 @@ def train_arc_parser(
     if weights is not None:
         weight_of = dict(zip(map(id, sentences), weights, strict=True))
         examples = [
-            example.weighed(weight_of[id(sentence)]) for sentence, example in zip(kept, examples, strict=True)
+            _weighed(example, weight_of[id(sentence)], options)
+            for sentence, example in zip(kept, examples, strict=True)
         ]
     examples += certainty(unlabelled, untrained, inference, options)
     support = supported_buckets(
@@ -234,6 +235,14 @@ def lessons(
     if options.objective == "risk":
         return annealed_examples(sentences, scorer, inference, epochs=options.epochs)
     return tree_examples(sentences, scorer, inference, objective=options.objective)
+
+
+def _weighed(lesson: Lesson, weight: float, options: TrainingOptions) -> ArcExample:
+    if not isinstance(lesson, ArcExample):
+        raise UsageError(
+            f"sentences that count more or less need an objective with a gradient, not {options.objective}"
+        )
+    return lesson.weighed(weight)
 
 
 def certainty(

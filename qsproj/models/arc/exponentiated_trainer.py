@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.models.arc.arc_scorer import ArcLearner, ArcScorer
@@ -25,16 +24,6 @@ class DualExample:
 
     encoded: EncodedSentence
     tree: DualTree
-
-    def weighed(self, weight: float) -> DualExample:
-        """Refuse to count more or less than others.
-
-        Raises
-        ------
-        UsageError
-            Always.
-        """
-        raise UsageError("sentences that count more or less need an objective with a gradient; eg has none")
 
 
 class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):

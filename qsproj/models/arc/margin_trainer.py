@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_scorer import ArcLearner
@@ -24,16 +23,6 @@ class MarginExample:
 
     encoded: EncodedSentence
     margins: Margins
-
-    def weighed(self, weight: float) -> MarginExample:
-        """Refuse to count more or less than others.
-
-        Raises
-        ------
-        UsageError
-            Always: margins hold or do not.
-        """
-        raise UsageError("sentences that count more or less need an objective with a gradient; mira has none")
 
 
 class MarginTrainer(ArcLearner[MarginExample, LeastChange]):

@@ -180,3 +180,11 @@ def test_the_summary_says_what_the_options_made_of_the_trees(options, said):
     trees = [make_sentence("a b", "X X", [2, 0])]
     parser, report = train_arc_parser(trees, rng=np.random.default_rng(1), options=options)
     assert report.summary(parser.inference) == said
+
+
+@pytest.mark.parametrize("objective", ["mira-factored", "eg"])
+def test_what_has_no_gradient_cannot_count_more_or_less(objective):
+    sentences = [make_sentence("a b", "X X", [2, 0])]
+    options = TrainingOptions(objective=objective, template_set="words")
+    with pytest.raises(UsageError, match=f"need an objective with a gradient, not {objective}"):
+        train_arc_parser(sentences, rng=np.random.default_rng(1), options=options, weights=[2.0])

@@ -5,7 +5,6 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
-from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
@@ -93,9 +92,3 @@ def test_held_out_trees_are_scored_before_scores_have_a_scale(sample):
 def test_weights_without_any_spread_keep_their_scale():
     trainer = ArcTrainer("words", rule=PlainSteps)
     assert not scaled_to_likelihood(trainer.averaged(), [SENTENCE], TREES).weights.any()
-
-
-def test_margins_do_not_count_more_or_less():
-    example = MarginExample(MarginTrainer("words", rule=LeastChange).encode(SENTENCE), None)
-    with pytest.raises(UsageError, match="gradient"):
-        example.weighed(2.0)
