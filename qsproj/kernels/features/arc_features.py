@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
+from qsproj.kernels.prefetch import prefetch_rows
 
 PAD = 2
 
@@ -110,66 +111,29 @@ def direction_and_distance(head, dependent):
     return np.uint64(2 * gap + (2 if head < dependent else 1))
 
 
-@njit(cache=True, error_model="numpy")
-def extend_between(tag, between_tags):
-    """Add the tag of one more word to ``between_tags`` int64[4]: seen (bits), verbs, punctuation, CCONJ."""
-    between_tags[0] |= np.int64(1) << np.int64(tag)
-    between_tags[1] += tag == TAG_VERB
-    between_tags[2] += tag == TAG_PUNCTUATION
-    between_tags[3] += tag == TAG_COORDINATOR
+class Between(NamedTuple):
+    """What is known of the words between a head and a dependent; widened word by word, and mutated so.
 
-
-@njit(cache=True, error_model="numpy")
-def between_hash(asked, between_tags):
-    """Hash what a template asks of the tags between (all but EACH)."""
-    state = BETWEEN_SEED
-    if asked & SET:
-        state = mix(state, np.uint64(between_tags[0]))
-    if asked & VERBS:
-        state = mix(state, np.uint64(min(between_tags[1], 3)))
-    if asked & PUNCTUATION:
-        state = mix(state, np.uint64(min(between_tags[2], 3)))
-    if asked & COORDINATORS:
-        state = mix(state, np.uint64(min(between_tags[3], 3)))
-    return state
-
-
-@njit(cache=True, error_model="numpy")
-def arc_buckets(features, head, dependent, between_tags, out):
-    """Write the buckets of the features of one arc into ``out`` uint64 and return how many there are.
-
-    ``between_tags`` int64[4] is what :func:`extend_between` gathered strictly between the two.
+    Attributes
+    ----------
+    counts : int64[5]
+        Tags seen (bits), verbs, punctuation, coordinators, different tags.
+    different : uint64[64]
+        The different tags, as they are hashed, in the order they were met in.
+    hashes : uint64[T - directed]
+        What each template that asks of the tags between (other than for EACH) reads there.
     """
-    head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
-    between, plain, directed, shift = features.between, features.plain, features.directed, features.shift
-    place = direction_and_distance(head, dependent)
-    for t in range(plain):
-        bucket = ((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift
-        out[2 * t] = bucket
-        out[2 * t + 1] = bucket ^ place
-    count = 2 * plain
-    for t in range(plain, directed):
-        out[count] = (((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift) ^ place
-        count += 1
-    for t in range(directed, between.shape[0]):
-        state = head_part[t] ^ dependent_part[t]
-        if between[t] != EACH:
-            bucket = ((state ^ between_hash(between[t], between_tags)) * MULTIPLIER) >> shift
-            out[count] = bucket
-            out[count + 1] = bucket ^ place
-            count += 2
-            continue
-        remaining = between_tags[0]
-        tag = ONE
-        while remaining:
-            if remaining & 1:
-                bucket = (mix(state, tag) * MULTIPLIER) >> shift
-                out[count] = bucket
-                out[count + 1] = bucket ^ place
-                count += 2
-            remaining >>= 1
-            tag += ONE
-    return count
+
+    counts: NDArray[np.int64]
+    different: NDArray[np.uint64]
+    hashes: NDArray[np.uint64]
+
+
+@njit(cache=True, error_model="numpy")
+def between_workspace(features):
+    """Return room for what lies between head and dependent, to be cleared by :func:`nothing_between`."""
+    asking = features.between.shape[0] - features.directed
+    return Between(np.empty(5, np.int64), np.empty(64, np.uint64), np.empty(asking, np.uint64))
 
 
 @njit(cache=True, error_model="numpy")
@@ -179,48 +143,135 @@ def bucket_workspace(features):
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
 
+@njit(cache=True, error_model="numpy")
+def nothing_between(features, between):
+    """Start anew: head and dependent are neighbours."""
+    between.counts[:] = 0
+    hash_between(features, between)
+
+
+@njit(cache=True, error_model="numpy")
+def extend_between(tag, between):
+    """Add the tag of one more word; return whether :func:`hash_between` has something new to read."""
+    counts = between.counts
+    bit = np.int64(1) << np.int64(tag)
+    is_new = (counts[0] & bit) == 0
+    if is_new:
+        counts[0] |= bit
+        between.different[counts[4]] = np.uint64(tag) + ONE
+        counts[4] += 1
+    counts[1] += tag == TAG_VERB
+    counts[2] += tag == TAG_PUNCTUATION
+    counts[3] += tag == TAG_COORDINATOR
+    return is_new or tag == TAG_VERB or tag == TAG_PUNCTUATION or tag == TAG_COORDINATOR
+
+
+@njit(cache=True, error_model="numpy")
+def hash_between(features, between):
+    """Hash what each template asks of the tags between (all but EACH)."""
+    counts = between.counts
+    for t in range(features.directed, features.between.shape[0]):
+        asked, state = features.between[t], BETWEEN_SEED
+        if asked & SET:
+            state = mix(state, np.uint64(counts[0]))
+        if asked & VERBS:
+            state = mix(state, np.uint64(min(counts[1], 3)))
+        if asked & PUNCTUATION:
+            state = mix(state, np.uint64(min(counts[2], 3)))
+        if asked & COORDINATORS:
+            state = mix(state, np.uint64(min(counts[3], 3)))
+        between.hashes[t - features.directed] = state
+
+
+@njit(cache=True, error_model="numpy")
+def arc_buckets(features, head, dependent, between, out):
+    """Write the buckets of the features of one arc into ``out`` uint64.
+
+    Returns
+    -------
+    lines : int
+        The first so many lie in a block of 16 each: the features with direction and distance.
+    count : int
+        How many there are in all. Those without follow, in the same blocks.
+    """
+    head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
+    plain, directed, shift = features.plain, features.directed, features.shift
+    place = direction_and_distance(head, dependent)
+    for t in range(directed):
+        out[t] = (((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift) ^ place
+    lines = directed
+    for t in range(directed, features.between.shape[0]):
+        state = head_part[t] ^ dependent_part[t]
+        if features.between[t] != EACH:
+            out[lines] = (((state ^ between.hashes[t - directed]) * MULTIPLIER) >> shift) ^ place
+            lines += 1
+            continue
+        for k in range(between.counts[4]):
+            out[lines] = ((mix(state, between.different[k]) * MULTIPLIER) >> shift) ^ place
+            lines += 1
+    for t in range(plain):
+        out[lines + t] = out[t] ^ place
+    for t in range(directed, lines):
+        out[lines + plain - directed + t] = out[t] ^ place
+    return lines, 2 * lines - (directed - plain)
+
+
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def total_weight(weights, buckets, count):
+    """Return the sum of the weights of the first ``count`` buckets."""
+    total = 0.0
+    for k in range(count):
+        total += weights[buckets[k]]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
 def score_arcs(features, weights, scores):
     """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
 
     ``weights`` float32[buckets] holds zero for a feature that does not exist. Column 0 and the diagonal of
-    ``scores`` are left as they are. O(n^2 T) time.
+    ``scores`` are left as they are. O(n^2 T) time. Memory is asked for the weights of an arc while those of
+    the arc before are summed.
     """
     n = features.tags.shape[0] - 1
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
+    previous_head = previous_dependent = previous_count = 0
     for head in range(n + 1):
         for direction in (1, -1):
-            between_tags[:] = 0
+            nothing_between(features, between)
             dependent = head + direction
             while 1 <= dependent <= n:
-                count = arc_buckets(features, head, dependent, between_tags, out)
-                total = 0.0
-                for k in range(count):
-                    total += weights[out[k]]
-                scores[head, dependent] = total
-                extend_between(features.tags[dependent], between_tags)
+                lines, count = arc_buckets(features, head, dependent, between, ahead)
+                prefetch_rows(weights, ahead, lines)
+                if previous_count:
+                    scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
+                out, ahead = ahead, out
+                previous_head, previous_dependent, previous_count = head, dependent, count
+                if extend_between(features.tags[dependent], between):
+                    hash_between(features, between)
                 dependent += direction
+    if previous_count:
+        scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
 
 
 @njit(cache=True, error_model="numpy")
-def one_arc(features, head, dependent, between_tags, out):
-    """As :func:`arc_buckets` for a single arc, the tags between gathered afresh. O(T + n) time."""
-    between_tags[:] = 0
+def one_arc(features, head, dependent, between, out):
+    """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count. O(T + n) time."""
+    between.counts[:] = 0
     for k in range(min(head, dependent) + 1, max(head, dependent)):
-        extend_between(features.tags[k], between_tags)
-    return arc_buckets(features, head, dependent, between_tags, out)
+        extend_between(features.tags[k], between)
+    hash_between(features, between)
+    return arc_buckets(features, head, dependent, between, out)[1]
 
 
 @njit(cache=True, error_model="numpy")
 def count_features(features, arcs, counts):
     """Count in ``counts`` uint16[buckets] (saturating) the features that fire on ``arcs`` bool[n+1, n+1]."""
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     for head in range(arcs.shape[0]):
         for dependent in range(1, arcs.shape[0]):
             if head != dependent and arcs[head, dependent]:
-                for k in range(one_arc(features, head, dependent, between_tags, out)):
+                for k in range(one_arc(features, head, dependent, between, out)):
                     if counts[out[k]] < 65535:
                         counts[out[k]] += np.uint16(1)
 
@@ -247,12 +298,11 @@ def list_arcs(features, heads, dependents, support):
     buckets : uint64[starts[A]]
         Those of arc a are ``buckets[starts[a] : starts[a + 1]]``.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     starts = np.zeros(heads.shape[0] + 1, np.int64)
     buckets = np.empty(256 * (heads.shape[0] + 1), np.uint64)
     for arc in range(heads.shape[0]):
-        count = one_arc(features, heads[arc], dependents[arc], between_tags, out)
+        count = one_arc(features, heads[arc], dependents[arc], between, out)
         count = keep_supported(out, count, support)
         first = starts[arc]
         if first + count > buckets.shape[0]:
@@ -278,15 +328,14 @@ def gather_arcs(features, slopes, support, negligible, gradient, touched, used, 
     negligible : float
         Slopes of this size or less are skipped.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     size = slopes.shape[0]
     for arc in range(begin, size * size):
         head, dependent = arc // size, arc % size
         slope = slopes[head, dependent]
         if dependent == 0 or head == dependent or abs(slope) <= negligible:
             continue
-        count = one_arc(features, head, dependent, between_tags, out)
+        count = one_arc(features, head, dependent, between, out)
         if used + count > touched.shape[0]:
             return used, arc
         supported = keep_supported(out, count, support)

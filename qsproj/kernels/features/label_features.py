@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
-from qsproj.kernels.features.arc_features import bucket_workspace, one_arc
+from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
 
 # Nothing is held to be less probable when a loss is reported.
 TINY = 1e-300
@@ -22,14 +22,13 @@ def score_labels(features, heads, weights, scores):
 
     ``heads`` int32[n+1]; rows of words without a head (and row 0) become zero.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     scores[:] = 0.0
     for dependent in range(1, heads.shape[0]):
         head = heads[dependent]
         if head < 0:
             continue
-        count = one_arc(features, head, dependent, between_tags, out)
+        count = one_arc(features, head, dependent, between, out)
         for k in range(count):
             row = weights[out[k]]
             for label in range(row.shape[0]):
@@ -64,15 +63,14 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     weights, state, rate, step
         See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])
     loss = 0.0
     for dependent in range(1, heads.shape[0]):
         head, gold = heads[dependent], labels[dependent]
         if head < 0 or gold < 0:
             continue
-        count = one_arc(features, head, dependent, between_tags, out)
+        count = one_arc(features, head, dependent, between, out)
         softmax_of_rows(weights, out[:count], slope)
         loss -= np.log(max(slope[gold], TINY))
         slope[gold] -= 1.0
@@ -93,14 +91,13 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
     weights, state, rate, step
         See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])
     loss = 0.0
     for dependent in range(1, heads.shape[0]):
         if heads[dependent] < 0 or not np.any(evidence[dependent]):
             continue
-        count = one_arc(features, heads[dependent], dependent, between_tags, out)
+        count = one_arc(features, heads[dependent], dependent, between, out)
         softmax_of_rows(weights, out[:count], chances)
         seen = chances * np.exp(evidence[dependent])
         total = seen.sum()

@@ -27,7 +27,7 @@ def buckets_of(sentence, templates, head, dependent):
     compiled = compile_templates(templates)
     features = arc_features(encode(sentence, compiled.attributes), compiled, BUCKETS)
     out = kernels.bucket_workspace(features)
-    count = kernels.one_arc(features, head, dependent, np.empty(4, np.int64), out)
+    count = kernels.one_arc(features, head, dependent, kernels.between_workspace(features), out)
     return out[:count].copy()
 
 
