@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.converter.converter import Converter
     from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.labelled.labelled_parser import LabelledParser
     from qsproj.models.tagging.tagger import Tagger
+
+# When relations are named: after the tree, or together with it.
+LABELS = ("after", "joint")
 
 
 @overload
@@ -25,6 +29,7 @@ def train_parser(
     *,
     order: Literal[1] = 1,
     objective: str = "margin",
+    labels: Literal["after"] = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
@@ -35,12 +40,26 @@ def train_parser(
 def train_parser(
     sentences: Iterable[Sentence],
     *,
-    order: int,
+    order: Literal[1] = 1,
     objective: str = "margin",
+    labels: Literal["joint"],
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
-) -> ArcParser | GraphParser: ...
+) -> LabelledParser: ...
+
+
+@overload
+def train_parser(
+    sentences: Iterable[Sentence],
+    *,
+    order: int,
+    objective: str = "margin",
+    labels: str = "after",
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+) -> ArcParser | GraphParser | LabelledParser: ...
 
 
 def train_parser(
@@ -48,10 +67,11 @@ def train_parser(
     *,
     order: int = 1,
     objective: str = "margin",
+    labels: str = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
-) -> ArcParser | GraphParser:
+) -> ArcParser | GraphParser | LabelledParser:
     """Train a dependency parser on trees; where a head is missing, it is summed out.
 
     Whether arcs may cross and how many roots there are is read off the trees.
@@ -67,6 +87,9 @@ def train_parser(
         ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
         also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
         ``mira-factored`` or ``eg``, which ``qsproj train --help`` explains.
+    labels : str
+        ``after``: relations are named when the tree is there; ``joint``, of the first order, with ``margin``
+        or ``likelihood``: they are part of what trees are chosen by, which is more accurate.
     features : str, optional
         What is read of a word: ``delexicalised`` UPOS only, to parse another language; ``words`` forms too;
         ``morphology`` lemmas, XPOS and FEATS too. By default ``morphology`` where the trees have any of
@@ -78,8 +101,9 @@ def train_parser(
 
     Returns
     -------
-    ArcParser or GraphParser
-        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``.
+    ArcParser, GraphParser or LabelledParser
+        With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; a LabelledParser also
+        with ``relation_probabilities(sentence)``.
 
     Raises
     ------
@@ -99,11 +123,16 @@ def train_parser(
     from qsproj.models.arc.arc_objectives import objective_named
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
     from qsproj.models.graph.graph_training import train_graph_parser
+    from qsproj.models.labelled.labelled_training import train_labelled_parser
 
     trees, dev_trees = sentences_of(sentences, "sentences"), sentences_of(dev, "dev", least=0)
     number = whole_number(order, "order", least=1)
     if number > 2:
         raise UsageError(f"found order {number}, expected 1 or 2")
+    if labels not in LABELS:
+        raise unknown_name("labels", labels, list(LABELS))
+    if labels == "joint" and number == 2:
+        raise UsageError("labels='joint' belongs to order 1; leave it out with order 2")
     train = train_arc_parser if number == 1 else train_graph_parser
     if features is not None and not isinstance(features, str):
         raise unknown_name("features", features, list(TEMPLATE_SETS))
@@ -111,6 +140,8 @@ def train_parser(
         raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
     epochs = objective_named(objective).epochs
     options = TrainingOptions(template_set=features, objective=objective, epochs=epochs)
+    if labels == "joint":
+        return train_labelled_parser(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
     return train(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
 
 

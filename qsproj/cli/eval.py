@@ -14,7 +14,8 @@ as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and wor
 that swapping the two systems' results at random, sentence by sentence, sets them as far apart.
 
 --calibration tells instead whether SYSTEM's ArcProb keeps its word: of the arcs that it gives 0.8, 80% should
-be right. The expected calibration error is the mean distance from that, in percent.
+be right. The expected calibration error is the mean distance from that, in percent. RelProb, of parsers that
+were trained with --labels joint, is that of the arc together with its relation.
 
 --report writes a page of it all: scores, what is taken for what, sentences of which most is wrong,
 calibration where there is ArcProb; of several systems side by side, and with --at, the number of trees that
@@ -29,7 +30,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -48,16 +48,21 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.evaluation.calibration import (
+    arc_confidences,
+    relation_confidences,
+    reliability,
+    states_relations,
+)
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.grouping import GROUPINGS
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,
     alignment_scores_as_table,
-    calibration_row,
+    calibration_as_json,
+    calibration_as_table,
     cut_scores_as_json,
     cut_scores_as_table,
-    finite,
     scores_as_json,
     scores_as_table,
     systems_as_table,
@@ -112,7 +117,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
     instead.add_argument(
-        "--calibration", action="store_true", help="tell how far ArcProb can be trusted, instead of scores"
+        "--calibration",
+        action="store_true",
+        help="tell how far ArcProb, and RelProb, can be trusted, instead of scores",
     )
     instead.add_argument(
         "--alignments", action="store_true", help="score the links of SYSTEM against those of GOLD instead"
@@ -267,23 +274,20 @@ def _print(text: str) -> None:
 
 
 def _run_calibration(options: argparse.Namespace) -> None:
-    """Print how far ArcProb can be trusted."""
+    """Print how far ArcProb can be trusted, and RelProb where there is some."""
     gold, system = list(read_sentences(options.gold)), list(read_sentences(options.system))
     # For its checks: that both hold the same words.
     attachment_scores(gold, [system], names=[options.gold, options.system])
-    confidences, right = arc_confidences(gold, system, punctuation=not options.no_punct, name=options.system)
-    table = reliability(confidences, right)
-    error = 100.0 * expected_calibration_error(table)
+    stated = {"ArcProb": arc_confidences}
+    if states_relations(system):
+        stated["RelProb"] = relation_confidences
+    tables = {
+        key: reliability(*gather(gold, system, punctuation=not options.no_punct, name=options.system))
+        for key, gather in stated.items()
+    }
     if options.json:
-        bins = [{name: finite(value) for name, value in asdict(row).items()} for row in table]
-        text = json.dumps({"expected_calibration_error": error, "bins": bins}, indent=2)
+        scored = {key: calibration_as_json(table) for key, table in tables.items()}
+        text = json.dumps({**scored.pop("ArcProb"), **scored}, indent=2)
     else:
-        text = "\n".join(
-            [
-                f"expected calibration error  {error:.2f}%",
-                "",
-                f"{'ArcProb':>11} {'arcs':>9} {'mean':>7} {'right':>7}",
-                *map(calibration_row, table),
-            ]
-        )
+        text = "\n\n".join("\n".join(calibration_as_table(key, table)) for key, table in tables.items())
     _print(text)

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from qsproj.models.arc.arc_training import TrainingReport
     from qsproj.models.arc.treebank_weights import Treebank
     from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.labelled.labelled_parser import LabelledParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
+
+    AnyParser = ArcParser | GraphParser | LabelledParser | TaggingParser
 
 EXAMPLES = f"""objectives:
 {objectives_explained()}
@@ -45,6 +48,7 @@ examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj train train.conllu.gz more.conllu -o my.model --dev dev.conllu
   qsproj train train.conllu.gz -o my.model --order 2                 # more accurate, about seven times slower
+  qsproj train train.conllu -o labelled.model --labels joint         # better relations, RelProb=
   qsproj train train.conllu -o delex.model --features delexicalised  # to parse another language
   qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
@@ -55,7 +59,7 @@ examples:
 
 # What each kind of parser reads that not all do.
 WAYS = {
-    "--order 1": ("cutoff", "entropy", "l1", "like", "optimizer", "unlabelled"),
+    "--order 1": ("cutoff", "entropy", "l1", "labels", "like", "optimizer", "unlabelled"),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
 }
@@ -69,8 +73,8 @@ ENTROPY = 0.1
 # What each objective reads that not all do.
 PENALISED = ("entropy", "l1", "l2", "unlabelled")
 OBJECTIVE_WAYS = {
-    "--objective margin": PENALISED,
-    "--objective likelihood": PENALISED,
+    "--objective margin": (*PENALISED, "labels"),
+    "--objective likelihood": (*PENALISED, "labels"),
     "--objective risk": PENALISED,
     "--objective mira": ("limit",),
     "--objective mira-kbest": ("best", "limit"),
@@ -78,6 +82,9 @@ OBJECTIVE_WAYS = {
     "--objective eg": ("cost",),
     "--objective perceptron": (),
 }
+
+# What is read where relations are named after the tree, and not where they are part of it.
+LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--labels joint": ()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +98,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(1, 2),
         default=1,
         help="1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation",
+    )
+    parser.add_argument(
+        "--labels",
+        choices=("after", "joint"),
+        default="after",
+        help="with --order 1, after: relations are named when the tree is there (default); joint: they are "
+        "part of what trees are chosen by, more accurate, and RelProb= tells how sure they are",
     )
     parser.add_argument(
         "--factors",
@@ -199,14 +213,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
     )
     add_seed(parser)
-    declare_ways(parser, WAYS, OBJECTIVE_WAYS)
+    declare_ways(parser, WAYS, OBJECTIVE_WAYS, LABEL_WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
-    from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+    from qsproj.models.arc.arc_training import TrainingOptions
     from qsproj.models.arc.treebank_weights import Treebank
 
     defaults, objective = TrainingOptions(), objective_named(options.objective)
@@ -229,11 +243,7 @@ def run(options: argparse.Namespace) -> None:
     check_files(
         reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
     )
-    train: Callable[..., tuple[ArcParser | GraphParser | TaggingParser, TrainingReport]] = train_arc_parser
-    if options.order == 2:
-        train = _second_order(options)
-    elif options.joint_tags:
-        train = _joint_tags(options)
+    train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(np.any(sentence.heads[1:] != NO_HEAD) for sentence in dev):
         raise DataError(
@@ -263,12 +273,13 @@ def run(options: argparse.Namespace) -> None:
 def _made(
     options: argparse.Namespace,
     sentences: Sequence[Sentence],
-    parser: ArcParser | GraphParser | TaggingParser,
+    parser: AnyParser,
 ) -> dict[str, object]:
     """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
     from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.labelled.labelled_parser import LabelledParser
 
-    base = parser if isinstance(parser, ArcParser) else parser.base
+    base = parser if isinstance(parser, ArcParser | LabelledParser) else parser.base
     columns = [
         name
         for name in ("upos", "xpos")
@@ -296,10 +307,23 @@ def _check_kind(options: argparse.Namespace) -> None:
     kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
     refuse_unread(options, WAYS, kind)
     refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
+    refuse_unread(options, LABEL_WAYS, f"--labels {options.labels}")
     if options.unlabelled is None and options.entropy != ENTROPY:
         raise UsageError("--entropy belongs to --unlabelled; give both, or neither")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
+
+
+def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, TrainingReport]]:
+    """Return what trains the kind of parser that is asked for."""
+    from qsproj.models.arc.arc_training import train_arc_parser
+    from qsproj.models.labelled.labelled_training import train_labelled_parser
+
+    if options.order == 2:
+        return _second_order(options)
+    if options.joint_tags:
+        return _joint_tags(options)
+    return train_labelled_parser if options.labels == "joint" else train_arc_parser
 
 
 def _second_order(options: argparse.Namespace) -> Callable[..., tuple[GraphParser, TrainingReport]]:

@@ -16,6 +16,8 @@ from qsproj.corpus.words import words_of
 NEW_PARAGRAPH = "# newpar"
 # Key in MISC of the probability of a word's arc.
 ARC_PROBABILITY = "ArcProb"
+# That its arc is right, and its relation too.
+RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
 
 
@@ -77,7 +79,7 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     deprels : iterable of str or None
         n relations.
 
-    ``ArcProb=`` in MISC goes: it was that of the heads that are replaced.
+    ``ArcProb=`` and ``RelProb=`` in MISC go: they were those of the heads that are replaced.
 
     Raises
     ------
@@ -87,7 +89,8 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
-    return with_columns(replace(without_misc(sentence, ARC_PROBABILITY), heads=array), deprels=deprels)
+    without = without_misc(without_misc(sentence, ARC_PROBABILITY), RELATION_PROBABILITY)
+    return with_columns(replace(without, heads=array), deprels=deprels)
 
 
 def with_columns(
@@ -231,6 +234,11 @@ def without_misc(sentence: Sentence, key: str, *, words: Iterable[int] | None = 
 def with_arc_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
     """Return the sentence with ``ArcProb=`` in MISC: the probability of each word's arc."""
     return with_probabilities(sentence, ARC_PROBABILITY, probabilities)
+
+
+def with_relation_probabilities(sentence: Sentence, probabilities: Iterable[float]) -> Sentence:
+    """Return the sentence with ``RelProb=`` in MISC: the probability of each word's arc and its relation."""
+    return with_probabilities(sentence, RELATION_PROBABILITY, probabilities)
 
 
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:

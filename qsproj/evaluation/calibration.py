@@ -9,12 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.editing import ARC_PROBABILITY, lines_before, lines_in, misc_values
+from qsproj.corpus.editing import (
+    ARC_PROBABILITY,
+    RELATION_PROBABILITY,
+    lines_before,
+    lines_in,
+    misc_values,
+)
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
 
 BINS = 10
+
+# How sure of each prediction, float64[k], and whether it was right, bool[k].
+Outcomes = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,7 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
 
 def arc_confidences(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+) -> Outcomes:
     """Gather how sure a parser was of each arc, and whether the arc was right.
 
     Parameters
@@ -105,30 +114,54 @@ def arc_confidences(
     DataError
         When no word has an ``ArcProb``, or one is no probability.
     """
+    return _confidences(gold, system, key=ARC_PROBABILITY, punctuation=punctuation, name=name)
+
+
+def relation_confidences(
+    gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
+) -> Outcomes:
+    """As :func:`arc_confidences`, of ``RelProb``: how sure a parser was of each arc and its relation."""
+    return _confidences(gold, system, key=RELATION_PROBABILITY, punctuation=punctuation, name=name)
+
+
+def states_relations(system: Iterable[Sentence]) -> bool:
+    """Tell whether any word has a ``RelProb`` in MISC."""
+    return any(set(misc_values(sentence, RELATION_PROBABILITY)) != {None} for sentence in system)
+
+
+def _confidences(
+    gold: Iterable[Sentence], system: Iterable[Sentence], *, key: str, punctuation: bool, name: str
+) -> Outcomes:
+    """Gather what stands under a key, and whether that was right: the head, or head and relation."""
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
     line = 1
     for truth, parsed in zip(gold, system, strict=True):
-        stated = stated_confidences(parsed, name=name, line=line)
+        stated = stated_confidences(parsed, key=key, name=name, line=line)
         line += lines_in(parsed)
         counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
         if not punctuation:
             counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]
+        correct = parsed.heads == truth.heads
+        if key == RELATION_PROBABILITY:
+            correct[1:] &= [one == other for one, other in zip(truth.deprels, parsed.deprels, strict=True)]
         confidences.append(stated[counts])
-        right.append((parsed.heads == truth.heads)[counts])
+        right.append(correct[counts])
     if not any(map(len, confidences)):
         raise DataError(
             name,
             None,
-            found=f"no {ARC_PROBABILITY} in MISC",
+            found=f"no {key} in MISC",
             expected="one for each word",
             remedy="parse with --confidence",
         )
     return np.concatenate(confidences), np.concatenate(right)
 
 
-def stated_confidences(sentence: Sentence, *, name: str, line: int | None = None) -> NDArray[np.float64]:
-    """Return the ``ArcProb`` of each word, float64[n+1], a probability; NaN where MISC has none, and at 0.
+def stated_confidences(
+    sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str, line: int | None = None
+) -> NDArray[np.float64]:
+    """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0.
 
     Raises
     ------
@@ -137,7 +170,7 @@ def stated_confidences(sentence: Sentence, *, name: str, line: int | None = None
         ``line``.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
-    for word, text in enumerate(misc_values(sentence, ARC_PROBABILITY), start=1):
+    for word, text in enumerate(misc_values(sentence, key), start=1):
         if text is None:
             continue
         try:
@@ -146,7 +179,7 @@ def stated_confidences(sentence: Sentence, *, name: str, line: int | None = None
             confidences[word] = -1.0
         if not 0.0 <= confidences[word] <= 1.0:
             place = None if line is None else line + lines_before(sentence, word)
-            found = f"{ARC_PROBABILITY}={text} of word {word} ({sentence.forms[word - 1]!r})"
+            found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
             remedy = "parse again with --confidence"
             raise DataError(name, place, found=found, expected="a probability", remedy=remedy)
     return confidences

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from qsproj.errors import counted
 from qsproj.evaluation.alignment import AlignmentScores
 from qsproj.evaluation.attachment import AttachmentScores, GroupScores
-from qsproj.evaluation.calibration import ReliabilityBin
+from qsproj.evaluation.calibration import ReliabilityBin, expected_calibration_error
 from qsproj.evaluation.cut_differently import F1, CutScores
 from qsproj.evaluation.significance import exact_paired_test
 
@@ -26,8 +27,24 @@ _SENTENCE_SCORES = (
 )
 
 
-def calibration_row(row: ReliabilityBin) -> str:
-    """Lay out one line of the table of :func:`~qsproj.evaluation.calibration.reliability`."""
+def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
+    """Return the lines of a table of :func:`~qsproj.evaluation.calibration.reliability`, ``key`` above it."""
+    error = 100.0 * expected_calibration_error(table)
+    return [
+        f"expected calibration error  {error:.2f}%",
+        "",
+        f"{key:>11} {'arcs':>9} {'mean':>7} {'right':>7}",
+        *map(_calibration_row, table),
+    ]
+
+
+def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
+    """Return the same as JSON."""
+    bins = [{name: finite(value) for name, value in asdict(row).items()} for row in table]
+    return {"expected_calibration_error": 100.0 * expected_calibration_error(table), "bins": bins}
+
+
+def _calibration_row(row: ReliabilityBin) -> str:
     percentages = f"{_cell(100.0 * row.confidence, 7)} {_cell(100.0 * row.accuracy, 7)}"
     return f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {percentages}"
 

@@ -34,6 +34,7 @@ Kind = TypeVar("Kind")
 # kind in the header -> module and class with ``from_archive(header, arrays)``
 KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc.arc_parser", "ArcParser"),
+    "labelled-parser": ("qsproj.models.labelled.labelled_parser", "LabelledParser"),
     "graph-parser": ("qsproj.models.graph.graph_parser", "GraphParser"),
     "tagger": ("qsproj.models.tagging.tagger", "Tagger"),
     "tagging-parser": ("qsproj.models.tagging.tagging_parser", "TaggingParser"),

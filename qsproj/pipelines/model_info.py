@@ -13,6 +13,7 @@ Header = Mapping[str, Any]
 # Kind -> what it is, and what one does with it.
 _KINDS = {
     "arc-parser": ("first-order dependency parser", "qsproj parse"),
+    "labelled-parser": ("first-order parser of labelled dependencies", "qsproj parse"),
     "graph-parser": ("second-order dependency parser", "qsproj parse"),
     "tagger": ("part-of-speech tagger", "qsproj tag"),
     "tagging-parser": ("parser that infers tags and trees together from words", "qsproj parse"),
@@ -80,6 +81,14 @@ def _arc_parser(header: Header) -> dict[str, Any]:
     }
 
 
+def _labelled_parser(header: Header) -> dict[str, Any]:
+    return {
+        **_arc_parser(header),
+        "labels": "inside the tree (--labels joint)",
+        "least probability of an arc": header["least"],
+    }
+
+
 def _graph_parser(header: Header) -> dict[str, Any]:
     return {**_arc_parser(header["base"]), "factors": header["options"].get("families") or "all"}
 
@@ -104,6 +113,7 @@ def _text_parser(header: Header) -> dict[str, Any]:
 _DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
     "tagger": _tagger,
     "arc-parser": _arc_parser,
+    "labelled-parser": _labelled_parser,
     "graph-parser": _graph_parser,
     "tagging-parser": lambda header: {
         "tagger": _part("tagger", header["tagger"]),

@@ -14,6 +14,7 @@ from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser, load_parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import TextParser, load_tags
@@ -113,7 +114,7 @@ def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) 
     decode, confidence = parsing.decode, parsing.confidence
     if isinstance(parser, TextParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
-    if isinstance(parser, ArcParser):
+    if isinstance(parser, ArcParser | LabelledParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
 

@@ -61,6 +61,7 @@ MODELS = (
     "project --source {en.conllu} --target {de.conllu} --alignment {links} --method qg -o qg.model",
     "train {en.conllu} --epochs 1 --order 2 -o graph.model",
     "train {en.conllu} --epochs 1 --joint-tags -o tagging.model",
+    "train {en.conllu} --epochs 1 --labels joint -o labelled.model",
     "biparse train --source {en.conllu} --target {de.conllu} --alignment {links} --source-model arc.model"
     " --epochs 1 -o joint.model",
 )
@@ -77,6 +78,7 @@ JOBS = (
     Job("adapt -m {converter.model} --source {en.conllu} -o out.conllu"),
     Job("info {arc.model}"),
     Job("info {text.model}"),
+    Job("parse -m {labelled.model} {en.conllu} --confidence -o out.conllu", slow=True),
     Job("eval {en.conllu} {prague.conllu}"),
     Job("eval {en.conllu} {prague.conllu} --by relation --versus {en.conllu}"),
     Job("eval --alignments {links} {links}"),

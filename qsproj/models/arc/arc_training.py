@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted, unknown_name
-from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     MarginsOf,
@@ -26,7 +24,6 @@ from qsproj.models.arc.arc_examples import (
     right_heads,
     tree_examples,
     tree_margins,
-    usable_sentences,
 )
 from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_parser import ArcParser
@@ -36,7 +33,8 @@ from qsproj.models.arc.exponentiated_trainer import DualExample, ExponentiatedTr
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
 from qsproj.models.arc.scale import scaled_to_likelihood
-from qsproj.models.tree_inference import TreeInference, arcs_in, choose_inference
+from qsproj.models.arc.training_data import training_data
+from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.mira import LeastChange
@@ -180,20 +178,14 @@ def train_arc_parser(
             f"--optimizer {options.optimizer} needs one gradient from the first step to the last, which "
             f"{objective.name} has not"
         )
-    usable, skipped = usable_sentences(sentences)
-    template_set = options.template_set or richest_template_set(usable)
-    if template_set not in TEMPLATE_SETS:
-        raise unknown_name("features", template_set, list(TEMPLATE_SETS))
-    if template_set == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in usable):
-        raise UsageError(
-            "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
-            "tag it first (qsproj tag)"
-        )
-    inference = choose_inference(
-        [sentence.heads for sentence in usable],
+    data = training_data(
+        sentences,
+        template_set=options.template_set,
         projective=options.projective,
         single_root=options.single_root,
     )
+    usable, skipped = data.sentences, data.skipped
+    template_set, inference = data.template_set, data.inference
     untrained = ArcScorer.untrained(template_set)
     made = lessons(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
@@ -312,11 +304,3 @@ def train_scorer(
         score=score if dev else None,
         description="training arcs",
     )
-
-
-def richest_template_set(sentences: Sequence[Sentence]) -> str:
-    """Return ``morphology`` when any word has a lemma, XPOS or FEATS, else ``words``."""
-    for sentence in sentences:
-        if any(cell != "_" for cell in (*sentence.lemmas, *sentence.xpos, *sentence.feats)):
-            return "morphology"
-    return "words"

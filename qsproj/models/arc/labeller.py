@@ -50,14 +50,14 @@ class Labeller:
         """The templates as integer programs; they read what arc templates of that name read, and the tree."""
         return compiled_labels(self.template_set)
 
-    def label(
+    def scores(
         self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
-    ) -> tuple[str, ...]:
-        """Return the best relation of each word's arc, ``_`` for a word without a head.
+    ) -> NDArray[np.float64]:
+        """Return the score of each relation of each word's arc, float64[n+1, L], natural log.
 
         The sentence is encoded as for an arc scorer with the template set that this one's starts with.
-        Where the model knows the relation ``root``, it is given to the root's children and to no others.
-        ``evidence`` float64[n+1, L], where there is some, is added to the scores of the relations.
+        Where the model knows the relation ``root``, root's children can have no other, and no other word has
+        it. ``evidence`` float64[n+1, L], where there is some, is added.
         """
         scores = np.empty((len(heads), len(self.relations)))
         in_tree = with_tree_atoms(encoded, heads, self.templates.attributes)
@@ -65,10 +65,18 @@ class Labeller:
         label_features.score_labels(features, heads, self.weights, scores)
         if evidence is not None:
             scores += evidence
-        if ROOT_RELATION in self.relations:
+        if ROOT_RELATION in self.relations and len(self.relations) > 1:
             column = self.relations.index(ROOT_RELATION)
             scores[heads != ROOT, column] = -np.inf
-            scores[heads == ROOT, column] = np.inf
+            scores[heads == ROOT] = -np.inf
+            scores[heads == ROOT, column] = 0.0
+        return scores
+
+    def label(
+        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
+    ) -> tuple[str, ...]:
+        """Return the best relation of each word's arc by :meth:`scores`, ``_`` for a word without a head."""
+        scores = self.scores(encoded, heads, evidence)
         return tuple(
             self.relations[best] if head >= 0 else "_"
             for best, head in zip(scores[1:].argmax(axis=1).tolist(), heads[1:].tolist(), strict=True)

@@ -18,6 +18,7 @@ from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.schema import anything, checked, optional, text, whole
 from qsproj.models.storage import Parser, Stored, kind_of, load_model, model_from, nested, unnested
 from qsproj.models.tagging.tagger import Tagger
@@ -81,7 +82,7 @@ class TextParser(Stored):
                     yield self._parsed_by_draws(sentence, decode=decode, confidence=confidence, retag=retag)
                 continue
             tagged = (self.tagged(sentence, retag=retag) for sentence in run)
-            if isinstance(self.parser, ArcParser):
+            if isinstance(self.parser, ArcParser | LabelledParser):
                 yield from self.parser.parse_all(tagged, decode=decode, confidence=confidence)
             else:
                 for sentence in tagged:

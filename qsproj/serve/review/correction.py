@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.editing import ARC_PROBABILITY, misc_values, with_misc, without_misc
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, misc_values, with_misc, without_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 
@@ -66,7 +66,7 @@ def check_tree(tree: Tree, words: int) -> None:
 def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
     """Return a sentence with the tree that was confirmed, and ``Reviewed=Yes`` in MISC of every word.
 
-    ``ArcProb=`` stays where the arc does, and goes where it is another.
+    ``ArcProb=`` stays where the arc does, ``RelProb=`` where arc and relation do; else they go.
 
     Raises
     ------
@@ -74,14 +74,25 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
         As :func:`check_tree`.
     """
     check_tree(tree, len(sentence))
-    arcs = enumerate(zip(tree_of(sentence).heads, tree.heads, strict=True), start=1)
-    moved = [word for word, (before, after) in arcs if before != after]
+    old = tree_of(sentence)
+    moved = _differing(old.heads, tree.heads)
+    renamed = _differing(old.relations, tree.relations)
     corrected = replace(
-        without_misc(sentence, ARC_PROBABILITY, words=moved),
+        without_misc(
+            without_misc(sentence, ARC_PROBABILITY, words=moved),
+            RELATION_PROBABILITY,
+            words=sorted({*moved, *renamed}),
+        ),
         heads=frozen_heads([NO_HEAD, *tree.heads]),
         deprels=tree.relations,
     )
     return with_misc(corrected, REVIEWED, [YES] * len(sentence))
+
+
+def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
+    """Return the words 1..n that two columns give different cells."""
+    cells = enumerate(zip(first, second, strict=True), start=1)
+    return [word for word, (one, other) in cells if one != other]
 
 
 def is_reviewed(sentence: Sentence) -> bool:

@@ -12,6 +12,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser
 from qsproj.models.text.text_parser import TextParser
 from qsproj.serve.udpipe.served_models import (
@@ -134,7 +135,7 @@ def parsed(
         return parser.parse_all(sentences, retag=retag, confidence=confidence)
     if model.tagger is None:
         _check_tagged(model, sentences)
-    if isinstance(parser, ArcParser):
+    if isinstance(parser, ArcParser | LabelledParser):
         return parser.parse_all(sentences, confidence=confidence)
     return (parser.parse(sentence, confidence=confidence) for sentence in sentences)
 

@@ -1,0 +1,1 @@
+"""The labelled parser: relations are part of the distribution over trees."""

@@ -1,0 +1,226 @@
+"""Training of the labelled parser: arcs and relations by one objective, then the labeller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
+from qsproj.features.atoms import EncodedSentence
+from qsproj.features.label_templates import IN_TREE
+from qsproj.kernels.features.arc_features import NEGLIGIBLE
+from qsproj.kernels.features.labelled_arcs import gather_relations
+from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport
+from qsproj.models.arc.labeller import train_labeller, untrained
+from qsproj.models.arc.training_data import training_data
+from qsproj.models.labelled.candidates import Candidates
+from qsproj.models.labelled.labelled_parser import LabelledParser, all_arcs
+from qsproj.models.labelled.relation_scorer import RelationScorer
+from qsproj.models.tree_inference import TreeInference, arcs_in, is_whole, reachable
+from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
+from qsproj.training.loop import Trainer, learn
+
+# What can be trained for with relations inside: losses in nats of trees that are summed over.
+OBJECTIVES = ("margin", "likelihood")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledExample:
+    """A sentence to learn from: its words, encoded, its labelled tree, and how often it counts."""
+
+    encoded: EncodedSentence
+    tree: LabelledTree
+    weight: float = 1.0
+
+
+class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]):
+    """Learns weights of arcs and of their relations, one sentence a step. Mutable; final.
+
+    Parameters
+    ----------
+    relations : RelationScorer
+        Its weights, all zero, are what is learned.
+    support : uint64[buckets / 64]
+        The features of arcs that exist.
+    options : TrainingOptions
+        Rate and penalties, the same for arcs and relations.
+    """
+
+    def __init__(
+        self, relations: RelationScorer, support: NDArray[np.uint64], *, options: TrainingOptions
+    ) -> None:
+        self._arcs = ArcTrainer(relations.template_set, support, rule=options.rule())
+        self._relations = relations
+        self._rule = options.rule()(relations.weights.reshape(-1))
+
+    def step(self, example: LabelledExample) -> float:
+        """Learn from one sentence; return its loss before the step."""
+        features = self._arcs.features(example.encoded)
+        of_relations = self._relations.features(example.encoded)
+        possible = all_arcs(len(example.encoded))
+        scores = self._relations.scores(of_relations, self._arcs.scores(features), possible)
+        loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
+        self._arcs.descend(features, example.weight * arc_slopes)
+        self._rule.gather(
+            gather_relations,
+            of_relations,
+            scores.heads,
+            scores.dependents,
+            example.weight * slopes,
+            NEGLIGIBLE,
+        )
+        self._rule.step()
+        return example.weight * loss
+
+    def regularise(self) -> None:
+        """Shrink the weights; once after each epoch."""
+        self._arcs.regularise()
+        self._rule.regularise()
+
+    def averaged(self) -> tuple[ArcScorer, RelationScorer]:
+        """Return scorers with the mean of the weights after every step so far."""
+        weights = self._rule.mean().reshape(self._relations.weights.shape)
+        return self._arcs.averaged(), replace(self._relations, weights=weights.astype(np.float32))
+
+
+def train_labelled_parser(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    dev: Sequence[Sentence] = (),
+    options: TrainingOptions | None = None,
+    weights: Sequence[float] | None = None,
+) -> tuple[LabelledParser, TrainingReport]:
+    """Train a parser on labelled trees; missing heads and relations are summed out.
+
+    Parameters as of :func:`~qsproj.models.arc.arc_training.train_arc_parser`; the objective is one of
+    OBJECTIVES. The margin that a tree must win by is 1 for each word whose head or relation differs.
+
+    Raises
+    ------
+    UsageError
+        As of train_arc_parser; when the objective is another, or no word has a relation.
+    """
+    options = options or TrainingOptions()
+    if options.objective not in OBJECTIVES or options.optimizer != "sgd":
+        asked = options.objective if options.optimizer == "sgd" else f"--optimizer {options.optimizer}"
+        raise UsageError(
+            f"relations are inside the tree with {' and '.join(OBJECTIVES)}, by sgd, not {asked}; "
+            "leave --labels joint out"
+        )
+    data = training_data(
+        sentences,
+        template_set=options.template_set,
+        projective=options.projective,
+        single_root=options.single_root,
+    )
+    scorer = untrained_relations(data.sentences, data.template_set)
+    kept: list[Sentence] = []
+    trees: list[LabelledTree] = []
+    for sentence in data.sentences:
+        if tree := labelled_tree(sentence, scorer.relations, data.inference, objective=options.objective):
+            kept.append(sentence)
+            trees.append(tree)
+    if not kept:
+        raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+    skipped = dict(data.skipped)
+    if len(kept) < len(data.sentences):
+        skipped["arcs that no possible tree contains"] = len(data.sentences) - len(kept)
+    weight_of = {} if weights is None else dict(zip(map(id, sentences), weights, strict=True))
+    arcs = ArcScorer.untrained(data.template_set)
+    examples = [
+        LabelledExample(arcs.encode(sentence), tree, weight_of.get(id(sentence), 1.0))
+        for sentence, tree in zip(kept, trees, strict=True)
+    ]
+    support = supported_buckets(
+        data.template_set,
+        ((example.encoded, arcs_in(example.tree.heads)) for example in examples),
+        cutoff=options.cutoff,
+    )
+    (arcs, relations), records = learn(
+        LabelledTrainer(scorer, support, options=options),
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        score=_heads_of(dev, data.inference) if dev else None,
+        description="training arcs and relations",
+    )
+    labeller = train_labeller(
+        kept,
+        rng=rng,
+        template_set=f"{data.template_set}{IN_TREE}",
+        start=untrained(f"{data.template_set}{IN_TREE}", relations.relations),
+    )
+    if labeller is None:
+        raise AssertionError("there is one to start from")
+    parser = LabelledParser(arcs, relations, labeller, data.inference)
+    return parser, TrainingReport(tuple(records), skipped)
+
+
+def untrained_relations(sentences: Sequence[Sentence], template_set: str) -> RelationScorer:
+    """Return a scorer of the relations that trees have, with its candidates and weights of zero.
+
+    Raises
+    ------
+    UsageError
+        When there are none.
+    """
+    names = {
+        relation
+        for sentence in sentences
+        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
+        if relation != UNSPECIFIED and head >= 0
+    }
+    if not names:
+        raise UsageError("no word of the training data has a relation; leave --labels joint out")
+    relations = tuple(sorted(names))
+    arcs = ArcScorer.untrained(template_set)
+    seen = (
+        (arcs.encode(sentence), sentence.heads, numbers_of(sentence, relations).tolist())
+        for sentence in sentences
+    )
+    return RelationScorer.untrained(template_set, relations, Candidates.of_trees(seen, len(relations)))
+
+
+def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64]:
+    """Return the numbers of a sentence's relations, int64[n+1]; UNKNOWN for the root and for others."""
+    numbers = {relation: number for number, relation in enumerate(relations)}
+    return np.array([UNKNOWN, *(numbers.get(one, UNKNOWN) for one in sentence.deprels)], dtype=np.int64)
+
+
+def labelled_tree(
+    sentence: Sentence, relations: Sequence[str], inference: TreeInference, *, objective: str
+) -> LabelledTree | None:
+    """Return the loss of one labelled tree, whole or partial; None when the model can build none such.
+
+    Where the model cannot build the tree, the nearest one takes its place; an arc that is another then has no
+    relation that is known. As for arcs, partial trees are learned without a margin.
+    """
+    found = tree_objective(sentence.heads, inference, objective)
+    if found is None:
+        return None
+    heads = reachable(sentence.heads, inference)
+    known = np.where(heads == sentence.heads, numbers_of(sentence, relations), UNKNOWN)
+    margin = MARGIN if objective == "margin" and is_whole(heads) else 0.0
+    return LabelledTree(found, heads, known, margin)
+
+
+def _heads_of(
+    dev: Sequence[Sentence], inference: TreeInference
+) -> Callable[[tuple[ArcScorer, RelationScorer]], float]:
+    """Return what scores weights by the right heads of held-out trees."""
+
+    def score(learned: tuple[ArcScorer, RelationScorer]) -> float:
+        arcs, relations = learned
+        labeller = untrained(f"{arcs.template_set}{IN_TREE}", relations.relations)
+        parser = LabelledParser(arcs, relations, labeller, inference)
+        return right_heads(dev, (parser.heads(parser.posterior(sentence)) for sentence in dev))
+
+    return score

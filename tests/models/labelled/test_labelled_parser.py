@@ -1,0 +1,218 @@
+"""The labelled parser: exact against all labelled trees, saved and loaded, its probabilities in MISC."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj import load_model, read_conllu, write_conllu
+from qsproj.corpus.editing import misc_values
+from qsproj.errors import DataError, UsageError
+from qsproj.evaluation.calibration import expected_calibration_error, relation_confidences, reliability
+from qsproj.kernels.features.label_features import score_labels
+from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.labelled.labelled_parser import all_arcs
+from qsproj.models.labelled.labelled_training import train_labelled_parser
+from qsproj.models.tree_inference import TreeInference
+from tests.oracles.labelled_trees import all_labelled_trees, log_sum, score_of
+from tests.sentences import make_sentence
+
+OPTIONS = TrainingOptions(epochs=3, template_set="words")
+SHORT = make_sentence("dogs see cats", "NOUN VERB NOUN")
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(read_conllu("corpora/en.conllu"))
+
+
+@pytest.fixture(scope="module")
+def parser(sample):
+    return train_labelled_parser(sample[:60], rng=np.random.default_rng(1), options=OPTIONS)[0]
+
+
+def written(sentence):
+    text = io.StringIO()
+    write_conllu([sentence], text)
+    return text.getvalue()
+
+
+def enumerated(parser, sentence):
+    """Return the log of the summed scores of all labelled trees, all trees, and the score of each."""
+    scores = parser.posterior(sentence).scores
+    size, relations = len(sentence) + 1, len(parser.relations.relations)
+    table = np.full((size, size, relations), -np.inf)
+    table[scores.heads, scores.dependents] = (
+        scores.arcs[scores.heads, scores.dependents][:, None] + scores.relations
+    )
+    # Relations that no arc can have would only multiply trees of score -inf.
+    used = np.flatnonzero(np.isfinite(table).any(axis=(0, 1)))
+    trees = list(
+        all_labelled_trees(
+            len(sentence),
+            len(used),
+            projective=parser.inference.projective,
+            single_root=parser.inference.single_root,
+        )
+    )
+    found = [score_of(tree, table[:, :, used].tolist()) for tree in trees]
+    return used, trees, np.array(found)
+
+
+@pytest.mark.parametrize("projective", [True, False])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, single_root):
+    inference = TreeInference(projective=projective, single_root=single_root)
+    exact = replace(parser, least=0.0, inference=inference)
+    used, trees, scores = enumerated(exact, SHORT)
+    posterior = exact.posterior(SHORT)
+    assert posterior.log_z == pytest.approx(log_sum(scores.tolist()))
+    expected = np.zeros_like(posterior.labelled())
+    for tree, score in zip(trees, scores, strict=True):
+        for word, (head, relation) in enumerate(tree, start=1):
+            expected[head, word, used[relation]] += np.exp(score - posterior.log_z)
+    assert np.allclose(exact.relation_probabilities(SHORT), expected, atol=1e-9)
+    assert np.allclose(exact.arc_probabilities(SHORT), expected.sum(axis=2), atol=1e-9)
+
+
+@pytest.mark.parametrize("projective", [True, False])
+def test_decoding_finds_the_best_labelled_tree_and_that_of_most_expected_arcs(parser, projective):
+    exact = replace(parser, least=0.0, inference=TreeInference(projective=projective, single_root=True))
+    _, trees, scores = enumerated(exact, SHORT)
+    posterior = exact.posterior(SHORT)
+    best = trees[int(scores.argmax())]
+    assert exact.heads(posterior, decode="map")[1:].tolist() == [head for head, _ in best]
+    used = enumerated(exact, SHORT)[0]
+    chances = posterior.labelled()[:, :, used]
+    expected = [
+        sum(chances[head, word, relation] for word, (head, relation) in enumerate(tree, start=1))
+        for tree in trees
+    ]
+    most = trees[int(np.argmax(expected))]
+    assert exact.heads(posterior)[1:].tolist() == [head for head, _ in most]
+
+
+def test_candidates_score_what_all_relations_score(parser, sample):
+    """The kernel of candidates against the labeller's, which scores every relation."""
+    encoded = parser.encode(sample[70])
+    features = parser.relations.features(encoded)
+    heads = sample[70].heads
+    possible = np.zeros((len(heads), len(heads)), dtype=bool)
+    possible[heads[1:], np.arange(1, len(heads))] = True
+    scores = parser.relations.scores(features, np.zeros(possible.shape), possible)
+    all_scores = np.empty((len(heads), len(parser.relations.relations)))
+    score_labels(features, heads, parser.relations.weights, all_scores)
+    finite = np.isfinite(scores.relations)
+    assert np.allclose(scores.relations[finite], all_scores[scores.dependents][finite], atol=1e-5)
+    assert finite.any(axis=1).all()
+    assert not finite.all()
+
+
+def test_hardly_probable_arcs_are_left_out_and_nothing_changes(parser, sample):
+    exact = replace(parser, least=0.0)
+    for sentence in sample[60:70]:
+        pruned, whole = parser.posterior(sentence), exact.posterior(sentence)
+        assert len(pruned.scores.heads) < len(whole.scores.heads) == all_arcs(len(sentence)).sum()
+        assert np.abs(pruned.marginals - whole.marginals).max() < 0.2
+
+
+def test_training_trees_are_learned_with_their_relations(parser, sample):
+    parsed = list(parser.parse_all(sample[:60]))
+    pairs = [
+        (gold.heads[word], gold.deprels[word - 1]) == (own.heads[word], own.deprels[word - 1])
+        for gold, own in zip(sample[:60], parsed, strict=True)
+        for word in range(1, len(gold) + 1)
+    ]
+    assert np.mean(pairs) > 0.9
+
+
+def test_probabilities_stand_in_misc_and_can_be_judged(parser, sample):
+    gold = sample[60:]
+    parsed = list(parser.parse_all(gold, confidence=True))
+    for sentence in parsed:
+        arcs, relations = (
+            np.array(misc_values(sentence, key), dtype=float) for key in ("ArcProb", "RelProb")
+        )
+        assert np.all(relations <= arcs)
+    table = reliability(*relation_confidences(gold, parsed))
+    assert expected_calibration_error(table) < 0.15
+    assert written(next(iter(parser.parse_all(gold)))) == written(parser.parse(gold[0]))
+
+
+def test_a_model_comes_back_from_its_file(parser, sample, tmp_path):
+    parser.save(tmp_path / "m")
+    back = load_model(tmp_path / "m")
+    assert written(back.parse(sample[70], confidence=True)) == written(
+        parser.parse(sample[70], confidence=True)
+    )
+    parser.save(tmp_path / "again")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.pop("least"),
+        lambda model: model["relations"].update(template_set="other"),
+        lambda model: model["labeller"]["relations"].reverse(),
+        lambda model: model["relations"]["relations"].pop(),
+    ],
+    ids=["no bound", "templates", "labeller", "fewer relations"],
+)
+def test_a_damaged_header_is_one_error(parser, tmp_path, change):
+    parser.save(tmp_path / "m")
+    with zipfile.ZipFile(tmp_path / "m") as old:
+        entries = {name: old.read(name) for name in old.namelist()}
+    name = next(name for name in entries if name.endswith(".json"))
+    document = json.loads(entries[name])
+    change(document["model"])
+    entries[name] = json.dumps(document).encode()
+    with zipfile.ZipFile(tmp_path / "bad", "w") as new:
+        for entry, content in entries.items():
+            new.writestr(entry, content)
+    with pytest.raises(DataError, match="damaged or foreign"):
+        load_model(tmp_path / "bad")
+
+
+def test_partial_trees_train_and_missing_relations_are_summed_over(sample):
+    partial = [
+        make_sentence("a b c", "DET NOUN VERB", [2, 3, -1], relations="det nsubj _"),
+        make_sentence("b c b", "NOUN VERB NOUN", [2, 0, 2], relations="_ root obj"),
+    ]
+    trained, report = train_labelled_parser(partial, rng=np.random.default_rng(1), options=OPTIONS)
+    assert trained.relations.relations == ("det", "nsubj", "obj", "root")
+    assert not report.skipped
+    assert trained.parse(partial[0]).deprels == ("det", "nsubj", "root")
+
+
+def test_a_sentence_of_weight_zero_teaches_nothing(sample):
+    def weights(sentences, **options):
+        trained, _ = train_labelled_parser(
+            sentences, rng=np.random.default_rng(1), options=replace(OPTIONS, epochs=1, l2=0.0), **options
+        )
+        return trained.relations.weights
+
+    assert not weights(sample[:3], weights=[0.0, 0.0, 0.0]).any()
+    assert weights(sample[:3]).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "mira"}, "not mira; leave --labels joint out"),
+        ({"optimizer": "cg"}, "not --optimizer cg"),
+    ],
+)
+def test_what_cannot_be_trained_for_is_refused(sample, options, message):
+    with pytest.raises(UsageError, match=message):
+        train_labelled_parser(sample[:2], rng=np.random.default_rng(1), options=replace(OPTIONS, **options))
+
+
+def test_trees_without_relations_are_refused():
+    with pytest.raises(UsageError, match="no word of the training data has a relation"):
+        train_labelled_parser([make_sentence("a", "X", [0])], rng=np.random.default_rng(1), options=OPTIONS)
