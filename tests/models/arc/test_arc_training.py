@@ -9,6 +9,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
+from qsproj.kernels.features.row_features import gather_rows
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
@@ -188,3 +189,11 @@ def test_what_has_no_gradient_cannot_count_more_or_less(objective):
     options = TrainingOptions(objective=objective, template_set="words")
     with pytest.raises(UsageError, match=f"need an objective with a gradient, not {objective}"):
         train_arc_parser(sentences, rng=np.random.default_rng(1), options=options, weights=[2.0])
+
+
+@pytest.mark.parametrize("given, share", [({}, 1.0), ({"share": 0.5}, 0.5)])
+def test_the_first_step_of_a_feature_has_full_size(given, share):
+    learner = TrainingOptions(rate=0.2, l2=0.0).rule(**given)(np.zeros(3))
+    learner.gather(gather_rows, np.arange(3, dtype=np.int32)[:, None], np.array([2.0, -0.4, 0.0]))
+    learner.step()
+    np.testing.assert_allclose(learner.weights, share * np.array([-0.2, 0.2, 0.0]), atol=1e-9)
