@@ -32,10 +32,12 @@ def project_hard_em(
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
 
+    The trees that come with it are projected arcs, completed by the model.
+
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags. Its trees are projected arcs, completed by the model.
+        The source with trees, the target with tags.
     training : DmvOptions
         With ``keep_heads``, and no iteration for a DMV of whole projected trees alone.
     rng : numpy.random.Generator

@@ -38,11 +38,13 @@ def project_qg(
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 
+    The trees that come with it are those of most expected right heads given the source tree and the links;
+    where the source has no whole tree, given the target's tags alone.
+
     Parameters
     ----------
     pairs : iterable of SentencePair
-        The source with trees, the target with tags. Its trees are those of most expected right heads given
-        the source tree and the links; where the source has no whole tree, given the target's tags alone.
+        The source with trees, the target with tags.
     rng : numpy.random.Generator
         Orders the sentences that relations are learned from.
 
