@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qsproj.cli.options.common import add_number, add_whole_number
+from qsproj.cli.options.common import add_whole_number
+from qsproj.cli.options.fields import Field, add_fields, values_of
 from qsproj.cli.options.projection_em import (
     ARC_READS,
     EM_READS,
@@ -19,10 +20,38 @@ from qsproj.cli.options.projection_em import (
 )
 from qsproj.corpus.formats import read_all
 from qsproj.errors import UsageError
-from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
+from qsproj.pipelines.projection.method_options import (
+    HARD_EPOCHS,
+    HardProjectionOptions,
+    SoftProjectionOptions,
+)
 
 if TYPE_CHECKING:
     from qsproj.pipelines.projection.projected import Projected
+
+
+ARCS = (
+    Field("min_weight", "follow links of this weight, where links have weights", 0.0, 1.0, "P"),
+    Field(
+        "min_attached",
+        "train on sentences with heads for this share of their words; 1: whole trees",
+        0.0,
+        1.0,
+    ),
+)
+HARD = (Field("max_sentences", "train on the N densest at most", 1),)
+SOFT = (
+    Field("strength", "natural log of how much likelier an arc becomes by certain evidence", 0.0),
+    Field("sentences", "learn from the N pairs on which evidence and parser agree most", 1),
+    Field("rounds", "choose and learn N times, from the second on by the parser of the last", 1),
+    Field(
+        "share",
+        "how much of what links teach is added to the prior; less (0.5) where the bitext is poor or the "
+        "priors are good",
+        0.0,
+        1.0,
+    ),
+)
 
 
 class Method(NamedTuple):
@@ -48,31 +77,9 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
     )
-    add_number(
-        arcs,
-        "--min-weight",
-        least=0.0,
-        most=1.0,
-        metavar="P",
-        default=defaults.min_weight,
-        help="follow links of this weight, where links have weights",
-    )
-    add_number(
-        arcs,
-        "--min-attached",
-        least=0.0,
-        most=1.0,
-        default=defaults.min_attached,
-        help="train on sentences with heads for this share of their words; 1: whole trees",
-    )
+    add_fields(arcs, ARCS, defaults=defaults)
     group = parser.add_argument_group("--method hard")
-    add_whole_number(
-        group,
-        "--max-sentences",
-        least=1,
-        default=defaults.max_sentences,
-        help="train on the N densest at most",
-    )
+    add_fields(group, HARD, defaults=defaults)
     group.add_argument(
         "--nonprojective",
         action="store_true",
@@ -96,7 +103,7 @@ def hard(sources: Sources, options: argparse.Namespace) -> Projected:
     return project_hard(
         pairs,
         rng=np.random.default_rng(options.seed),
-        projection=HardProjectionOptions(**projected_arcs(options), max_sentences=options.max_sentences),
+        projection=HardProjectionOptions(**projected_arcs(options), **values_of(options, HARD)),
         training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
     )
 
@@ -112,36 +119,7 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         help="a parser of another language, trained with --features delexicalised; several vote, each with "
         "its own --prior (default: one trained on the trees of each source)",
     )
-    add_number(
-        group,
-        "--strength",
-        least=0.0,
-        default=1.5,
-        help="natural log of how much likelier an arc becomes by certain evidence",
-    )
-    add_whole_number(
-        group,
-        "--sentences",
-        least=1,
-        default=8000,
-        help="learn from the N pairs on which evidence and parser agree most",
-    )
-    add_whole_number(
-        group,
-        "--rounds",
-        least=1,
-        default=2,
-        help="choose and learn N times, from the second on by the parser of the last",
-    )
-    add_number(
-        group,
-        "--share",
-        least=0.0,
-        most=1.0,
-        default=0.75,
-        help="how much of what links teach is added to the prior; less (0.5) where the bitext is poor "
-        "or the priors are good",
-    )
+    add_fields(group, SOFT, defaults=SoftProjectionOptions())
     group.add_argument(
         "--annotated",
         nargs="+",
@@ -162,7 +140,7 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     import numpy as np
 
     from qsproj.pipelines.projection.soft_prior import load_prior
-    from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+    from qsproj.pipelines.projection.soft_projection import project_soft
     from qsproj.pipelines.projection.soft_sources import soft_sources
 
     targets = dict.fromkeys(files.target for files in sources)
@@ -177,13 +155,7 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
             by_grammar=options.qg,
         ),
         rng=rng,
-        options=SoftProjectionOptions(
-            strength=options.strength,
-            sentences=options.sentences,
-            rounds=options.rounds,
-            share=options.share,
-            projective=not options.nonprojective,
-        ),
+        options=SoftProjectionOptions(**values_of(options, SOFT), projective=not options.nonprojective),
         annotated=list(read_all(options.annotated)),
     )
 

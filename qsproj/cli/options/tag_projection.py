@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ def add_tag_projection(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="links of --source and --target, best with weights",
     )
-    group.add_argument(
-        "--alignment-format", default="pharaoh", metavar="NAME", help="pharaoh (default), talp, naacl, ..."
-    )
+    add_alignment_format(group)
     group.add_argument(
         "--tagged", nargs="+", metavar="FILE", help="target sentences with UPOS, as few as there are"
     )

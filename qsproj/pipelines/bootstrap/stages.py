@@ -30,8 +30,9 @@ from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenize
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Told
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream

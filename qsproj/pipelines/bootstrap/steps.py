@@ -14,7 +14,7 @@ from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Stage, Workspace
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

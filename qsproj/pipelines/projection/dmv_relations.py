@@ -11,8 +11,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.dmv.dmv import Dmv
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, TEMPLATE_SET
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_relations import learn_relations
 
 # Relations are learned from so many pairs at most.

@@ -44,6 +44,38 @@ class HardProjectionOptions(ProjectedArcs):
     max_sentences: int = 20000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftProjectionOptions:
+    """How far evidence moves the prior.
+
+    Attributes
+    ----------
+    strength : float
+        Log of the likelihood ratio of an arc whose evidence is 1.
+    sentences : int
+        How many pairs are learned from in each round.
+    rounds : int
+        From the second on, the pairs are those on which evidence and the parser of the round before agree.
+    epochs : int
+        Passes over the pairs of a round.
+    l2 : float
+        Strength of the pull towards the prior.
+    share : float
+        Scores are the prior's plus this share of what was learned above it. On dev files all of it is best in
+        German from an English prior; half in Swedish, and in German with priors of several languages.
+    projective : bool
+        Whether the parser's trees may not cross arcs.
+    """
+
+    strength: float = 1.5
+    sentences: int = 8000
+    rounds: int = 2
+    epochs: int = 3
+    l2: float = 100.0
+    share: float = 0.75
+    projective: bool = True
+
+
 # Of the parser that the method ``hard`` trains: passes over the projected trees.
 HARD_EPOCHS = 5
 # How the DMV of the methods ``em`` and ``hard-em`` is trained.

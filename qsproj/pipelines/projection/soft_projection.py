@@ -28,6 +28,7 @@ from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected
 from qsproj.pipelines.projection.soft_annotated import about_annotated
 from qsproj.pipelines.projection.soft_calibration import fit_temperature, trusted
@@ -48,38 +49,6 @@ FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
     "language, and ArcProb may be far too high; more pairs, or more links (qsproj align --threshold), help"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoftProjectionOptions:
-    """How far evidence moves the prior.
-
-    Attributes
-    ----------
-    strength : float
-        Log of the likelihood ratio of an arc whose evidence is 1.
-    sentences : int
-        How many pairs are learned from in each round.
-    rounds : int
-        From the second on, the pairs are those on which evidence and the parser of the round before agree.
-    epochs : int
-        Passes over the pairs of a round.
-    l2 : float
-        Strength of the pull towards the prior.
-    share : float
-        Scores are the prior's plus this share of what was learned above it. On dev files all of it is best in
-        German from an English prior; half in Swedish, and in German with priors of several languages.
-    projective : bool
-        Whether the parser's trees may not cross arcs.
-    """
-
-    strength: float = 1.5
-    sentences: int = 8000
-    rounds: int = 2
-    epochs: int = 3
-    l2: float = 100.0
-    share: float = 0.75
-    projective: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

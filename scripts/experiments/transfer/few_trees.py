@@ -25,7 +25,8 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
 from qsproj.models.storage import load_model_of
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, project_soft
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.pipelines.uncertainty import word_uncertainties

@@ -29,10 +29,11 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import arc_evidence
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, SoftSources, project_soft
+from qsproj.pipelines.projection.soft_projection import SoftSources, project_soft
 from qsproj.pipelines.projection.soft_selection import MIN_COVERAGE
 from qsproj.pipelines.translations import Translations
 from scripts.experiments.harness.experiment import Experiment, Lab

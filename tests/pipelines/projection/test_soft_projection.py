@@ -14,6 +14,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.labeller import encode_words
 from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature, trusted
 from qsproj.pipelines.projection.soft_evidence import (
     arc_evidence,
@@ -23,7 +24,7 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_grammar import train_grammar
 from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
-from qsproj.pipelines.projection.soft_projection import SoftProjectionOptions, SoftSources, project_soft
+from qsproj.pipelines.projection.soft_projection import SoftSources, project_soft
 from qsproj.pipelines.projection.soft_relations import learn_relations, relation_evidence
 from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
 from qsproj.pipelines.projection.soft_sources import JoinedSources, soft_sources
