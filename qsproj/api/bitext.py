@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_parser import JointParser
     from qsproj.pipelines.projection.projected import Projected, SavableParser
 
@@ -144,7 +145,7 @@ def train_biparser(
     target: Iterable[Sentence],
     alignments: Iterable[Alignment],
     *,
-    source_model: ArcParser,
+    source_model: ArcParser | GraphParser,
     order: int = 1,
     seed: int = 1,
 ) -> JointParser:
@@ -158,9 +159,11 @@ def train_biparser(
     alignments : iterable of Alignment
         Candidate links, in the order of ``source``; best with weights, from 0.1 upwards.
     source_model : ArcParser
-        A first-order parser of the source language, from ``train_parser``; it is not changed.
+        A parser of the source language, from ``train_parser``; it is not changed. The factors of one of order
+        2 take part.
     order : int
-        1: single arcs of the target are scored.
+        1: single arcs of the target are scored; 2: also grandparents, and sequences and numbers of
+        dependents, as by ``train_parser(order=2)``.
     seed : int
         The same seed gives the same model.
 
@@ -189,18 +192,17 @@ def train_biparser(
     True
     """
     from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+    from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 
-    if not isinstance(source_model, ArcParser):
+    if not isinstance(source_model, ArcParser | GraphParser):
         raise UsageError(
-            f"found {described(source_model)} as source_model, expected a first-order parser; make one: "
+            f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    number = whole_number(order, "order", least=1)
-    if number > 1:
-        raise UsageError(f"found order {number}, expected 1: joint parsing scores single arcs")
+    options = BiparseOptions(order=whole_number(order, "order", least=1))
     pairs = _pairs(source, target, alignments)
-    return train_joint_parser(pairs, source_model, rng=generator_of(seed))[0]
+    return train_joint_parser(pairs, source_model, rng=generator_of(seed), options=options)[0]
 
 
 def _pairs(

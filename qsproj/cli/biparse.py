@@ -65,11 +65,10 @@ def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.features.joint_templates import FAMILIES
-    from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.arc_training import TrainingOptions
     from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
-    from qsproj.models.storage import load_model_of
     from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+    from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
 
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
@@ -79,9 +78,7 @@ def _train(options: argparse.Namespace) -> None:
     on_links = alignment_families(options)
     _check_source_tree(options)
     check_files(reads=(*_inputs(options), options.source_model, options.hand_alignment), model=options.output)
-    source_parser = load_model_of(
-        options.source_model, ArcParser, expected="a first-order parser", remedy="train one: qsproj train"
-    )
+    source_parser = load_tree_parser(options.source_model)
     pairs = list(pair_files_of(options))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
@@ -99,6 +96,7 @@ def _train(options: argparse.Namespace) -> None:
             target_training=TrainingOptions(template_set=options.features),
             target_weights=options.target_weights,
             with_dictionary=options.dictionary,
+            order=options.order,
         ),
     )
     joint_parser.save(options.output, made=made_by(options))

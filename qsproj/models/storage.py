@@ -263,13 +263,15 @@ def load_parser(path: str | Path) -> Parser:
     return model
 
 
-def load_model_of(path: str | Path, kind: type[Kind], *, expected: str, remedy: str) -> Kind:
+def load_model_of(
+    path: str | Path, kind: type[Kind] | tuple[type[Kind], ...], *, expected: str, remedy: str
+) -> Kind:
     """Load a model that must be of one kind.
 
     Parameters
     ----------
-    kind : type
-        Class of the model.
+    kind : type or tuple of type
+        Class of the model, or several.
     expected, remedy : str
         What the kind is called, and how one is made, for the message.
 

@@ -121,6 +121,9 @@ _DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
     },
     "text-parser": _text_parser,
     "adapted-parser": lambda header: {"parser": _part(header["source_kind"], header["source"])},
-    "joint-parser": lambda header: {side: _part("arc-parser", header[side]) for side in ("source", "target")},
+    "joint-parser": lambda header: {
+        side: _part("graph-parser" if header.get(f"{side}_order") == 2 else "arc-parser", header[side])
+        for side in ("source", "target")
+    },
     "dmv": lambda header: {"tags": header["inventory"]} if "inventory" in header else {},
 }

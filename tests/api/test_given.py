@@ -77,7 +77,7 @@ REFUSED = {
     ),
     "a path for a model": (
         lambda: qsproj.train_biparser([ONE], [ONE], [], source_model="en.parser"),
-        "found 'en.parser' (str) as source_model, expected a first-order parser",
+        "found 'en.parser' (str) as source_model, expected a parser of order 1 or 2",
     ),
     "no tree to adapt": (
         lambda: qsproj.adapt([qsproj.Sentence.from_words(["Dogs", "bark"])], [ONE]),

@@ -251,7 +251,7 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     wrong_kind = run_cli("biparse", "parse", "-m", source, *PAIRS, *LINKS, "-o", output)
     assert_one_line(wrong_kind, "kind arc-parser", "expected a joint parser")
     swapped = ("biparse", "train", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
-    assert_one_line(run_cli(*swapped), "kind joint-parser", "expected a first-order parser")
+    assert_one_line(run_cli(*swapped), "kind joint-parser", "expected a parser of order 1 or 2")
     assert not output.exists()
 
 
@@ -349,3 +349,34 @@ def test_only_one_file_is_the_standard_input(run_cli, models, tmp_path):
         ("train", "--source-model", models[0], "--hand-alignment", "-"),
     ):
         assert_one_line(run_cli("biparse", *action, *files), "only one file can be -")
+
+
+def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
+    """From files to files; `info` says what the model is made of."""
+    for name in (PAIRS[1], PAIRS[3]):
+        write_conllu(islice(read_conllu(folder / name), 4), tmp_path / Path(name).name)
+    links = Path(LINKS[1]).read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "links").write_text("".join(links[:4]), encoding="utf-8")
+    files = ("--source", tmp_path / "en.conllu", "--target", tmp_path / "de.conllu")
+    files = (*files, "--alignment", tmp_path / "links")
+    second = ("train", tmp_path / "en.conllu", "--order", "2", "--epochs", "1", "-o", tmp_path / "en.model")
+    assert run_cli(*second).code == 0
+    joint = (
+        "--source-model",
+        tmp_path / "en.model",
+        "--order",
+        "2",
+        "--epochs",
+        "1",
+        "-o",
+        tmp_path / "both",
+    )
+    trained = run_cli("biparse", "train", *files, *joint)
+    assert trained.code == 0
+    assert "runs converged" in trained.err
+    parsed = tmp_path / "parsed.conllu"
+    assert run_cli("biparse", "parse", "-m", tmp_path / "both", *files, "-o", parsed).code == 0
+    assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))
+    told = run_cli("info", tmp_path / "both")
+    assert told.code == 0
+    assert told.out.count("childseq") == 2

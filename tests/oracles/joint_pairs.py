@@ -58,6 +58,26 @@ def derived_synchronously(source_heads, target_heads, links):
     return True
 
 
+def second_order_parts(heads, largest):
+    """Name what GRAND, CHILDSEQ and VALENCE (thesis 2.2.5) count in a tree, each with its words.
+
+    Sides are 0 left, 1 right; the root has no left side. Dependents follow each other from the head outwards;
+    -1 stands before the first, and one more than the last word after the last. Counts go up to ``largest``.
+    """
+    n = len(heads) - 1
+    parts = []
+    for word in range(1, n + 1):
+        if heads[word] > 0:
+            parts.append(("grand", heads[heads[word]], heads[word], word))
+    for head in range(n + 1):
+        for side in (0, 1) if head else (1,):
+            own = [word for word in range(1, n + 1) if heads[word] == head and (word > head) == bool(side)]
+            outwards = [-1, *sorted(own, key=lambda word: abs(word - head)), n + 1]
+            parts += [("childseq", head, side, *pair) for pair in itertools.pairwise(outwards)]
+            parts.append(("valence", head, side, min(len(own), largest)))
+    return parts
+
+
 def dependent_of(heads, head, dependent):
     return dependent > 0 and heads[dependent] == head
 
@@ -88,7 +108,8 @@ class PairEnumeration:
     Trees are sequences of heads; arc scores are nested lists [head][dependent], link scores a dict, fertility
     scores a list for source words 1.. and then target words 1.., factors rows (family, words, score). With
     ``synchronous``, SYNCH must hold. ``hmms`` gives the jump scores of ALIGNHMM by the side whose words are
-    linked once: "target" or "source".
+    linked once: "target" or "source". ``second_order`` gives, for the source and for the target, a dict of
+    scores by the names of :func:`second_order_parts`; ``largest`` is its last count.
     """
 
     def __init__(
@@ -101,6 +122,8 @@ class PairEnumeration:
         factors,
         synchronous=False,
         hmms=None,
+        second_order=({}, {}),
+        largest=5,
     ):
         self.scored = []
         candidates = sorted(link_scores)
@@ -111,6 +134,8 @@ class PairEnumeration:
                     continue
                 score = sum(arc_scores[0][source[d]][d] for d in range(1, len(source)))
                 score += sum(arc_scores[1][target[d]][d] for d in range(1, len(target)))
+                for tree, values in zip((source, target), second_order):
+                    score += sum(values.get(part, 0.0) for part in second_order_parts(tree, largest))
                 score += sum(link_scores[link] for link in links)
                 for word in range(1, len(source)):
                     score += fertility[word - 1][min(3, sum(s == word for s, _ in links))]

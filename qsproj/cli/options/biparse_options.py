@@ -48,7 +48,12 @@ EXAMPLES = f"""examples:
 def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the action ``train``."""
     train = _add_action(actions, "train", _TRAIN, _EXAMPLES_TO_TRAIN, source_tree="joint")
-    train.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
+    train.add_argument(
+        "--source-model",
+        required=True,
+        metavar="MODEL",
+        help="a parser of the source, of order 1 or 2: with 2, its factors take part",
+    )
     train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
     train.add_argument(
         "--factors",
@@ -71,6 +76,14 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     add_whole_number(
         train, "--epochs", least=1, default=JointTrainingOptions().epochs, help="passes over the pairs"
+    )
+    train.add_argument(
+        "--order",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of "
+        "dependents, to the pair's factors",
     )
     add_link_learning(train)
     add_seed(train)

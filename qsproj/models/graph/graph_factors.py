@@ -81,6 +81,17 @@ class Family:
         scored: FactorGroup = replace(group, scores=laid_out)
         return scored
 
+    def numbered_from(self, first: int) -> Family:
+        """Return the family in a larger graph, in which the arcs' booleans are numbered from ``first`` on.
+
+        Only what passes messages is kept: members, places and numbers of edges are left behind.
+        """
+        group: Any = self.group
+        moved: FactorGroup = replace(group, edges=group.edges + np.int32(first))
+        return replace(
+            self, members=self.members[:0], places=self.places[:0], edges=self.edges[:0], group=moved
+        )
+
     def expected(self, group: FactorGroup, incoming: Weights) -> Weights:
         """Return float64[F], the probability of each factor firing under the beliefs of ``group``."""
         return group.expected(incoming).reshape(-1)[self.scored]

@@ -18,11 +18,13 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_lin
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint.joint_evidence import observed_links
-from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, infer_jointly
+from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_scores import JointBeliefs, JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
@@ -125,8 +127,13 @@ def links_only(
     ``strengths``, float64[k] or None, are those of a dictionary.
     """
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
-    scores = np.zeros(source.arcs.shape), np.zeros(target.arcs.shape)
+    scores = _no_scores(source), _no_scores(target)
     return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
+
+
+def _no_scores(side: Side) -> TreeScores:
+    zeros = np.zeros(side.arcs.shape)
+    return TreeScores(marginals=zeros, kept=side.arcs != NO_VARIABLE, links=zeros)
 
 
 def _without_arcs(n: int) -> Side:

@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.joint.joint_inference import JointBeliefs, infer_jointly
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import LINK_THRESHOLD, SOURCE_TREES, SYNCH, JointOptions
-from qsproj.models.joint.joint_sides import observed_side, pruned_side
+from qsproj.models.joint.joint_scores import JointBeliefs
+from qsproj.models.joint.joint_sides import observed_side
 from qsproj.models.joint.joint_structure import known_states
+from qsproj.models.joint.joint_trees import (
+    Parser,
+    TreeScores,
+    chances_alone,
+    first_order,
+    heads_alone,
+    tree_scores,
+)
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
@@ -28,7 +37,7 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
-from qsproj.models.schema import checked, number, optional
+from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.storage import Stored, nested, unnested
 
 Arrays = dict[str, NDArray[Any]]
@@ -60,10 +69,10 @@ class JointParser(Stored):
 
     Attributes
     ----------
-    source : ArcParser
+    source : ArcParser or GraphParser
         Learned monolingually; never changed by bitext.
-    target : ArcParser
-        Learned on the target trees of the bitext.
+    target : ArcParser or GraphParser
+        Learned on the target trees of the bitext. Factors of the second order, of either side, take part.
     weights : JointWeights
     options : JointOptions
         What the graphs of its pairs are made of.
@@ -71,11 +80,15 @@ class JointParser(Stored):
         Whose strengths are features of links.
     """
 
-    source: ArcParser
-    target: ArcParser
+    source: Parser
+    target: Parser
     weights: JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
+
+    def of_first_order(self) -> JointParser:
+        """Return the model without the second-order factors of its sides."""
+        return replace(self, source=first_order(self.source), target=first_order(self.target))
 
     def prepare(
         self,
@@ -83,8 +96,7 @@ class JointParser(Stored):
         *,
         source_tree: str | None = None,
         source_heads: Heads | None = None,
-        target_scores: Scores | None = None,
-        target_heads: Heads | None = None,
+        target_scores: TreeScores | None = None,
     ) -> PreparedPair:
         """Lay out the graph of a pair.
 
@@ -96,10 +108,9 @@ class JointParser(Stored):
             one that the source sentence has. None: as in training.
         source_heads : int32[m+1] or None
             A tree that pruning must keep where the source tree is inferred.
-        target_scores : float64[n+1, n+1] or None
-            Instead of those of the target parser.
-        target_heads : int32[n+1] or None
-            A tree that pruning must keep, in training; the dictionary then leaves the pair out.
+        target_scores : TreeScores or None
+            In training: of a parser that has not seen the target tree, which pruning has kept. The dictionary
+            then leaves the pair out. None: what the target parser says.
 
         Raises
         ------
@@ -108,21 +119,15 @@ class JointParser(Stored):
         SentenceLengthError
             When a sentence is too long.
         """
-        source_scores = self.source.scores(pair.source)
-        if target_scores is None:
-            target_scores = self.target.scores(pair.target)
-        given = given_source_heads(
-            source_tree or self.options.source_tree, self.source, pair.source, source_scores
-        )
-        if given is None:
-            source = pruned_side(source_scores, self.source.inference, 1, required=source_heads)
-        else:
-            source = observed_side(given)
-        first_of_target = int(source.arcs.max()) + 1
-        target = pruned_side(target_scores, self.target.inference, first_of_target, required=target_heads)
+        given = given_source_heads(source_tree or self.options.source_tree, self.source, pair.source)
+        source_scores = tree_scores(self.source, pair.source, required=source_heads)
+        source = source_scores.side(1) if given is None else observed_side(given)
         strengths = None
         if self.dictionary is not None:
-            strengths = self.dictionary.strengths(pair, counted=target_heads is not None)
+            strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
+        if target_scores is None:
+            target_scores = tree_scores(self.target, pair.target)
+        target = target_scores.side(int(source.arcs.max()) + 1)
         return prepare_pair(
             pair,
             source,
@@ -182,8 +187,8 @@ class JointParser(Stored):
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
         alone = beliefs is None or beliefs.status is Status.CONTRADICTION
         if beliefs is None or alone:
-            source_chances = self.source.inference.infer(prepared.source)[1]
-            target_chances = self.target.inference.infer(prepared.target)[1]
+            source_chances = chances_alone(self.source, pair.source)
+            target_chances = chances_alone(self.target, pair.target)
             link_chances = probability(prepared.prior)
         else:
             source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
@@ -213,6 +218,7 @@ class JointParser(Stored):
         header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
             header[side], own = parser.to_archive()
+            header[f"{side}_order"] = 1 if isinstance(parser, ArcParser) else 2
             arrays |= nested(f"{side}_", own)
         return header, arrays
 
@@ -220,14 +226,23 @@ class JointParser(Stored):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
         scale = number(0.0)
-        checked(header, {"target_scale": scale, "aligner_scale": optional(scale)})
+        order = optional(whole(1, 2))
+        checked(
+            header,
+            {
+                "target_scale": scale,
+                "aligner_scale": optional(scale),
+                "source_order": order,
+                "target_order": order,
+            },
+        )
         weights = JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
             aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
         )
         source, target = (
-            ArcParser.from_archive(header[side], unnested(f"{side}_", arrays))
+            _ORDERS[header.get(f"{side}_order") or 1].from_archive(header[side], unnested(f"{side}_", arrays))
             for side in ("source", "target")
         )
         return JointParser(
@@ -239,7 +254,7 @@ class JointParser(Stored):
         )
 
 
-def synchronous_parser(source: ArcParser, target: ArcParser) -> JointParser:
+def synchronous_parser(source: Parser, target: Parser) -> JointParser:
     """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
 
     All candidate links have log-potential 0. A link is dropped rather than a tree made impossible, so no pair
@@ -251,9 +266,11 @@ def synchronous_parser(source: ArcParser, target: ArcParser) -> JointParser:
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
 
 
-def given_source_heads(
-    source_tree: str, parser: ArcParser, sentence: Sentence, scores: Scores
-) -> Heads | None:
+# By what a model file says of the order of a side's parser; older files do not.
+_ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
+
+
+def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:
     """Return the source tree that is to be taken as given; None where it is inferred.
 
     Raises
@@ -264,7 +281,7 @@ def given_source_heads(
     if source_tree == "joint":
         return None
     if source_tree == "best":
-        return parser.heads(scores)
+        return heads_alone(parser, sentence)
     if source_tree != "observed":
         raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
     missing = np.flatnonzero(sentence.heads[1:] < 0)
@@ -277,13 +294,7 @@ def given_source_heads(
     return sentence.heads
 
 
-def _with_tree(parser: ArcParser, sentence: Sentence, chances: Scores) -> Sentence:
+def _with_tree(parser: Parser, sentence: Sentence, chances: Scores) -> Sentence:
     """Return the sentence with the tree of most expected right heads, its relations and ``ArcProb=``."""
     heads = parser.inference.best(chances)
-    labeller = parser.labeller
-    if labeller is None:
-        relations: tuple[str, ...] = ("dep",) * len(sentence)
-    else:
-        relations = labeller.label(parser.scorer.encode(sentence), heads)
-    chosen = chances[heads[1:], np.arange(1, len(heads))]
-    return with_arc_probabilities(with_heads(sentence, heads, relations), chosen)
+    return first_order(parser).attached(sentence, heads, probabilities=chances)

@@ -8,6 +8,7 @@ variable of each arc [head, dependent], NO_VARIABLE where there is none because 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 
 from qsproj.bp.links import NO_LINK
 from qsproj.bp.odds import odds_of
-from qsproj.conventions import Heads, Scores
-from qsproj.models.tree_inference import TreeInference
+from qsproj.conventions import Heads
+from qsproj.models.graph.graph_factors import Family
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
@@ -62,13 +63,17 @@ class Side:
     observed : bool
         Whether the tree is given.
     grand, siblings : Relation
-        What second-order factors may ask for.
+        What quasi-synchronous factors of the second order may ask for.
+    families : tuple of Family
+        The second-order factors of the side's own parser over these arcs; none where that is of first order,
+        or the tree is given.
     """
 
     arcs: Table
     observed: bool
     grand: Relation
     siblings: Relation
+    families: tuple[Family, ...] = ()
 
 
 def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
@@ -92,8 +97,22 @@ def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
     return kept
 
 
-def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) -> Side:
-    """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on."""
+def free_side(
+    marginals: NDArray[np.float64], kept: Pairs, first_variable: int, *, families: Sequence[Family] = ()
+) -> Side:
+    """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on.
+
+    Parameters
+    ----------
+    marginals : float64[n+1, n+1]
+        Probability of each arc under a first-order model.
+    kept : bool[n+1, n+1]
+        The arcs that have variables, head after head.
+    first_variable : int
+    families : sequence of Family
+        Laid out over ``kept`` by :func:`qsproj.models.graph.graph_factors.sentence_graph`, which numbers arcs
+        in the same order from 0 on.
+    """
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
     arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)
     variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
@@ -107,28 +126,8 @@ def free_side(marginals: NDArray[np.float64], kept: Pairs, first_variable: int) 
     grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], len(arcs))
     siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], len(arcs))
     siblings.possible[dependents[other], dependents[one]] = True
-    return Side(arcs, False, grand, siblings)
-
-
-def pruned_side(
-    scores: Scores, trees: TreeInference, first_variable: int, *, required: Heads | None = None
-) -> Side:
-    """Return the free side whose arcs a first-order model finds likely.
-
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Of that model, natural log.
-    trees : TreeInference
-        Which trees are possible.
-    first_variable : int
-        Of its arcs.
-    required : int32[n+1] or None
-        A tree that must not be pruned away, as the best one never is.
-    """
-    marginals = trees.infer(scores)[1]
-    kept = [trees.best(marginals)] if required is None else [trees.best(marginals), required]
-    return free_side(marginals, kept_arcs(marginals, *kept), first_variable)
+    moved = tuple(family.numbered_from(first_variable) for family in families)
+    return Side(arcs, False, grand, siblings, moved)
 
 
 def observed_side(heads: Heads) -> Side:

@@ -23,8 +23,9 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
+from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
-from qsproj.models.joint.joint_training import JointExample, JointTrainer
+from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad

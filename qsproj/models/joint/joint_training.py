@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Scores
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.features.row_features import gather_rows
-from qsproj.models.joint.joint_inference import JointBeliefs, JointScores, infer_jointly, mixed
+from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
+from qsproj.models.joint.joint_graph import JointGraph
+from qsproj.models.joint.joint_inference import pass_messages
 from qsproj.models.joint.joint_options import JointTrainingOptions
+from qsproj.models.joint.joint_scores import JointBeliefs, JointScores, mixed
 from qsproj.models.joint.joint_sides import NO_VARIABLE
-from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
@@ -28,27 +29,6 @@ NEGLIGIBLE = 1e-4
 # Step size of the target scale. Arc scores learned with a margin are too sure of themselves: the scale has
 # far to go (to 0.7 with 200 trees of LinES), and every pair teaches it.
 SCALE_RATE = 0.1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JointExample:
-    """A pair to learn from.
-
-    Attributes
-    ----------
-    pair : PreparedPair
-    target_heads : int32[n+1]
-        Its target tree (one that the model can build); all of its arcs have variables.
-    link_states : int8[k] or None
-        What hand alignments say of its candidate links (:mod:`qsproj.models.joint.joint_evidence`).
-    source_heads : int32[m+1] or None
-        The source parser's own tree, where the source tree is inferred; all of its arcs have variables.
-    """
-
-    pair: PreparedPair
-    target_heads: Heads
-    link_states: NDArray[np.int8] | None = None
-    source_heads: Heads | None = None
 
 
 class JointTrainer(Trainer[JointExample, JointWeights]):
@@ -85,8 +65,7 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self._options = options
-        self._source_trees = source_trees
-        self._target_trees = target_trees
+        self._graphs = KeptGraphs(source_trees, target_trees)
         self._live = JointWeights.untrained()
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
@@ -122,8 +101,9 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         scores = self._live.scores(pair)
         if added is not None:
             scores = replace(scores, target=scores.target + added)
-        free = self._infer(pair, scores, known_states(pair.structure))
-        clamped = self._clamped(example, scores)
+        unknown, *observed = self._graphs.of(example)
+        free = self._infer(unknown, scores)
+        clamped = self._clamped(observed, scores)
         gradient = np.zeros_like(free.target)
         if Status.CONTRADICTION not in (free.status, clamped.status):
             gradient = free.target - clamped.target
@@ -132,25 +112,16 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
-    def _clamped(self, example: JointExample, scores: JointScores) -> JointBeliefs:
+    def _clamped(self, graphs: Sequence[JointGraph], scores: JointScores) -> JointBeliefs:
         """Return what is believed with the target tree observed; in part, the source parser's tree too."""
-        pair, target_heads, links = example.pair, example.target_heads, example.link_states
-        share = 0.0 if example.source_heads is None else self._options.source_evidence
-        hidden = self._infer(pair, scores, known_states(pair.structure, target_heads, links))
-        if not share or hidden.status is Status.CONTRADICTION:
+        share = self._options.source_evidence
+        hidden = self._infer(graphs[0], scores)
+        if not share or len(graphs) == 1 or hidden.status is Status.CONTRADICTION:
             return hidden
-        known = known_states(pair.structure, target_heads, links, source_heads=example.source_heads)
-        return mixed(hidden, self._infer(pair, scores, known), share)
+        return mixed(hidden, self._infer(graphs[1], scores), share)
 
-    def _infer(self, pair: PreparedPair, scores: JointScores, known: NDArray[np.int8]) -> JointBeliefs:
-        beliefs = infer_jointly(
-            pair.structure,
-            scores,
-            known,
-            source_trees=self._source_trees,
-            target_trees=self._target_trees,
-            propagation=self._options.propagation,
-        )
+    def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
+        beliefs = pass_messages(graph, scores, self._options.propagation)
         self.statuses[beliefs.status] += 1
         return beliefs
 
@@ -175,6 +146,8 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         kept = pair.structure.target.arcs != NO_VARIABLE
         # Not by BLAS, which adds up in another order on another processor.
         slope = float(((free.target - clamped.target)[kept] * pair.target[kept]).sum())
+        factors = zip(free.target_factors, clamped.target_factors, pair.target_factors, strict=True)
+        slope += float(sum(((expected - seen) * scores).sum() for expected, seen, scores in factors))
         self._scale.step(np.array([slope / len(pair.target)]))
         self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
 

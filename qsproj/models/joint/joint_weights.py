@@ -26,9 +26,10 @@ from qsproj.features.joint_templates import (
     word_hashes,
 )
 from qsproj.kernels.features.row_features import score_rows
-from qsproj.models.joint.joint_inference import JointScores
+from qsproj.models.joint.joint_scores import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
+from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.schema import ascending, shaped
 from qsproj.models.storage import nested, unnested, unpack_weights
 
@@ -54,6 +55,8 @@ class PreparedPair:
         The aligner's log-odds of each link.
     link_buckets, fertility_buckets, factor_buckets, jump_buckets : int32[..., T]
         Features.
+    source_factors, target_factors : tuple of float64[F]
+        Scores of the second-order factors of each side's own parser, natural log.
     """
 
     structure: JointStructure
@@ -64,14 +67,16 @@ class PreparedPair:
     fertility_buckets: Buckets
     factor_buckets: Buckets
     jump_buckets: Buckets
+    source_factors: FamilyScores = ()
+    target_factors: FamilyScores = ()
 
 
 def prepare_pair(
     pair: SentencePair,
     source: Side,
     target: Side,
-    source_scores: Scores,
-    target_scores: Scores,
+    source_scores: TreeScores,
+    target_scores: TreeScores,
     *,
     families: tuple[str, ...] = FAMILIES,
     strengths: NDArray[np.float64] | None = None,
@@ -83,8 +88,8 @@ def prepare_pair(
     pair : SentencePair
     source, target : Side
         Pruned or observed; no variable is an arc of both.
-    source_scores, target_scores : float64[m+1, m+1], float64[n+1, n+1]
-        Arc scores of monolingual parsers, natural log.
+    source_scores, target_scores : TreeScores
+        What monolingual parsers say; of the source, not read where it is observed.
     families : tuple of str
         Which quasi-synchronous factors there are, and which of ALIGN_HMMS; or SYNCH.
     strengths : float64[k] or None
@@ -100,8 +105,10 @@ def prepare_pair(
     )
     return PreparedPair(
         structure=structure,
-        source=_local(source_scores),
-        target=_local(target_scores),
+        source=_local(source_scores.links),
+        target=_local(target_scores.links),
+        source_factors=source_scores.factors if source.families else (),
+        target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         link_buckets=link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
         fertility_buckets=np.concatenate(fertilities),
@@ -132,7 +139,7 @@ class JointWeights:
     weights : float64[2**HASH_BITS]
         Of the features of :mod:`qsproj.features.joint_templates`.
     target_scale : float
-        What the target parser's scores are multiplied by.
+        What the target parser's scores are multiplied by, those of its factors, too.
     aligner_scale : float
         What the aligner's log-odds of links are multiplied by; 0: all candidates alike.
     """
@@ -168,6 +175,8 @@ class JointWeights:
             fertility=score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
             factors=score_rows(pair.factor_buckets, self.weights),
             jumps=score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
+            source_factors=pair.source_factors,
+            target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
         )
 
 

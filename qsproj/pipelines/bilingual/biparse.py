@@ -9,19 +9,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from qsproj.bp.status import Status
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
-from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
+from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import LINK_THRESHOLD, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import JointExample, train_joint_weights
+from qsproj.models.joint.joint_training import train_joint_weights
+from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, first_order_scores, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
@@ -47,6 +50,8 @@ class BiparseOptions:
         in thesis 4.7.3.
     with_dictionary : bool
         Whether to count a dictionary from the candidate links of the pairs that are learned from.
+    order : int
+        Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
 
     Raises
     ------
@@ -59,11 +64,19 @@ class BiparseOptions:
     target_training: TrainingOptions = field(default_factory=TrainingOptions)
     target_weights: str = "fixed"
     with_dictionary: bool = False
+    order: int = 1
 
     def __post_init__(self) -> None:
         """Check the name."""
         if self.target_weights not in TARGET_WEIGHTS:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
+        if self.order not in (1, 2):
+            raise UsageError(f"found order {self.order}, expected 1 or 2")
+        if self.order == 2 and self.target_weights == "joint":
+            raise UsageError(
+                "found target weights joint with order 2, expected fixed: a second-order parser stays as it "
+                "is; or choose order 1"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,20 +85,24 @@ class TrainedTarget:
 
     Attributes
     ----------
-    parser : ArcParser
+    parser : ArcParser or GraphParser
         Trained on all target trees.
-    scores : list of float64[n+1, n+1]
-        Arc scores of each target sentence by a parser that was not trained on it, natural log.
+    scores : list of TreeScores
+        What a parser says of each target sentence that was not trained on it.
     """
 
-    parser: ArcParser
-    scores: list[Scores]
+    parser: Parser
+    scores: list[TreeScores]
 
 
 def train_target(
-    pairs: Sequence[SentencePair], *, rng: np.random.Generator, training: TrainingOptions | None = None
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    training: TrainingOptions | None = None,
+    order: int = 1,
 ) -> TrainedTarget:
-    """Train the target parser, and score each target tree by one that has not seen it.
+    """Train the target parser of this order, and score each target tree by one that has not seen it.
 
     Raises
     ------
@@ -98,6 +115,11 @@ def train_target(
         )
     training = training or TrainingOptions()
     targets = [pair.target for pair in pairs]
+    if order == 2:
+        graph_parser, _ = train_graph_parser(targets, rng=rng, options=training)
+        return TrainedTarget(
+            graph_parser, cross_fitted_trees(targets, graph_parser, rng=rng, options=training)
+        )
     parser, _ = train_arc_parser(targets, rng=rng, options=training)
     scores = cross_fitted_scores(
         targets,
@@ -106,12 +128,17 @@ def train_target(
         inference=parser.inference,
         options=training,
     )
-    return TrainedTarget(parser, scores)
+    trees = [reachable(sentence.heads, parser.inference) for sentence in targets]
+    held_out = [
+        first_order_scores(own, parser.inference, required=tree)
+        for own, tree in zip(scores, trees, strict=True)
+    ]
+    return TrainedTarget(parser, held_out)
 
 
 def train_joint_parser(
     pairs: Iterable[SentencePair],
-    source_parser: ArcParser,
+    source_parser: Parser,
     *,
     rng: np.random.Generator,
     options: BiparseOptions | None = None,
@@ -151,7 +178,7 @@ def train_joint_parser(
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
     if target is None:
-        target = train_target(usable, rng=rng, training=options.target_training)
+        target = train_target(usable, rng=rng, training=options.target_training, order=options.order)
     untrained = JointParser(
         source=source_parser,
         target=target.parser,
@@ -209,7 +236,7 @@ def _with_target_weights(
     target, weights, records, statuses = train_target_jointly(
         examples,
         sentences,
-        parser.target,
+        first_order(parser.target),
         rng=rng,
         source_trees=parser.source.inference,
         options=options,
@@ -221,13 +248,15 @@ def _with_target_weights(
 _LEARNERS = {"fixed": _without_target_weights, "joint": _with_target_weights}
 
 
-def _joint_example(parser: JointParser, pair: SentencePair, scores: Scores) -> JointExample:
-    """Prune a pair by target scores of a parser that has not seen it, and keep its tree possible."""
+def _joint_example(parser: JointParser, pair: SentencePair, scores: TreeScores) -> JointExample:
+    """Lay out a pair by what a parser says of the target that has not seen it."""
     heads = reachable(pair.target.heads, parser.target.inference)
-    prepared = parser.prepare(pair, target_scores=scores, target_heads=heads)
+    prepared = parser.prepare(pair, target_scores=scores)
     states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)
     inferred = not prepared.structure.source.observed
-    return JointExample(prepared, heads, states, parser.source.heads(prepared.source) if inferred else None)
+    return JointExample(
+        prepared, heads, states, heads_alone(parser.source, pair.source) if inferred else None
+    )
 
 
 def usable_pairs(

@@ -25,6 +25,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
 from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.tree_inference import is_whole
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.biparse_reports import convergence
@@ -116,7 +117,7 @@ def cotrain(
     options = options or CotrainingOptions()
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
-    monolingual = bilingual.target
+    monolingual = first_order(bilingual.target)
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(monolingual, trees, options.training, skipped)

@@ -22,6 +22,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser, given_source_heads
+from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.cotrain import CotrainingReport, whole_tree_examples
@@ -99,7 +100,8 @@ def train_noisy_channel(
             f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
             f"{', '.join(options.families)}: without it a source tree says nothing of the target's"
         )
-    base = bilingual.target
+    bilingual = bilingual.of_first_order()
+    base = first_order(bilingual.target)
     usable, reasons = usable_pairs(pairs, with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, trees, options.training, skipped)
@@ -161,7 +163,7 @@ def source_tree_likelihood(
     """
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
-    heads = given_source_heads(kind, bilingual.source, pair.source, bilingual.source.scores(pair.source))
+    heads = given_source_heads(kind, bilingual.source, pair.source)
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
     channel = replace(bilingual, options=replace(bilingual.options, families=families))

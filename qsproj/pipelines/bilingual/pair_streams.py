@@ -8,8 +8,11 @@ from itertools import islice
 
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import LINK_THRESHOLD
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair
+from qsproj.models.joint.joint_trees import Parser
 from qsproj.models.storage import load_model_of
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import parse_pairs
@@ -69,6 +72,18 @@ def load_joint_parser(path: str) -> JointParser:
     return load_model_of(
         path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
     )
+
+
+def load_tree_parser(path: str) -> Parser:
+    """Read a parser of one side from a file.
+
+    Raises
+    ------
+    DataError, UsageError
+        As :func:`~qsproj.models.storage.load_model_of`, when the model is of another kind, too.
+    """
+    kinds: tuple[type[Parser], ...] = (ArcParser, GraphParser)
+    return load_model_of(path, kinds, expected="a parser of order 1 or 2", remedy="train one: qsproj train")
 
 
 def _parsed(

@@ -23,6 +23,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
+from qsproj.models.joint.joint_trees import Parser
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import BiparseOptions, TrainedTarget, train_joint_parser, train_target
 from scripts.experiments.joint.kept import Figures
@@ -63,7 +64,7 @@ def alone(setting: Setting) -> Figures:
     return {**accuracy_alone(parser, setting.test), "source": source_accuracy(setting)}
 
 
-def accuracy_alone(parser: ArcParser, pairs: Sequence[SentencePair]) -> Figures:
+def accuracy_alone(parser: Parser, pairs: Sequence[SentencePair]) -> Figures:
     """Score a parser of the target, sentence after sentence."""
     right, seconds = 0, 0.0
     for number, pair in enumerate(pairs):

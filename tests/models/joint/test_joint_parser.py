@@ -223,7 +223,8 @@ def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
     mono = BiparseOptions(joint=JointOptions(families=("MONO",)))
 
     def learned_scale(factor):
-        surer = replace(target, scores=[factor * scores for scores in target.scores])
+        scores = [replace(own, links=factor * own.links) for own in target.scores]
+        surer = replace(target, scores=scores)
         parser, _ = train_joint_parser(
             pairs[:20], source_parser, rng=np.random.default_rng(1), options=mono, target=surer
         )

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.models.joint.joint_inference import JointScores, infer_jointly
+from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import SYNCH, Propagation
+from qsproj.models.joint.joint_scores import JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, free_side, observed_side
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, joint_structure, known_states
 from qsproj.models.joint.joint_synchronous import synchronous_groups

@@ -10,12 +10,13 @@ from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
 from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import JointExample, JointTrainer, train_joint_weights
+from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
 from qsproj.pipelines.bilingual.biparse import train_target
@@ -106,9 +107,7 @@ def taught():
     examples = []
     for pair, scores in zip(pairs, target.scores, strict=True):
         heads = reachable(pair.target.heads, target.parser.inference)
-        examples.append(
-            JointExample(untrained.prepare(pair, target_scores=scores, target_heads=heads), heads)
-        )
+        examples.append(JointExample(untrained.prepare(pair, target_scores=scores), heads))
     options = JointTrainingOptions(epochs=2)
     inference = target.parser.inference
     fixed, records, _ = train_joint_weights(

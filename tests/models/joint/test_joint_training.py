@@ -9,11 +9,12 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
-from qsproj.models.joint.joint_inference import JointBeliefs, mixed
+from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
+from qsproj.models.joint.joint_scores import JointBeliefs, mixed
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, joint_structure
-from qsproj.models.joint.joint_training import JointExample, JointTrainer
+from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.finite_differences import gradient as numerical_gradient

@@ -1,0 +1,122 @@
+"""What the parser of one side says of a sentence's trees: which arcs may be, and how they score.
+
+A parser of the first order scores arcs. One of the second order brings its factors, too (GRAND, CHILDSEQ and
+VALENCE, as it was trained with them): they join the pair's graph as they are, with the scores that they have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Heads, Scores
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.graph.graph_factors import Family, sentence_graph
+from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_scores import FamilyScores
+from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
+from qsproj.models.tree_inference import TreeInference, arcs_in
+
+Parser = ArcParser | GraphParser
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TreeScores:
+    """What a parser says of the trees of a sentence.
+
+    Attributes
+    ----------
+    marginals : float64[n+1, n+1]
+        Probability of each arc by the first order, which prunes.
+    kept : bool[n+1, n+1]
+        The arcs that are left.
+    links : float64[n+1, n+1]
+        Score of each arc beside the factors, natural log.
+    families : tuple of Family
+        Second-order factors over the arcs that are left; none from a parser of the first order.
+    factors : tuple of float64[F]
+        Scores of each family, natural log.
+    """
+
+    marginals: Scores
+    kept: Pairs
+    links: Scores
+    families: tuple[Family, ...] = ()
+    factors: FamilyScores = ()
+
+    def side(self, first_variable: int) -> Side:
+        """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
+        return free_side(self.marginals, self.kept, first_variable, families=self.families)
+
+
+def tree_scores(parser: Parser, sentence: Sentence, *, required: Heads | None = None) -> TreeScores:
+    """Ask a parser about a sentence.
+
+    Parameters
+    ----------
+    parser : ArcParser or GraphParser
+    sentence : Sentence
+    required : int32[n+1] or None
+        A tree that must not be pruned away, as the best one never is.
+
+    Raises
+    ------
+    SentenceLengthError
+        When the sentence is too long.
+
+    Notes
+    -----
+    A sentence with more second-order factors than its parser takes gets the scores of the first order.
+    """
+    if isinstance(parser, ArcParser):
+        return first_order_scores(parser.scores(sentence), parser.inference, required=required)
+    base, options = parser.base, parser.options
+    encoded = base.encode(sentence)
+    features = base.scorer.features(encoded)
+    scores = base.scorer.scores(features)
+    marginals = base.inference.infer(scores)[1]
+    kept = candidate_arcs(marginals, base.inference, threshold=options.threshold)
+    if required is not None:
+        kept |= arcs_in(required)
+    graph = sentence_graph(kept, base.inference, families=options.families_for(base.inference))
+    if graph.n_factors > options.max_factors:
+        return first_order_scores(scores, base.inference, required=required)
+    return TreeScores(
+        marginals=marginals,
+        kept=graph.links >= 0,
+        links=parser.links.scores(features),
+        families=tuple(family.numbered_from(0) for family in graph.families),
+        factors=tuple(parser.factors.scores(parser.factors.features(encoded, graph.families))),
+    )
+
+
+def first_order_scores(
+    scores: Scores, inference: TreeInference, *, required: Heads | None = None
+) -> TreeScores:
+    """Return what arc scores float64[n+1, n+1], natural log, alone say; ``required`` as above."""
+    marginals = inference.infer(scores)[1]
+    trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
+    return TreeScores(marginals=marginals, kept=kept_arcs(marginals, *trees), links=scores)
+
+
+def first_order(parser: Parser) -> ArcParser:
+    """Return the parser's first order, which labels, too."""
+    return parser if isinstance(parser, ArcParser) else parser.base
+
+
+def chances_alone(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
+    """Return what a parser believes of the arcs of a sentence by itself, float64[n+1, n+1], as learned."""
+    if isinstance(parser, GraphParser):
+        return parser.arc_probabilities(sentence)
+    return parser.inference.infer(parser.scores(sentence))[1]
+
+
+def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
+    """Return the tree that a parser gives a sentence by itself, int32[n+1]: of most expected right heads."""
+    if isinstance(parser, GraphParser):
+        return parser.inference.most_right(parser.arc_probabilities(sentence))
+    return parser.heads(parser.scores(sentence))

@@ -1,0 +1,266 @@
+"""Second-order factors in the graph of a pair: against all trees and links, and against parsers alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.bp.status import Status
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import make_alignment
+from qsproj.errors import UsageError
+from qsproj.features.second_order import LARGEST_COUNT
+from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.graph.graph_factors import sentence_graph
+from qsproj.models.graph.graph_inference import arc_log_odds, propagate
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
+from qsproj.models.joint.joint_graph import joint_graph
+from qsproj.models.joint.joint_inference import infer_jointly, pass_messages
+from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_scores import JointScores
+from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, observed_side
+from qsproj.models.joint.joint_structure import joint_structure, known_states
+from qsproj.models.joint.joint_trees import tree_scores
+from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.storage import load_model
+from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from tests.oracles.joint_pairs import PairEnumeration, second_order_parts
+from tests.oracles.trees import all_trees
+
+TREES = TreeInference(projective=False, single_root=False)
+PRECISE = Propagation(max_iterations=500, tolerance=1e-9, damping=0.3)
+SECOND_ORDER = ("grand", "childseq", "valence")
+WORDS = 3
+EVERY_TREE = all_trees(WORDS, projective=False, single_root=False)
+
+
+def names_of(family):
+    """Return what the oracle calls each factor of a family."""
+    words = (family.members - 1).tolist()
+    if family.name == "grand":
+        return [("grand", *row) for row in words]
+    places = [int(place) for place in family.places]
+    if family.name == "childseq":
+        return [("childseq", head, place & 1, *pair) for (head, *pair), place in zip(words, places)]
+    return [("valence", row[0], (place - 1) & 1, (place - 1) // 2) for row, place in zip(words, places)]
+
+
+class Pair:
+    """Three words a side with all arcs, one link of each, MONO, and random scores of some families."""
+
+    def __init__(self, rng, *, source=SECOND_ORDER, target=SECOND_ORDER, scale=0.3):
+        kept = ~np.eye(WORDS + 1, dtype=bool)
+        kept[:, 0] = False
+        layouts = [sentence_graph(kept, TREES, families=names) for names in (source, target)]
+        self.second_order, factors = [], []
+        for layout in layouts:
+            drawn = [scale * rng.normal(size=len(family.scored)) for family in layout.families]
+            named = [dict(zip(names_of(f), own.tolist())) for f, own in zip(layout.families, drawn)]
+            self.second_order.append({part: score for scores in named for part, score in scores.items()})
+            factors.append(tuple(drawn))
+        self.names = [names_of(family) for family in layouts[1].families]
+        flat = np.full(kept.shape, 0.5)
+        first = free_side(flat, kept, 1, families=layouts[0].families)
+        second = free_side(flat, kept, int(first.arcs.max()) + 1, families=layouts[1].families)
+        links = np.array([[1, 1], [3, 2]], dtype=np.int32)
+        self.structure = joint_structure(first, second, links, int(second.arcs.max()) + 1, families=("MONO",))
+        self.scores = JointScores(
+            source=scale * rng.normal(size=kept.shape),
+            target=scale * rng.normal(size=kept.shape),
+            links=rng.normal(size=len(links)),
+            fertility=np.zeros((2 * WORDS, 4)),
+            factors=np.full(len(self.structure.rows), 1.0),
+            source_factors=factors[0],
+            target_factors=factors[1],
+        )
+
+    def truth(self, source_trees=EVERY_TREE, target_trees=EVERY_TREE):
+        scores = self.scores
+        return PairEnumeration(
+            source_trees,
+            target_trees,
+            (scores.source.tolist(), scores.target.tolist()),
+            {tuple(link): score for link, score in zip(self.structure.links.tolist(), scores.links)},
+            scores.fertility.tolist(),
+            [("MONO", words, 1.0) for words in self.structure.words.tolist()],
+            second_order=self.second_order,
+            largest=LARGEST_COUNT,
+        )
+
+    def infer(self, **observed):
+        known = known_states(self.structure, **observed)
+        return infer_jointly(
+            self.structure, self.scores, known, source_trees=TREES, target_trees=TREES, propagation=PRECISE
+        )
+
+
+def errors_of_arcs(beliefs, truth, pair):
+    arcs = np.argwhere(pair.structure.target.arcs != NO_VARIABLE).tolist()
+    of_target = [
+        beliefs.target[h, d] - truth.probability(lambda s, t, links, f, h=h, d=d: t[d] == h) for h, d in arcs
+    ]
+    of_source = [
+        beliefs.source[h, d] - truth.probability(lambda s, t, links, f, h=h, d=d: s[d] == h) for h, d in arcs
+    ]
+    return np.abs(of_source), np.abs(of_target)
+
+
+@pytest.mark.parametrize("families", [("grand",), ("childseq",), ("valence",), SECOND_ORDER])
+def test_free_beliefs_are_near_the_sum_over_all_trees_and_links(families):
+    """Without these factors, or with those of the other side, they are off by more than twice as much."""
+    rng = np.random.default_rng(11)
+    pair = Pair(rng, source=families, target=families)
+    truth, beliefs = pair.truth(), pair.infer()
+    assert beliefs.status is Status.CONVERGED
+    of_source, of_target = errors_of_arcs(beliefs, truth, pair)
+    error = max(of_source.mean(), of_target.mean())
+    assert error < 0.025
+    swapped = replace(
+        pair.scores, source_factors=pair.scores.target_factors, target_factors=pair.scores.source_factors
+    )
+    pair.scores = swapped
+    assert errors_of_arcs(pair.infer(), truth, pair)[1].mean() > 2 * error
+    none = tuple(np.zeros_like(values) for values in swapped.target_factors)
+    pair.scores = replace(swapped, source_factors=none, target_factors=none)
+    assert errors_of_arcs(pair.infer(), truth, pair)[1].mean() > 2 * error
+
+
+def test_free_beliefs_of_the_factors_are_near_the_truth():
+    """Nearly: a factor does not know that arcs of one tree go together for other reasons, too."""
+    pair = Pair(np.random.default_rng(12), scale=0.1)
+    truth, beliefs = pair.truth(), pair.infer()
+    for names, found in zip(pair.names, beliefs.target_factors, strict=True):
+        exact = [
+            truth.probability(lambda s, t, links, f, name=name: name in second_order_parts(t, LARGEST_COUNT))
+            for name in names
+        ]
+        assert np.abs(found - exact).mean() < 0.05
+        assert np.corrcoef(found, exact)[0, 1] > 0.9
+
+
+def test_clamped_beliefs_are_those_given_the_target_tree():
+    """The source's own factors go on; those of the target are decided, each as the tree has it."""
+    pair = Pair(np.random.default_rng(13), scale=0.1)
+    for tree in EVERY_TREE[::5]:
+        heads = np.array(tree, dtype=np.int32)
+        truth, beliefs = pair.truth(target_trees=[list(tree)]), pair.infer(target_heads=heads)
+        assert errors_of_arcs(beliefs, truth, pair)[0].mean() < 0.02
+        counted = set(second_order_parts(list(tree), LARGEST_COUNT))
+        for names, found in zip(pair.names, beliefs.target_factors, strict=True):
+            np.testing.assert_array_equal(found, [name in counted for name in names])
+
+
+def test_a_source_tree_that_is_given_has_no_factors():
+    """What its parser thinks of it is of no consequence."""
+    pair = Pair(np.random.default_rng(14))
+    tree = EVERY_TREE[5]
+    given = observed_side(np.array(tree, dtype=np.int32))
+    first = int(given.arcs.max()) + 1
+    kept = pair.structure.target.arcs != NO_VARIABLE
+    families = sentence_graph(kept, TREES, families=SECOND_ORDER).families
+    target = free_side(np.full(kept.shape, 0.5), kept, first, families=families)
+    pair.structure = joint_structure(
+        given, target, pair.structure.links, int(target.arcs.max()) + 1, families=("MONO",)
+    )
+    pair.scores = replace(pair.scores, factors=np.ones(len(pair.structure.rows)), source_factors=())
+    truth = pair.truth(source_trees=[list(tree)])
+    assert errors_of_arcs(pair.infer(), truth, pair)[1].mean() < 0.02
+
+
+def test_kept_graphs_say_the_same_and_take_no_more_than_they_may():
+    pair = Pair(np.random.default_rng(15))
+    heads = np.array(EVERY_TREE[4], dtype=np.int32)
+    prepared = type("Prepared", (), {"structure": pair.structure})()
+    examples = [JointExample(prepared, heads, source_heads=heads) for _ in range(3)]
+    size = sum(
+        joint_graph(pair.structure, known, source_trees=TREES, target_trees=TREES).nbytes
+        for known in examples[0].known()
+    )
+    kept = KeptGraphs(TREES, TREES, most_bytes=2 * size)
+    first = [kept.of(example) for example in examples]
+    again = [kept.of(example) for example in examples]
+    assert [one is other for one, other in zip(first, again)] == [True, True, False]
+    for graph, observed in zip(first[0], ({}, {"target_heads": heads}), strict=False):
+        fresh = pair.infer(**observed)
+        stored = pass_messages(graph, pair.scores, PRECISE)
+        np.testing.assert_array_equal(stored.target, fresh.target)
+        np.testing.assert_array_equal(stored.source, fresh.source)
+        np.testing.assert_array_equal(stored.links, fresh.links)
+
+
+OPTIONS = TrainingOptions(epochs=2)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))
+
+
+@pytest.fixture(scope="module")
+def source_parser():
+    english = list(read_conllu("corpora/en.conllu"))[:15]
+    return train_graph_parser(english, rng=np.random.default_rng(1), options=OPTIONS)[0]
+
+
+@pytest.fixture(scope="module")
+def trained(pairs, source_parser):
+    options = BiparseOptions(
+        order=2, target_training=OPTIONS, training=JointTrainingOptions(epochs=2, source_evidence=0.25)
+    )
+    return train_joint_parser(pairs[:10], source_parser, rng=np.random.default_rng(1), options=options)
+
+
+def test_a_pair_that_nothing_joins_is_parsed_as_the_parsers_would(pairs, source_parser):
+    """One unlikely link, weights of zero: each side's beliefs are those of its parser, messages settled."""
+    pair = replace(pairs[3], alignment=make_alignment(len(pairs[3].source), len(pairs[3].target), [(1, 1)]))
+    german = [pair.target for pair in pairs[:10]]
+    target, _ = train_graph_parser(german, rng=np.random.default_rng(1), options=OPTIONS)
+    options = JointOptions(propagation=PRECISE)
+    joint = JointParser(
+        source=source_parser, target=target, weights=JointWeights.untrained(), options=options
+    )
+    beliefs = joint.infer(joint.prepare(pair))
+    assert beliefs.status is Status.CONVERGED
+    for parser, sentence, found in (
+        (source_parser, pair.source, beliefs.source),
+        (target, pair.target, beliefs.target),
+    ):
+        said = tree_scores(parser, sentence)
+        graph = sentence_graph(said.kept, parser.inference, families=SECOND_ORDER)
+        links = said.links[graph.heads, graph.dependents]
+        settled = arc_log_odds(propagate(graph, links, said.factors, iterations=200))
+        expected = 1.0 / (1.0 + np.exp(-settled))
+        np.testing.assert_allclose(found[graph.heads, graph.dependents], expected, atol=0.01)
+
+
+def test_a_model_of_the_second_order_learns_and_is_stored(pairs, trained, tmp_path):
+    parser, report = trained
+    assert isinstance(parser.target, GraphParser)
+    assert report.epochs[-1].loss < report.epochs[0].loss
+    assert report.statuses[Status.CONVERGED] > 0.9 * report.statuses.total()
+    parser.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    pair = pairs[20]
+    first, second = (one.parse_pair(pair.source, pair.target, pair.alignment) for one in (parser, again))
+    assert first.target.heads.tolist() == second.target.heads.tolist()
+    assert first.alignment.weights.tolist() == second.alignment.weights.tolist()
+    bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
+    alone = parser.parse_pair(bare.source, bare.target, bare.alignment)
+    assert alone.alone
+    assert alone.target.heads.tolist() == parser.target.parse(pair.target).heads.tolist()
+    best = parser.parse_pair(pair.source, pair.target, pair.alignment, source_tree="best")
+    assert best.source.heads.tolist() == parser.source.parse(pair.source).heads.tolist()
+
+
+def test_orders_that_are_none_and_weights_that_cannot_move_are_refused():
+    with pytest.raises(UsageError, match="found order 3, expected 1 or 2"):
+        BiparseOptions(order=3)
+    with pytest.raises(UsageError, match="target weights joint with order 2"):
+        BiparseOptions(order=2, target_weights="joint")
