@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.arc_features import bucket_workspace, one_arc
+from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
 from qsproj.kernels.features.sparse_gradient import DONE
 
 # Tags are numbers below this.
@@ -29,15 +29,14 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
 
     ``weights`` float32[buckets, L]. O(k (C T + n)) time, where C relations are candidates.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     sums = np.empty(weights.shape[1])
     scores[:] = -np.inf
     for arc in range(heads.shape[0]):
         head, dependent = heads[arc], dependents[arc]
         pair = tag_pair(features.tags, head, dependent)
         first, last = starts[pair], starts[pair + 1]
-        count = one_arc(features, head, dependent, between_tags, out)
+        count = one_arc(features, head, dependent, between, out)
         sums[: last - first] = 0.0
         for k in range(count):
             row = weights[out[k]]
@@ -84,8 +83,7 @@ def gather_relations(features, heads, dependents, slopes, negligible, gradient, 
     gradient : float32[buckets * L]
         Of the rows of weights, one after the other.
     """
-    out = bucket_workspace(features)
-    between_tags = np.empty(4, np.int64)
+    between, out = between_workspace(features), bucket_workspace(features)
     labels = slopes.shape[1]
     steep = np.empty(labels, np.int64)
     for arc in range(begin, heads.shape[0]):
@@ -96,7 +94,7 @@ def gather_relations(features, heads, dependents, slopes, negligible, gradient, 
                 some += 1
         if some == 0:
             continue
-        count = one_arc(features, heads[arc], dependents[arc], between_tags, out)
+        count = one_arc(features, heads[arc], dependents[arc], between, out)
         if used + count * some > touched.shape[0]:
             return used, arc
         for k in range(count):

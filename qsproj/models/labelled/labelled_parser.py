@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,9 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.labelled.relation_scorer import RelationScorer
 from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Made, save_model
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
-
-KIND = "labelled-parser"
 
 # Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
 # dev files of Danish, Dutch and German 2 to 3 arcs for each word are left; 0 (all arcs) and 0.03 parse alike.
@@ -75,7 +72,7 @@ class LabelledPosterior:
 
 
 @dataclass(frozen=True)
-class LabelledParser:
+class LabelledParser(Stored):
     """A trained first-order parser whose trees are labelled.
 
     Attributes
@@ -223,10 +220,6 @@ class LabelledParser:
         mean = 0.5 * self.labeller.scores(encoded, heads, before)[1:]
         chances = np.exp(mean - mean.max(axis=1, keepdims=True))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
-
-    def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; see :mod:`qsproj.models.storage`."""
-        save_model(path, KIND, *self.to_archive(), made=made)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
