@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.conventions import NO_HEAD, Heads, frozen_heads
 from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in, layout_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.words import words_of
@@ -91,6 +91,23 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
     without = without_misc(without_misc(sentence, ARC_PROBABILITY), RELATION_PROBABILITY)
     return with_columns(replace(without, heads=array), deprels=deprels)
+
+
+def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
+    """Do what :func:`with_heads` does for a tree that is known to fit, and is not written to any more."""
+    bare = without_misc(sentence, ARC_PROBABILITY)
+    heads.flags.writeable = False
+    return Sentence(
+        sent_id=bare.sent_id,
+        forms=bare.forms,
+        lemmas=bare.lemmas,
+        upos=bare.upos,
+        xpos=bare.xpos,
+        feats=bare.feats,
+        deprels=deprels,
+        heads=heads,
+        layout=bare.layout,
+    )
 
 
 def with_columns(
@@ -220,7 +237,7 @@ def without_misc(sentence: Sentence, key: str, *, words: Iterable[int] | None = 
     ``words`` are those of 1..n that it is taken from; None: all.
     """
     layout = sentence.layout
-    if layout is None or not any(f"{key}=" in layout.lines[at] for at in layout.word_lines):
+    if layout is None or f"{key}=" not in "\n".join(layout.lines):
         return sentence
     lines = list(layout.lines)
     for at in layout.word_lines if words is None else [layout.word_lines[word - 1] for word in words]:

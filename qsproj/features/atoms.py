@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import attrgetter
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.hashing import HashTable, stable_hash
+from qsproj.features.hashing import stable_hash
 
 # Rows kept before the root and after the last word; equal to kernels.arc_features.PAD (a test says so).
 PADDING = 2
@@ -26,6 +27,9 @@ OTHER_TAGS = (
 TAG_NUMBERS = {tag: number for number, tag in enumerate(COUNTED_TAGS + OTHER_TAGS, start=1)}
 # The kernels keep the tags between as bits of an int64, whose last is the sign.
 UNKNOWN_TAG = 62
+
+# Distinct words whose hashes are remembered: 25 MB for twelve attributes.
+MOST_REMEMBERED = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +52,53 @@ class EncodedSentence:
         return len(self.tags) - 1
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedBlock:
+    """Several sentences, encoded as if they were one, so that a kernel is called once for all of them.
+
+    Attributes
+    ----------
+    words : EncodedSentence
+        The sentences one after the other, each with its root, and the outside between them.
+    starts : int64[S]
+        Position of the root of each sentence.
+    sizes : int64[S]
+        How many positions each has: its words and its root.
+    """
+
+    words: EncodedSentence
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Tell of each position whether it is a word or a root, not the outside of a sentence."""
+        inside = np.zeros(len(self.words) + 1, dtype=np.bool_)
+        for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
+            inside[start : start + size] = True
+        return inside
+
+
 @dataclass(frozen=True)
 class Attribute:
-    """What ``head.NAME`` and ``dep.NAME`` ask of a word: a value read off the sentence, then reduced.
+    """What ``head.NAME`` and ``dep.NAME`` ask of a word.
 
     Attributes
     ----------
     name : str
-    read : callable
-        Gives one string for each word of a sentence.
-    reduce : callable
-        From that string to the value of the attribute; it sees each distinct string once.
+    columns : tuple of str
+        The columns of a sentence that it reads.
+    value : callable
+        From a word's cells in these columns to the value of the attribute.
     """
 
     name: str
-    read: Callable[[Sentence], Iterable[str]]
-    reduce: Callable[[str], str] = str
+    columns: tuple[str, ...]
+    value: Callable[..., str]
 
     def __call__(self, sentence: Sentence) -> list[str]:
         """Return the value of each word."""
-        return [self.reduce(text) for text in self.read(sentence)]
-
-    def hashes(self, sentence: Sentence) -> list[int]:
-        """Return the hash of the value of each word, 0..2**64 - 1."""
-        table = self._table
-        return [table[text] for text in self.read(sentence)]
-
-    @cached_property
-    def _table(self) -> HashTable:
-        return HashTable(lambda text: stable_hash(f"{self.name}\t{self.reduce(text)}"))
+        return list(map(self.value, *(getattr(sentence, column) for column in self.columns)))
 
 
 def _morphology(*names: str) -> Callable[[str], str]:
@@ -85,33 +107,20 @@ def _morphology(*names: str) -> Callable[[str], str]:
     return lambda feats: "|".join(pair for pair in feats.split("|") if pair.startswith(wanted)) or "_"
 
 
-def _lemmas(sentence: Sentence) -> list[str]:
-    return [
-        form.lower() if lemma == "_" else lemma
-        for form, lemma in zip(sentence.forms, sentence.lemmas, strict=True)
-    ]
-
-
-def _fine_tags(sentence: Sentence) -> list[str]:
-    return [
-        coarse if fine == "_" else fine for coarse, fine in zip(sentence.upos, sentence.xpos, strict=True)
-    ]
-
-
-_FORMS, _FEATS = attrgetter("forms"), attrgetter("feats")
+_FORMS, _FEATS = ("forms",), ("feats",)
 
 # By name.
 ATTRIBUTES = {
     attribute.name: attribute
     for attribute in (
-        Attribute("form", _FORMS),
+        Attribute("form", _FORMS, str),
         Attribute("lower", _FORMS, str.lower),
         Attribute("prefix", _FORMS, lambda form: form[:5].lower()),
         Attribute("suffix", _FORMS, lambda form: form[-3:].lower()),
-        Attribute("lemma", _lemmas),
-        Attribute("upos", attrgetter("upos")),
-        Attribute("xpos", _fine_tags),
-        Attribute("feats", _FEATS),
+        Attribute("lemma", ("forms", "lemmas"), lambda form, lemma: form.lower() if lemma == "_" else lemma),
+        Attribute("upos", ("upos",), str),
+        Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),
+        Attribute("feats", _FEATS, str),
         Attribute("case", _FEATS, _morphology("Case")),
         Attribute("agreement", _FEATS, _morphology("Number", "Gender", "Person")),
         Attribute("verbform", _FEATS, _morphology("VerbForm", "Mood")),
@@ -120,23 +129,78 @@ ATTRIBUTES = {
 }
 
 
-def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:
-    """Hash the named attributes of every word, of the root and of the outside of the sentence."""
-    n = len(sentence)
-    outside = _outside(attributes)
-    atoms = np.empty((n + 1 + 2 * PADDING, len(attributes)), dtype=np.uint64)
-    atoms[:PADDING] = outside[0]
-    atoms[PADDING] = outside[1]
-    hashes = [ATTRIBUTES[name].hashes(sentence) for name in attributes]
-    atoms[PADDING + 1 : PADDING + 1 + n] = np.array(hashes, dtype=np.uint64).T
-    atoms[PADDING + 1 + n :] = outside[2]
-    tags = np.zeros(n + 1, dtype=np.uint8)
-    tags[1:] = [TAG_NUMBERS.get(tag, UNKNOWN_TAG) for tag in sentence.upos]
-    return EncodedSentence(atoms, tags)
+class WordTypes(dict[tuple[str, ...], int]):
+    """Numbers distinct words, and remembers what each hashes to.
+
+    Words are distinct that differ in a column which the attributes read, or in UPOS. The first numbers are
+    those of the outside of a sentence and of its root. When it remembers too many, it starts again.
+    """
+
+    BEFORE, ROOT, AFTER = range(3)
+
+    def __init__(self, attributes: tuple[str, ...]) -> None:
+        super().__init__()
+        known = [ATTRIBUTES[name] for name in attributes]
+        self.columns = tuple(dict.fromkeys(["upos", *(column for one in known for column in one.columns)]))
+        self._attributes = known
+        self._tags = np.zeros(1024, dtype=np.uint8)
+        self._hashes = np.empty((1024, len(known)), dtype=np.uint64)
+        for number, place in enumerate(("<before>", "<root>", "<after>")):
+            self._hashes[number] = [stable_hash(f"{name}\t{place}") for name in attributes]
+        self._places = number + 1
+        self._cells_of = attrgetter(*self.columns) if len(self.columns) > 1 else self._one_column
+        self._lock = Lock()
+
+    def _one_column(self, sentence: Sentence) -> tuple[tuple[str, ...]]:
+        return (getattr(sentence, self.columns[0]),)
+
+    def look_up(self, sentences: Sequence[Sentence]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """Return the hashes uint64[R, A] and tags uint8[R] of the rows of sentences.
+
+        The rows of a sentence are those of its root and its words, with PADDING rows before and after.
+        """
+        numbers: list[int] = []
+        with self._lock:
+            if len(self) >= MOST_REMEMBERED:
+                self.clear()
+            for sentence in sentences:
+                numbers += [self.BEFORE] * PADDING
+                numbers.append(self.ROOT)
+                numbers += map(self.__getitem__, zip(*self._cells_of(sentence), strict=True))
+                numbers += [self.AFTER] * PADDING
+            rows = np.array(numbers, dtype=np.int32)
+            return self._hashes.take(rows, axis=0), self._tags.take(rows)
+
+    def __missing__(self, cells: tuple[str, ...]) -> int:
+        """Number a word and compute what is asked of it."""
+        number = self._places + len(self)
+        if number == len(self._tags):
+            self._tags = np.concatenate([self._tags, np.zeros_like(self._tags)])
+            self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
+        word = dict(zip(self.columns, cells, strict=True))
+        self._tags[number] = TAG_NUMBERS.get(word["upos"], UNKNOWN_TAG)
+        self._hashes[number] = [
+            stable_hash(f"{one.name}\t{one.value(*map(word.__getitem__, one.columns))}")
+            for one in self._attributes
+        ]
+        self[cells] = number
+        return number
 
 
 @lru_cache
-def _outside(attributes: tuple[str, ...]) -> NDArray[np.uint64]:
-    """Return uint64[3, A], the hashes of each attribute before the sentence, at its root, and after it."""
-    places = ("<before>", "<root>", "<after>")
-    return np.array([[stable_hash(f"{name}\t{place}") for name in attributes] for place in places], np.uint64)
+def _types(attributes: tuple[str, ...]) -> WordTypes:
+    return WordTypes(attributes)
+
+
+def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:
+    """Hash the named attributes of every word, of the root and of the outside of the sentence."""
+    return encode_block([sentence], attributes).words
+
+
+def encode_block(sentences: Sequence[Sentence], attributes: tuple[str, ...]) -> EncodedBlock:
+    """Hash the named attributes of every word of one or more sentences, of roots and outsides."""
+    atoms, tags = _types(attributes).look_up(sentences)
+    sizes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
+    starts = np.zeros_like(sizes)
+    np.cumsum(sizes[:-1] + 2 * PADDING, out=starts[1:])
+    return EncodedBlock(EncodedSentence(atoms, tags[PADDING : len(tags) - PADDING]), starts, sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -13,18 +12,3 @@ MOST_REMEMBERED = 1 << 19
 def stable_hash(text: str) -> int:
     """Hash ``text`` to 0..2**64 - 1 (BLAKE2b, first eight bytes). Unlike ``hash``, never salted."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-class HashTable(dict[str, int]):
-    """Remembers what ``compute`` gave for each string, and starts again when it remembers too many."""
-
-    def __init__(self, compute: Callable[[str], int]) -> None:
-        super().__init__()
-        self._compute = compute
-
-    def __missing__(self, text: str) -> int:
-        """Compute and remember."""
-        if len(self) >= MOST_REMEMBERED:
-            self.clear()
-        self[text] = self._compute(text)
-        return self[text]

@@ -43,7 +43,12 @@ def reads_tree(attribute: str) -> bool:
     return attribute == RANK or attribute.partition(".")[0] in RELATIVES
 
 
-def with_tree_atoms(encoded: EncodedSentence, heads: Heads, attributes: Sequence[str]) -> EncodedSentence:
+def with_tree_atoms(
+    encoded: EncodedSentence,
+    heads: Heads,
+    attributes: Sequence[str],
+    inside: NDArray[np.bool_] | None = None,
+) -> EncodedSentence:
     """Return the sentence with a column for each attribute that its tree gives.
 
     Parameters
@@ -55,6 +60,8 @@ def with_tree_atoms(encoded: EncodedSentence, heads: Heads, attributes: Sequence
     attributes : sequence of str
         The columns wanted. What ``adposition.lower`` gives a word is the lower-cased form of its first
         adposition; ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head.
+    inside : bool[n+1], optional
+        Of several sentences encoded as one: the positions that are words or roots.
     """
     wanted = attributes[encoded.atoms.shape[1] :]
     if not wanted:
@@ -67,11 +74,17 @@ def with_tree_atoms(encoded: EncodedSentence, heads: Heads, attributes: Sequence
     for column, attribute in enumerate(wanted, start=encoded.atoms.shape[1]):
         atoms[:, column] = _NOBODY
         atoms[PADDING : PADDING + len(heads), column] = (
-            ranks.astype(np.uint64) * _RANK_SEED
+            _of_ranks(ranks, inside)
             if attribute == RANK
             else _of_relatives(encoded, nodes, attribute, attributes)
         )
     return EncodedSentence(atoms, encoded.tags)
+
+
+def _of_ranks(ranks: NDArray[np.int64], inside: NDArray[np.bool_] | None) -> NDArray[np.uint64]:
+    """Return uint64[n+1], what each position's rank reads; what is no position of a sentence has none."""
+    values = ranks.astype(np.uint64) * _RANK_SEED
+    return values if inside is None else np.where(inside, values, _NOBODY)
 
 
 def _of_relatives(

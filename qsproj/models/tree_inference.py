@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.errors import unknown_name
+from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.posterior import NoTreeError
@@ -67,6 +68,38 @@ class TreeInference:
         """
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
+
+    def decode_block(
+        self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
+    ) -> NDArray[np.int32]:
+        """Return what :meth:`decode` gives for each of several sentences, one after the other.
+
+        Parameters
+        ----------
+        scores : float64[sum of sizes squared]
+            Finite, those of one sentence after the other.
+        sizes : int64[S]
+            n + 1 of each sentence.
+        decode : str
+            As in :meth:`decode`.
+
+        Returns
+        -------
+        int32[sum of sizes]
+            Heads of each sentence, the first of them -1.
+        """
+        check_decoder(decode)
+        heads = np.empty(int(sizes.sum()), dtype=np.int32)
+        done = np.zeros(len(sizes), dtype=np.bool_)
+        if self.projective:
+            eisner_block.decode_block(scores, sizes, self.single_root, decode == "mbr", heads, done)
+        if not done.all():
+            ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
+            for sentence in np.flatnonzero(~done).tolist():
+                size, end, end_of_scores = sizes[sentence], ends[sentence], ends_of_scores[sentence]
+                own = scores[end_of_scores - size**2 : end_of_scores].reshape(size, size)
+                heads[end - size : end] = self.decode(own, decode)
+        return heads
 
     def most_right(self, probabilities: Scores) -> Heads:
         """Return the tree of most expected right heads, made of arcs whose probability is not 0."""

@@ -226,14 +226,14 @@ def total_weight(weights, buckets, count):
 
 
 @njit(cache=True, error_model="numpy")
-def score_arcs(features, weights, scores):
+def score_arcs(features, weights, first, scores):
     """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
 
     ``weights`` float32[buckets] holds zero for a feature that does not exist. Column 0 and the diagonal of
-    ``scores`` are left as they are. O(n^2 T) time. Memory is asked for the weights of an arc while those of
-    the arc before are summed.
+    ``scores`` are left as they are. The root is at position ``first`` of the features. O(n^2 T) time. Memory
+    is asked for the weights of an arc while those of the arc before are summed.
     """
-    n = features.tags.shape[0] - 1
+    n = scores.shape[0] - 1
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     previous_head = previous_dependent = previous_count = 0
     for head in range(n + 1):
@@ -241,17 +241,32 @@ def score_arcs(features, weights, scores):
             nothing_between(features, between)
             dependent = head + direction
             while 1 <= dependent <= n:
-                lines, count = arc_buckets(features, head, dependent, between, ahead)
+                lines, count = arc_buckets(features, first + head, first + dependent, between, ahead)
                 prefetch_rows(weights, ahead, lines)
                 if previous_count:
                     scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
                 out, ahead = ahead, out
                 previous_head, previous_dependent, previous_count = head, dependent, count
-                if extend_between(features.tags[dependent], between):
+                if extend_between(features.tags[first + dependent], between):
                     hash_between(features, between)
                 dependent += direction
     if previous_count:
         scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
+
+
+@njit(cache=True, error_model="numpy")
+def score_block(features, weights, starts, sizes, scores):
+    """Score the arcs of several sentences, encoded as one; those of one follow those of another.
+
+    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`; ``scores``
+    float64[sum of sizes squared] holds zeros and is filled.
+    """
+    begin = 0
+    for sentence in range(starts.shape[0]):
+        size = sizes[sentence]
+        own = scores[begin : begin + size * size].reshape((size, size))
+        score_arcs(features, weights, starts[sentence], own)
+        begin += size * size
 
 
 @njit(cache=True, error_model="numpy")

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads
+from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -61,8 +61,7 @@ class ArcParser(Stored):
         SentenceLengthError
             As :meth:`scores`.
         """
-        check_sentence(sentence)
-        return self.scorer.encode(sentence)
+        return self.scorer.encode(_checked(sentence))
 
     def _scores(self, encoded: EncodedSentence) -> Scores:
         return self.scorer.scores(self.scorer.features(encoded))
@@ -99,12 +98,24 @@ class ArcParser(Stored):
             When the sentence last taken from ``sentences`` is too long.
         """
         remaining = iter(sentences)
-        while block := [(sentence, self.encode(sentence)) for sentence in islice(remaining, BLOCK)]:
-            scores = [self._scores(encoded) for _, encoded in block]
-            trees = [self.heads(matrix, decode=decode) for matrix in scores]
-            for (sentence, encoded), matrix, heads in zip(block, scores, trees, strict=True):
-                marginals = self.inference.infer(matrix / self.temperature)[1] if confidence else None
-                yield self.attached(sentence, heads, encoded=encoded, probabilities=marginals)
+        while block := [_checked(sentence) for sentence in islice(remaining, BLOCK)]:
+            yield from self._parsed(block, decode=decode, confidence=confidence)
+
+    def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
+        """Parse a block of sentences."""
+        block = self.scorer.encode_block(sentences)
+        scores = self.scorer.score_block(block)
+        heads = self.inference.decode_block(scores, block.sizes, decode)
+        labels = self.labeller.label_block(block, heads) if self.labeller else map(_unlabelled, sentences)
+        end, end_of_scores = 0, 0
+        for sentence, relations, size in zip(sentences, labels, block.sizes.tolist(), strict=True):
+            end, end_of_scores = end + size, end_of_scores + size * size
+            parsed = with_tree(sentence, heads[end - size : end], relations)
+            if confidence:
+                own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
+                marginals = self.inference.infer(own / self.temperature)[1]
+                parsed = with_arc_probabilities(parsed, of_tree(marginals, parsed.heads))
+            yield parsed
 
     def attached(
         self,
@@ -124,7 +135,7 @@ class ArcParser(Stored):
             Of each arc; those of the tree become ``ArcProb=`` in MISC.
         """
         if self.labeller is None:
-            relations: tuple[str, ...] = ("dep",) * len(sentence)
+            relations = _unlabelled(sentence)
         else:
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
             relations = self.labeller.label(encoded, heads)
@@ -159,3 +170,12 @@ class ArcParser(Stored):
             TreeInference(projective=header["projective"], single_root=header["single_root"]),
             header["temperature"],
         )
+
+
+def _checked(sentence: Sentence) -> Sentence:
+    check_sentence(sentence)
+    return sentence
+
+
+def _unlabelled(sentence: Sentence) -> tuple[str, ...]:
+    return ("dep",) * len(sentence)

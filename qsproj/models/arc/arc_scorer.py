@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import EncodedSentence, encode
+from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
@@ -51,7 +51,17 @@ class ArcScorer(HashedWeights):
     def scores(self, features: ArcFeatures) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
         scores = np.zeros((len(features.tags), len(features.tags)))
-        kernels.score_arcs(features, self.weights, scores)
+        kernels.score_arcs(features, self.weights, 0, scores)
+        return scores
+
+    def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
+        """Do what :meth:`encode` does for several sentences, at least one, at once."""
+        return encode_block(sentences, self.templates.attributes)
+
+    def score_block(self, block: EncodedBlock) -> NDArray[np.float64]:
+        """Return what :meth:`scores` gives for each sentence of a block, one after the other, flat."""
+        scores = np.zeros(int(np.sum(block.sizes**2)))
+        kernels.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
         return scores
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads, Scores
-from qsproj.corpus.columns import bare_relation
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.corpus.columns import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import EncodedSentence, encode
+from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode
 from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
@@ -59,28 +59,60 @@ class Labeller:
         Where the model knows the relation ``root``, root's children can have no other, and no other word has
         it. ``evidence`` float64[n+1, L], where there is some, is added.
         """
-        scores = np.empty((len(heads), len(self.relations)))
-        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes)
-        features = arc_features(in_tree, self.templates, len(self.weights))
-        label_features.score_labels(features, heads, self.weights, scores)
+        scores = self._of_features(encoded, heads)
         if evidence is not None:
             scores += evidence
-        if ROOT_RELATION in self.relations and len(self.relations) > 1:
-            column = self.relations.index(ROOT_RELATION)
-            scores[heads != ROOT, column] = -np.inf
-            scores[heads == ROOT] = -np.inf
-            scores[heads == ROOT, column] = 0.0
+        self._give_root(scores, heads == ROOT)
         return scores
 
     def label(
         self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc by :meth:`scores`, ``_`` for a word without a head."""
-        scores = self.scores(encoded, heads, evidence)
-        return tuple(
-            self.relations[best] if head >= 0 else "_"
-            for best, head in zip(scores[1:].argmax(axis=1).tolist(), heads[1:].tolist(), strict=True)
-        )
+        return tuple(self._best(self.scores(encoded, heads, evidence), heads)[1:])
+
+    def label_block(self, block: EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
+        """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
+        inside = block.inside
+        in_block = np.full(len(inside), NO_HEAD, dtype=np.int32)
+        in_block[inside] = np.where(heads == NO_HEAD, NO_HEAD, heads + np.repeat(block.starts, block.sizes))
+        at_root = np.zeros(len(inside), dtype=np.bool_)
+        at_root[inside] = heads == ROOT
+        scores = self._of_features(block.words, in_block, inside)
+        self._give_root(scores, at_root)
+        found = self._best(scores, in_block)
+        return [
+            tuple(found[start + 1 : start + size])
+            for start, size in zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
+        ]
+
+    def _of_features(
+        self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the sum of the weights of the features of each arc, float64[n+1, L]."""
+        scores = np.empty((len(heads), len(self.relations)))
+        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
+        features = arc_features(in_tree, self.templates, len(self.weights))
+        label_features.score_labels(features, heads, self.weights, scores)
+        return scores
+
+    def _give_root(self, scores: NDArray[np.float64], at_root: NDArray[np.bool_]) -> None:
+        """Change scores so that root's children, and no others, have the relation ``root``."""
+        if ROOT_RELATION in self.relations and len(self.relations) > 1:
+            column = self.relations.index(ROOT_RELATION)
+            scores[:, column] = -np.inf
+            scores[at_root] = -np.inf
+            scores[at_root, column] = 0.0
+
+    def _best(self, scores: NDArray[np.float64], heads: Heads) -> list[str]:
+        """Return the best relation for each position."""
+        best: list[str] = self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
+        return best
+
+    @cached_property
+    def _names(self) -> NDArray[np.object_]:
+        """The names of the relations, and last what stands where there is none."""
+        return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only rows that are not all zero are kept."""

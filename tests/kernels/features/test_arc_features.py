@@ -64,7 +64,7 @@ def test_scores_are_sums_of_weights():
     features = arc_features(encode(SENTENCE, compiled.attributes), compiled, BUCKETS)
     weights = np.random.default_rng(5).normal(size=BUCKETS)
     scores = np.full((len(SENTENCE) + 1, len(SENTENCE) + 1), 7.0)
-    kernels.score_arcs(features, weights, scores)
+    kernels.score_arcs(features, weights, 0, scores)
     for head in range(len(SENTENCE) + 1):
         for dependent in range(1, len(SENTENCE) + 1):
             if head != dependent:

@@ -60,6 +60,20 @@ def test_blocks_give_what_single_sentences_give(parser):
         assert misc_values(parsed, "ArcProb") == misc_values(alone, "ArcProb")
 
 
+@pytest.mark.parametrize("decode", ["mbr", "map"])
+@pytest.mark.parametrize(("projective", "scale"), [(True, 1.0), (True, 400.0), (False, 1.0)])
+def test_blocks_give_what_steps_one_by_one_give(parser, decode, projective, scale):
+    """Also where numbers leave the range of the kernel for blocks (scores of thousands)."""
+    scorer = replace(parser.scorer, weights=np.float32(scale) * parser.scorer.weights)
+    one = replace(parser, scorer=scorer, inference=replace(parser.inference, projective=projective))
+    sentences = list(itertools.islice(read_conllu("corpora/en.conllu"), 40))
+    sentences.insert(7, make_sentence("bark", "VERB", [0]))
+    for sentence, parsed in zip(sentences, one.parse_all(sentences, decode=decode), strict=True):
+        heads = one.heads(one.scores(sentence), decode=decode)
+        np.testing.assert_array_equal(parsed.heads, heads)
+        assert parsed.deprels == one.labeller.label(one.encode(sentence), heads)
+
+
 def test_a_stored_parser_parses_the_same(parser, tmp_path):
     parser.save(tmp_path / "model")
     again = load_model(tmp_path / "model")
