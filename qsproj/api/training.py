@@ -14,6 +14,7 @@ from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
+    from qsproj.models.clusters.cluster_parser import ClusterParser
     from qsproj.models.converter.converter import Converter
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.labelled.labelled_parser import LabelledParser
@@ -28,7 +29,9 @@ def train_parser(
     sentences: Iterable[Sentence],
     *,
     order: Literal[1] = 1,
-    objective: str = "margin",
+    objective: Literal[
+        "margin", "likelihood", "risk", "perceptron", "mira", "mira-kbest", "mira-factored", "eg"
+    ] = "margin",
     labels: Literal["after"] = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
@@ -53,13 +56,13 @@ def train_parser(
 def train_parser(
     sentences: Iterable[Sentence],
     *,
-    order: int,
+    order: int = 1,
     objective: str = "margin",
     labels: str = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
-) -> ArcParser | GraphParser | LabelledParser: ...
+) -> ArcParser | ClusterParser | GraphParser | LabelledParser: ...
 
 
 def train_parser(
@@ -71,7 +74,7 @@ def train_parser(
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
-) -> ArcParser | GraphParser | LabelledParser:
+) -> ArcParser | ClusterParser | GraphParser | LabelledParser:
     """Train a dependency parser on trees; where a head is missing, it is summed out.
 
     Whether arcs may cross and how many roots there are is read off the trees.
@@ -86,7 +89,7 @@ def train_parser(
     objective : str
         ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
         also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
-        ``mira-factored`` or ``eg``, which ``qsproj train --help`` explains.
+        ``mira-factored``, ``eg`` or ``hidden``, which ``qsproj train --help`` explains.
     labels : str
         ``after``: relations are named when the tree is there; ``joint``, of the first order, with ``margin``
         or ``likelihood``: they are part of what trees are chosen by, which is more accurate.
@@ -101,7 +104,7 @@ def train_parser(
 
     Returns
     -------
-    ArcParser, GraphParser or LabelledParser
+    ArcParser, GraphParser, LabelledParser or, with the objective ``hidden``, ClusterParser
         With ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; a LabelledParser also
         with ``relation_probabilities(sentence)``.
 
@@ -120,8 +123,9 @@ def train_parser(
     True
     """
     from qsproj.features.arc_templates import TEMPLATE_SETS
-    from qsproj.models.arc.arc_objectives import objective_named
+    from qsproj.models.arc.arc_objectives import HIDDEN, objective_named
     from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+    from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.graph.graph_training import train_graph_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 
@@ -133,16 +137,18 @@ def train_parser(
         raise unknown_name("labels", labels, list(LABELS))
     if labels == "joint" and number == 2:
         raise UsageError("labels='joint' belongs to order 1; leave it out with order 2")
-    train = train_arc_parser if number == 1 else train_graph_parser
     if features is not None and not isinstance(features, str):
         raise unknown_name("features", features, list(TEMPLATE_SETS))
     if dev_trees and all(np.all(sentence.heads[1:] == NO_HEAD) for sentence in dev_trees):
         raise UsageError("found no head in dev, expected trees to stop early by; leave it out")
-    epochs = objective_named(objective).epochs
-    options = TrainingOptions(template_set=features, objective=objective, epochs=epochs)
+    chosen, rng = objective_named(objective), generator_of(seed)
+    options = TrainingOptions(template_set=features, objective=objective, epochs=chosen.epochs, l2=chosen.l2)
     if labels == "joint":
-        return train_labelled_parser(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
-    return train(trees, dev=dev_trees, rng=generator_of(seed), options=options)[0]
+        return train_labelled_parser(trees, dev=dev_trees, rng=rng, options=options)[0]
+    if number == 1 and objective == HIDDEN:
+        return train_cluster_parser(trees, dev=dev_trees, rng=rng, options=options)[0]
+    train = train_arc_parser if number == 1 else train_graph_parser
+    return train(trees, dev=dev_trees, rng=rng, options=options)[0]
 
 
 def train_tagger(

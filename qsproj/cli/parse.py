@@ -50,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decode",
         default="mbr",
         metavar="NAME",
-        help="mbr: the tree with the most expected right heads (default); map: the most probable tree",
+        help="mbr: the tree with the most expected right heads (default); map: the most probable tree; "
+        "max-z: of a model with hidden clusters, the tree that is most probable together with its clusters",
     )
     parser.add_argument(
         "--confidence",

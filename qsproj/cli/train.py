@@ -28,18 +28,19 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError
-from qsproj.models.arc.arc_objectives import objective_named, objectives_explained
+from qsproj.models.arc.arc_objectives import HIDDEN, objective_named, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.arc_training import TrainingReport
     from qsproj.models.arc.treebank_weights import Treebank
+    from qsproj.models.clusters.cluster_parser import ClusterParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.labelled.labelled_parser import LabelledParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
 
-    AnyParser = ArcParser | GraphParser | LabelledParser | TaggingParser
+    AnyParser = ArcParser | ClusterParser | GraphParser | LabelledParser | TaggingParser
 
 EXAMPLES = f"""objectives:
 {objectives_explained()}
@@ -53,13 +54,24 @@ examples:
   qsproj train en.conllu da.conllu sl.conllu --features delexicalised --like de.tagged.conllu -o de.delex
   qsproj train train.conllu -o raw.model --features words            # to parse what only a tagger has seen
   qsproj train train.conllu -o mst.model --objective mira-kbest --epochs 7
+  qsproj train train.conllu -o clusters.model --objective hidden --clusters 4
   qsproj train train.conllu -o words.model --joint-tags              # to parse what has no tags, and tag it
 """
 
 
 # What each kind of parser reads that not all do.
 WAYS = {
-    "--order 1": ("cutoff", "entropy", "l1", "labels", "like", "optimizer", "unlabelled"),
+    "--order 1": (
+        "clusters",
+        "cutoff",
+        "entropy",
+        "l1",
+        "labels",
+        "like",
+        "optimizer",
+        "support",
+        "unlabelled",
+    ),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
 }
@@ -80,6 +92,7 @@ OBJECTIVE_WAYS = {
     "--objective mira-kbest": ("best", "limit"),
     "--objective mira-factored": ("limit",),
     "--objective eg": ("cost",),
+    "--objective hidden": ("clusters", *PENALISED),
     "--objective perceptron": (),
 }
 
@@ -154,6 +167,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         help="with the kinds of mira, how far one margin may move the weights (default: 0.01)",
     )
+    add_whole_number(
+        parser, "--clusters", least=1, default=2, help="with hidden, how many clusters an arc may be in"
+    )
     add_number(
         parser, "--cost", least=1e-6, metavar="C", default=0.01, help="what eg pays for a missed margin"
     )
@@ -181,9 +197,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cutoff",
         least=0,
         default=0,
-        help="keep features that occur N times in the trees; 0: all; 1 or more makes small models",
+        help="keep features that occur N times (see --support); 0: all; 1 or more makes small models",
     )
-    add_number(parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty")
+    parser.add_argument(
+        "--support",
+        default="trees",
+        metavar="NAME",
+        help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
+        "of up to 5 words; sentences, those that have such an arc",
+    )
+    add_number(
+        parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty (default: 15; hidden 60)"
+    )
     add_number(
         parser,
         "--l1",
@@ -223,19 +248,21 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.arc.arc_training import TrainingOptions
     from qsproj.models.arc.treebank_weights import Treebank
 
-    defaults, objective = TrainingOptions(), objective_named(options.objective)
+    objective = objective_named(options.objective)
     settings = TrainingOptions(
         template_set=options.features,
         objective=options.objective,
         best=options.best,
         limit=options.limit,
         cost=options.cost,
+        clusters=options.clusters,
         optimizer=options.optimizer,
         entropy=options.entropy,
         l1=options.l1,
         epochs=options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS),
         cutoff=options.cutoff,
-        l2=defaults.l2 if options.l2 is None else options.l2,
+        support=options.support,
+        l2=objective.l2 if options.l2 is None else options.l2,
         projective=_choice(yes=options.projective, no=options.nonprojective),
         single_root=_choice(yes=options.single_root, no=options.multi_root),
     )
@@ -276,10 +303,10 @@ def _made(
     parser: AnyParser,
 ) -> dict[str, object]:
     """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
-    from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.models.labelled.labelled_parser import LabelledParser
+    from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.tagging.tagging_parser import TaggingParser
 
-    base = parser if isinstance(parser, ArcParser | LabelledParser) else parser.base
+    base = parser.base if isinstance(parser, GraphParser | TaggingParser) else parser
     columns = [
         name
         for name in ("upos", "xpos")
@@ -304,12 +331,16 @@ def _check_kind(options: argparse.Namespace) -> None:
     """Raise UsageError when options do not go with the kind of parser."""
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
+    if options.objective == HIDDEN and (options.joint_tags or options.order == 2):
+        raise UsageError(f"--objective {HIDDEN} belongs to --order 1; leave one of them out")
     kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
     refuse_unread(options, WAYS, kind)
     refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
     refuse_unread(options, LABEL_WAYS, f"--labels {options.labels}")
     if options.unlabelled is None and options.entropy != ENTROPY:
         raise UsageError("--entropy belongs to --unlabelled; give both, or neither")
+    if options.support != "trees" and not options.cutoff:
+        raise UsageError("--support belongs to --cutoff; give both, or neither")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 
@@ -317,8 +348,11 @@ def _check_kind(options: argparse.Namespace) -> None:
 def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, TrainingReport]]:
     """Return what trains the kind of parser that is asked for."""
     from qsproj.models.arc.arc_training import train_arc_parser
+    from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 
+    if options.objective == HIDDEN:
+        return train_cluster_parser
     if options.order == 2:
         return _second_order(options)
     if options.joint_tags:

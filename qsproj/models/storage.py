@@ -35,6 +35,7 @@ Kind = TypeVar("Kind")
 KINDS: dict[str, tuple[str, str]] = {
     "arc-parser": ("qsproj.models.arc.arc_parser", "ArcParser"),
     "labelled-parser": ("qsproj.models.labelled.labelled_parser", "LabelledParser"),
+    "cluster-parser": ("qsproj.models.clusters.cluster_parser", "ClusterParser"),
     "graph-parser": ("qsproj.models.graph.graph_parser", "GraphParser"),
     "tagger": ("qsproj.models.tagging.tagger", "Tagger"),
     "tagging-parser": ("qsproj.models.tagging.tagging_parser", "TaggingParser"),

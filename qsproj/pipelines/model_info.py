@@ -14,6 +14,7 @@ Header = Mapping[str, Any]
 _KINDS = {
     "arc-parser": ("first-order dependency parser", "qsproj parse"),
     "labelled-parser": ("first-order parser of labelled dependencies", "qsproj parse"),
+    "cluster-parser": ("first-order dependency parser with hidden clusters of arcs", "qsproj parse"),
     "graph-parser": ("second-order dependency parser", "qsproj parse"),
     "tagger": ("part-of-speech tagger", "qsproj tag"),
     "tagging-parser": ("parser that infers tags and trees together from words", "qsproj parse"),
@@ -89,6 +90,10 @@ def _labelled_parser(header: Header) -> dict[str, Any]:
     }
 
 
+def _cluster_parser(header: Header) -> dict[str, Any]:
+    return {**_arc_parser(header), "clusters": header["scorer"]["clusters"]}
+
+
 def _graph_parser(header: Header) -> dict[str, Any]:
     return {**_arc_parser(header["base"]), "factors": header["options"].get("families") or "all"}
 
@@ -114,6 +119,7 @@ _DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
     "tagger": _tagger,
     "arc-parser": _arc_parser,
     "labelled-parser": _labelled_parser,
+    "cluster-parser": _cluster_parser,
     "graph-parser": _graph_parser,
     "tagging-parser": lambda header: {
         "tagger": _part("tagger", header["tagger"]),

@@ -19,7 +19,9 @@ SIGNATURES = {
     "write_conllu": "(sentences, path_or_file)",
     "read_alignments": "(path, format='pharaoh', sizes=None)",
     "load_model": "(path)",
-    "train_parser": "(sentences, *, order=1, objective='margin', features=None, dev=(), seed=1)",
+    "train_parser": (
+        "(sentences, *, order=1, objective='margin', labels='after', features=None, dev=(), seed=1)"
+    ),
     "train_tagger": "(sentences, *, raw=(), language=None, seed=1)",
     "align": "(source, target, *, threshold=0.5)",
     "project": "(source, target, alignments, *, method='soft', seed=1)",
@@ -89,7 +91,8 @@ qsproj.nothing
 """
 REVEALED = [
     "qsproj.models.arc.arc_parser.ArcParser",
-    "qsproj.models.arc.arc_parser.ArcParser | qsproj.models.graph.graph_parser.GraphParser",
+    "qsproj.models.arc.arc_parser.ArcParser | qsproj.models.clusters.cluster_parser.ClusterParser"
+    " | qsproj.models.graph.graph_parser.GraphParser | qsproj.models.labelled.labelled_parser.LabelledParser",
     "list[qsproj.corpus.sentence.Alignment]",
     "qsproj.corpus.sentence.Sentence",
     "qsproj.corpus.sentence.Sentence",

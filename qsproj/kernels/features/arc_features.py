@@ -280,15 +280,29 @@ def one_arc(features, head, dependent, between, out):
 
 
 @njit(cache=True, error_model="numpy")
-def count_features(features, arcs, counts):
-    """Count in ``counts`` uint16[buckets] (saturating) the features that fire on ``arcs`` bool[n+1, n+1]."""
+def count_features(features, arcs, counts, last, sentence):
+    """Count the features that fire on some arcs of a sentence.
+
+    Parameters
+    ----------
+    features : ArcFeatures
+    arcs : bool[n+1, n+1]
+    counts : uint16[buckets]
+        Saturating. Mutated.
+    last : int32[buckets]
+        The sentence that each bucket was last counted in. Mutated.
+    sentence : int
+        0 or more: the number of this sentence, which counts once for each feature; -1: every arc counts.
+    """
     between, out = between_workspace(features), bucket_workspace(features)
     for head in range(arcs.shape[0]):
         for dependent in range(1, arcs.shape[0]):
             if head != dependent and arcs[head, dependent]:
                 for k in range(one_arc(features, head, dependent, between, out)):
-                    if counts[out[k]] < 65535:
-                        counts[out[k]] += np.uint16(1)
+                    bucket = out[k]
+                    if counts[bucket] < 65535 and (sentence < 0 or last[bucket] != sentence):
+                        counts[bucket] += np.uint16(1)
+                        last[bucket] = sentence
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from qsproj.errors import unknown_name
 
+# The one whose parsers are another kind of model.
+HIDDEN = "hidden"
+
 
 @dataclass(frozen=True, slots=True)
 class ArcObjective:
@@ -19,6 +22,8 @@ class ArcObjective:
         A line each: what it is for, and the paper it is from.
     epochs : int
         How many passes over the data it takes, unless told; chosen on parts of the dev file of Danish.
+    l2 : float
+        Strength of the L2 penalty, unless told.
     scaled : bool
         Whether it gives scores no scale of their own, so that they get one when training is over.
     batch : bool
@@ -29,6 +34,7 @@ class ArcObjective:
     purpose: str
     source: str
     epochs: int = 10
+    l2: float = 15.0
     scaled: bool = False
     batch: bool = False
 
@@ -83,6 +89,12 @@ OBJECTIVES = (
         "Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
         epochs=20,
         scaled=True,
+    ),
+    ArcObjective(
+        HIDDEN,
+        "log-likelihood in which each arc is in one of --clusters hidden clusters, which are summed out",
+        "Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5",
+        l2=60.0,
     ),
 )
 

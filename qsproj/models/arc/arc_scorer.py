@@ -27,8 +27,8 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
 
 @dataclass(frozen=True)
-class ArcScorer(HashedWeights):
-    """The score of an arc is the sum of the weights of its features.
+class ArcWeights(HashedWeights):
+    """Weights of the features of arcs. Abstract.
 
     ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
     """
@@ -47,6 +47,11 @@ class ArcScorer(HashedWeights):
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         """Return what the features of the sentence's arcs are put together from."""
         return arc_features(encoded, self.templates, len(self.weights))
+
+
+@dataclass(frozen=True)
+class ArcScorer(ArcWeights):
+    """The score of an arc is the sum of the weights of its features."""
 
     def scores(self, features: ArcFeatures) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
@@ -76,6 +81,7 @@ def supported_buckets(
     *,
     hash_bits: int = HASH_BITS,
     cutoff: int,
+    by_sentence: bool = False,
 ) -> NDArray[np.uint64]:
     """Find the buckets of features that fire at least ``cutoff`` times on the given arcs; 0: all buckets.
 
@@ -83,6 +89,8 @@ def supported_buckets(
     ----------
     examples : iterable of (EncodedSentence, bool[n+1, n+1])
         Sentences and the arcs that lend support: those of the trees, in the classic criterion.
+    by_sentence : bool
+        Count the sentences that have such an arc, not the arcs.
 
     Returns
     -------
@@ -94,8 +102,10 @@ def supported_buckets(
     if cutoff == 0:
         return bit_mask(counts == 0)
     templates = compile_templates(TEMPLATE_SETS[template_set])
-    for encoded, arcs in examples:
-        kernels.count_features(arc_features(encoded, templates, len(counts)), arcs, counts)
+    last = np.full(len(counts), -1, dtype=np.int32)
+    for number, (encoded, arcs) in enumerate(examples):
+        features = arc_features(encoded, templates, len(counts))
+        kernels.count_features(features, arcs, counts, last, number if by_sentence else -1)
     return bit_mask(counts >= cutoff)
 
 

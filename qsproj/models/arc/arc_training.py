@@ -25,16 +25,17 @@ from qsproj.models.arc.arc_examples import (
     tree_examples,
     tree_margins,
 )
-from qsproj.models.arc.arc_objectives import objective_named
+from qsproj.models.arc.arc_objectives import HIDDEN, NAMES, OBJECTIVES, objective_named
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer
 from qsproj.models.arc.batch_training import METHODS, BatchLoss, minimise
 from qsproj.models.arc.exponentiated_trainer import DualExample, ExponentiatedTrainer
+from qsproj.models.arc.feature_selection import SUPPORTS, supported_by
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
 from qsproj.models.arc.scale import scaled_to_likelihood
 from qsproj.models.arc.training_data import training_data
-from qsproj.models.tree_inference import TreeInference, arcs_in
+from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.mira import LeastChange
@@ -64,6 +65,8 @@ class TrainingOptions:
         How far one margin may move the weights, for the kinds of MIRA.
     cost : float
         What a missed margin costs beside half the squared length of the weights, for ``eg``.
+    clusters : int
+        How many clusters an arc may be in, for ``hidden``.
     entropy : float
         How much the entropy of each sentence without a tree counts beside the loss of one with a tree.
     l1 : float
@@ -78,8 +81,10 @@ class TrainingOptions:
     l2 : float
         Strength of the L2 penalty.
     cutoff : int
-        How often a feature must occur in the trees to exist; 0: all features of all candidate arcs, which
-        is more accurate (0.4 UAS on dev files) and makes larger model files.
+        How often a feature must occur to exist; 0: all features of all candidate arcs, which is more accurate
+        (0.4 UAS on dev files) and makes larger model files.
+    support : str
+        Where it must occur: a key of :data:`~qsproj.models.arc.feature_selection.SUPPORTS`.
     projective, single_root : bool or None
         None: read off the training trees.
     """
@@ -89,6 +94,7 @@ class TrainingOptions:
     best: int = 5
     limit: float = 0.01
     cost: float = 0.01
+    clusters: int = 2
     optimizer: str = "sgd"
     entropy: float = 0.1
     l1: float = 0.0
@@ -96,6 +102,7 @@ class TrainingOptions:
     rate: float = 0.1
     l2: float = 15.0
     cutoff: int = 0
+    support: str = "trees"
     projective: bool | None = None
     single_root: bool | None = None
 
@@ -108,7 +115,7 @@ class TrainingOptions:
 
 OPTIMIZERS = ("sgd", *METHODS)
 # Objectives in nats, beside which an entropy makes sense.
-ENTROPIC = ("margin", "likelihood", "risk")
+ENTROPIC = ("margin", "likelihood", "risk", HIDDEN)
 
 # What the kinds of MIRA ask for.
 MARGINS: Mapping[str, Callable[[TrainingOptions], MarginsOf]] = {
@@ -133,6 +140,32 @@ class TrainingReport:
             f"; {counted(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
         )
         return f"{inference.described('parser')}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What training starts from.
+
+    Attributes
+    ----------
+    sentences : list of Sentence
+        Those with a lesson: relations are learned from them.
+    lessons : list of Lesson
+        Of each of them, then of sentences without a tree.
+    template_set : str
+    inference : TreeInference
+    support : uint64[buckets / 64]
+        The features that exist.
+    skipped : dict of str to int
+        Reasons why sentences could not be used, and of how many.
+    """
+
+    sentences: list[Sentence]
+    lessons: list[Lesson]
+    template_set: str
+    inference: TreeInference
+    support: NDArray[np.uint64]
+    skipped: dict[str, int]
 
 
 def train_arc_parser(
@@ -165,19 +198,44 @@ def train_arc_parser(
     ------
     UsageError
         When no sentence has a head, an option names something unknown, features that read tags alone find
-        none, or sentences count more or less for an objective without a gradient.
+        none, or sentences count more or less for an objective without a gradient; when the objective makes
+        parsers with clusters (:func:`~qsproj.models.clusters.cluster_training.train_cluster_parser`).
     """
     options = options or TrainingOptions()
-    objective = objective_named(options.objective)
-    if options.optimizer not in OPTIMIZERS:
-        raise unknown_name("optimizer", options.optimizer, list(OPTIMIZERS))
-    if options.optimizer != "sgd" and options.l1:
-        raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
-    if options.optimizer != "sgd" and not objective.batch:
+    if options.objective == HIDDEN:
         raise UsageError(
-            f"--optimizer {options.optimizer} needs one gradient from the first step to the last, which "
-            f"{objective.name} has not"
+            f"the objective {HIDDEN} makes a first-order parser of its own kind; choose another one here: "
+            f"{', '.join(name for name in NAMES if name != HIDDEN)}"
         )
+    prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
+    template_set, inference = prepared.template_set, prepared.inference
+    scorer, records = train_scorer(
+        prepared.lessons,
+        template_set,
+        support=prepared.support,
+        rng=rng,
+        dev=dev,
+        inference=inference,
+        options=options,
+    )
+    if objective_named(options.objective).scaled:
+        scorer = scaled_to_likelihood(scorer, dev or prepared.sentences, inference)
+    labeller = train_labeller(prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}")
+    report = TrainingReport(tuple(records), prepared.skipped)
+    return ArcParser(scorer, labeller, inference), report
+
+
+def prepare(
+    sentences: Sequence[Sentence],
+    *,
+    options: TrainingOptions,
+    weights: Sequence[float] | None = None,
+    unlabelled: Sequence[Sentence] = (),
+) -> Prepared:
+    """Choose features and trees, and make lessons; parameters and errors as of :func:`train_arc_parser`."""
+    check_optimizer(options)
+    if options.support not in SUPPORTS:
+        raise unknown_name("support", options.support, list(SUPPORTS))
     data = training_data(
         sentences,
         template_set=options.template_set,
@@ -201,19 +259,36 @@ def train_arc_parser(
             _weighed(example, weight_of[id(sentence)], options)
             for sentence, example in zip(kept, examples, strict=True)
         ]
-    examples += certainty(unlabelled, untrained, inference, options)
-    support = supported_buckets(
+    support = supported_by(
         template_set,
-        ((example.encoded, arcs_in(sentence.heads)) for example, sentence in zip(examples, kept)),
+        ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept)),
         cutoff=options.cutoff,
+        criterion=options.support,
     )
-    scorer, records = train_scorer(
-        examples, template_set, support=support, rng=rng, dev=dev, inference=inference, options=options
+    return Prepared(
+        sentences=kept,
+        lessons=[*examples, *certainty(unlabelled, untrained, inference, options)],
+        template_set=template_set,
+        inference=inference,
+        support=support,
+        skipped=skipped,
     )
-    if objective.scaled:
-        scorer = scaled_to_likelihood(scorer, dev or kept, inference)
-    labeller = train_labeller(kept, rng=rng, template_set=f"{template_set}{IN_TREE}")
-    return ArcParser(scorer, labeller, inference), TrainingReport(tuple(records), skipped)
+
+
+def check_optimizer(options: TrainingOptions) -> None:
+    """Raise UsageError when the optimizer is unknown, or does not go with the objective."""
+    objective = objective_named(options.objective)
+    if options.optimizer not in OPTIMIZERS:
+        raise unknown_name("optimizer", options.optimizer, list(OPTIMIZERS))
+    if options.optimizer == "sgd":
+        return
+    if options.l1:
+        raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
+    if not objective.batch:
+        raise UsageError(
+            f"--optimizer {options.optimizer} is for objectives with one gradient from the first step to the "
+            f"last: {', '.join(one.name for one in OBJECTIVES if one.batch)}; found {objective.name}"
+        )
 
 
 def lessons(

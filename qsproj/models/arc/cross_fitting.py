@@ -9,9 +9,10 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_examples import tree_examples
-from qsproj.models.arc.arc_scorer import ArcScorer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
-from qsproj.models.tree_inference import TreeInference, arcs_in
+from qsproj.models.arc.feature_selection import supported_by
+from qsproj.models.tree_inference import TreeInference
 
 
 def cross_fitted_scores(
@@ -53,10 +54,11 @@ def cross_fitted_scores(
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
     for fold in range(fold_of.max() + 1):
         rest = np.flatnonzero(fold_of != fold).tolist()
-        support = supported_buckets(
+        support = supported_by(
             template_set,
-            ((encoded[i], arcs_in(sentences[i].heads)) for i in rest),
+            ((encoded[i], sentences[i].heads) for i in rest),
             cutoff=options.cutoff,
+            criterion=options.support,
         )
         examples = [example for i in rest if (example := made[i])]
         scorer, _ = train_scorer(

@@ -16,14 +16,15 @@ from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.labelled_arcs import gather_relations
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport
+from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller, untrained
 from qsproj.models.arc.training_data import training_data
 from qsproj.models.labelled.candidates import Candidates
 from qsproj.models.labelled.labelled_parser import LabelledParser, all_arcs
 from qsproj.models.labelled.relation_scorer import RelationScorer
-from qsproj.models.tree_inference import TreeInference, arcs_in, is_whole, reachable
+from qsproj.models.tree_inference import TreeInference, is_whole, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import Trainer, learn
 
@@ -139,10 +140,11 @@ def train_labelled_parser(
         LabelledExample(arcs.encode(sentence), tree, weight_of.get(id(sentence), 1.0))
         for sentence, tree in zip(kept, trees, strict=True)
     ]
-    support = supported_buckets(
+    support = supported_by(
         data.template_set,
-        ((example.encoded, arcs_in(example.tree.heads)) for example in examples),
+        ((example.encoded, example.tree.heads) for example in examples),
         cutoff=options.cutoff,
+        criterion=options.support,
     )
     (arcs, relations), records = learn(
         LabelledTrainer(scorer, support, options=options),

@@ -86,7 +86,10 @@ def test_parsers_are_trained_by_it(sentences):
     ("options", "said"),
     [
         (TrainingOptions(optimizer="luck"), "unknown optimizer 'luck'; known: sgd, lbfgs, cg"),
-        (TrainingOptions(optimizer="cg", objective="mira"), "--optimizer cg needs one gradient"),
+        (
+            TrainingOptions(optimizer="cg", objective="mira"),
+            "--optimizer cg is for objectives with one gradient",
+        ),
     ],
 )
 def test_optimisers_that_do_not_fit_are_refused(sentences, options, said):

@@ -1,0 +1,1 @@
+"""First-order parsers whose arcs have hidden clusters, which are summed out."""

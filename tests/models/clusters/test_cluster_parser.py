@@ -1,0 +1,139 @@
+"""The parser with hidden clusters: decoders against all trees, its file, its training, the command line."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import qsproj
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values
+from qsproj.errors import DataError, UsageError
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.clusters.cluster_parser import ClusterParser
+from qsproj.models.clusters.cluster_scorer import ClusterScorer, zero_rows
+from qsproj.models.clusters.cluster_training import train_cluster_parser
+from qsproj.models.storage import load_model, save_model
+from qsproj.models.tree_inference import TreeInference
+from tests.oracles.trees import all_trees
+from tests.sentences import make_sentence
+
+SAMPLE = "corpora/en.conllu"
+
+
+def trained(sentences, **options):
+    settings = TrainingOptions(objective="hidden", template_set="delexicalised", **options)
+    return train_cluster_parser(sentences, rng=np.random.default_rng(1), options=settings)
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return list(read_conllu(SAMPLE))[:10]
+
+
+@pytest.fixture(scope="module")
+def parser(sentences):
+    return trained(sentences, epochs=3)[0]
+
+
+@pytest.mark.parametrize("projective", [True, False])
+def test_trees_are_the_best_of_all(projective):
+    """Of most probability, of most with its best clusters, of most expected right heads."""
+    inference = TreeInference(projective=projective, single_root=True)
+    parser = ClusterParser(ClusterScorer("words", zero_rows(64, 3)), None, inference)
+    trees = all_trees(4, projective=projective, single_root=True)
+    words, found = np.arange(1, 5), []
+    for seed in range(20):
+        scores = np.random.default_rng(seed).normal(scale=1.5, size=(5, 5, 3))
+        each = [scores[list(tree[1:]), words] for tree in trees]
+        chances = np.array([np.exp(arcs).sum(axis=1).prod() for arcs in each])
+        right = [sum(p * sum(map(int.__eq__, one, tree)) for p, one in zip(chances, trees)) for tree in trees]
+        wanted = {
+            "map": trees[int(chances.argmax())],
+            "max-z": trees[int(np.argmax([arcs.max(axis=1).sum() for arcs in each]))],
+            "mbr": trees[int(np.argmax(right))],
+        }
+        found.append({name: tuple(parser.heads(scores, decode=name).tolist()) for name in wanted})
+        assert found[-1] == wanted
+    assert all(any(one[a] != one[b] for one in found) for a, b in itertools.combinations(found[0], 2))
+
+
+def test_unknown_decoders_are_told(parser, sentences):
+    with pytest.raises(UsageError, match="unknown decoder 'luck'; known: map, mbr, max-z"):
+        parser.parse(sentences[0], decode="luck")
+
+
+def test_trees_and_relations_are_learned(parser, sentences):
+    parsed = [parser.parse(sentence, confidence=True) for sentence in sentences]
+    right = [one.heads[1:] == gold.heads[1:] for one, gold in zip(parsed, sentences, strict=True)]
+    assert np.concatenate(right).mean() > 0.9
+    marginals = parser.arc_probabilities(sentences[0])
+    np.testing.assert_allclose(marginals[:, 1:].sum(axis=0), 1.0)
+    chosen = marginals[parsed[0].heads[1:], np.arange(1, len(sentences[0]) + 1)]
+    assert [float(value) for value in misc_values(parsed[0], "ArcProb")] == pytest.approx(chosen, abs=1e-4)
+    assert "nsubj" in parsed[0].deprels
+
+
+def test_the_same_seed_gives_the_same_file_and_a_stored_parser_parses_the_same(parser, sentences, tmp_path):
+    trained(sentences, epochs=3)[0].save(tmp_path / "again")
+    parser.save(tmp_path / "model")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    stored = load_model(tmp_path / "model")
+    for sentence in sentences:
+        np.testing.assert_array_equal(stored.cluster_scores(sentence), parser.cluster_scores(sentence))
+        assert (
+            stored.parse(sentence, decode="max-z").deprels == parser.parse(sentence, decode="max-z").deprels
+        )
+
+
+@pytest.mark.parametrize(("clusters", "told"), [(0, "an integer of 1 to 64"), (3, "shape")])
+def test_files_with_other_clusters_are_refused(parser, tmp_path, clusters, told):
+    header, arrays = parser.to_archive()
+    header["scorer"]["clusters"] = clusters
+    save_model(tmp_path / "bad", "cluster-parser", header, arrays)
+    with pytest.raises(DataError, match=told):
+        load_model(tmp_path / "bad")
+
+
+def test_dev_trees_stop_training_and_unlabelled_sentences_are_learned_from(sentences):
+    options = TrainingOptions(objective="hidden", template_set="delexicalised", epochs=2, clusters=3)
+    parser, report = train_cluster_parser(
+        sentences,
+        dev=sentences[:3],
+        rng=np.random.default_rng(1),
+        options=options,
+        unlabelled=[make_sentence("a b c", "NOUN VERB NOUN")],
+    )
+    assert parser.scorer.clusters == 3
+    assert all(record.score is not None for record in report.epochs)
+
+
+def test_other_trainers_refuse_clusters(sentences):
+    with pytest.raises(UsageError, match="the objective hidden makes a first-order parser of its own kind"):
+        train_arc_parser(sentences, rng=np.random.default_rng(1), options=TrainingOptions(objective="hidden"))
+    with pytest.raises(UsageError, match="found 65 clusters, expected 1 to 64"):
+        trained(sentences, clusters=65)
+    with pytest.raises(
+        UsageError, match=r"--optimizer cg is for objectives .*: margin, likelihood; found hidden"
+    ):
+        trained(sentences, optimizer="cg")
+
+
+def test_the_public_function_trains_it(sentences):
+    assert isinstance(qsproj.train_parser(sentences[:2], objective="hidden"), ClusterParser)
+
+
+def test_the_commands_train_tell_and_parse(run_cli, tmp_path):
+    model = tmp_path / "m"
+    options = ("--objective", "hidden", "--clusters", "3", "--epochs", "2", "--features", "delexicalised")
+    assert run_cli("train", SAMPLE, "-o", model, *options).code == 0
+    info = json.loads(run_cli("info", model, "--json").out)
+    assert (info["kind"], info["clusters"], info["made"]["options"]["clusters"]) == ("cluster-parser", 3, 3)
+    for decode in ("map", "mbr", "max-z"):
+        parsed = run_cli("parse", "-m", model, "corpora/de.conllu", "--decode", decode)
+        assert (parsed.code, parsed.out.count("\troot\t")) == (0, 90)
+    refused = run_cli("train", SAMPLE, "-o", model, "--objective", "hidden", "--order", "2")
+    assert refused.err.endswith("--objective hidden belongs to --order 1; leave one of them out\n")
+    refused = run_cli("train", SAMPLE, "-o", model, "--clusters", "3")
+    assert "--clusters belongs to --objective hidden" in refused.err
