@@ -8,17 +8,17 @@ from scripts.experiments.harness.tables import table
 from scripts.experiments.pages.transfer import bootstrap
 from scripts.experiments.transfer.bootstrap import (
     aims_table,
-    draws_table,
+    readings_table,
     runs_table,
     score_table,
     stages_table,
 )
 from scripts.experiments.transfer.bootstrap_runs import (
     BEST_TAGS,
-    DRAWN_TAGS,
     ENGLISH,
     GOLD_TAGS,
     OTHERS,
+    UNCERTAIN_TAGS,
     other_treebanks,
 )
 
@@ -31,7 +31,7 @@ LINES = [
 
 def scored(uas: float) -> dict[str, dict[str, float]]:
     one = {"upos": 88.0, "uas": uas, "las": 60.0, "las_no_subtypes": 63.5, "ece": 2.0}
-    return {DRAWN_TAGS: one, BEST_TAGS: {**one, "uas": uas - 2.5}, GOLD_TAGS: {**one, "uas": uas + 5.0}}
+    return {UNCERTAIN_TAGS: one, BEST_TAGS: {**one, "uas": uas - 2.5}, GOLD_TAGS: {**one, "uas": uas + 5.0}}
 
 
 def row(uas: float) -> dict[str, object]:
@@ -52,7 +52,7 @@ def rows():
 @pytest.fixture
 def phrases(rows):
     tables = {"PUD": score_table(rows, "PUD"), "dev": score_table(rows, "dev")}
-    return bootstrap({**tables, "draws": draws_table(rows), "aims": aims_table()})
+    return bootstrap({**tables, "readings": readings_table(rows), "aims": aims_table()})
 
 
 def test_aims_are_reached_or_missed_by_so_much(phrases):
@@ -69,7 +69,7 @@ def test_what_is_not_measured_is_said(phrases):
 def test_differences_are_those_of_the_cells(phrases):
     assert phrases["others"] == phrases["others on dev"] == "+1.2 (German)"
     assert phrases["gold tags"] == "+5.0 (German)"
-    assert (phrases["draws: UAS"], phrases["draws: ECE"]) == ("+2.5 (German)", "+0.0 (German)")
+    assert (phrases["readings: UAS"], phrases["readings: ECE"]) == ("+2.5 (German)", "+0.0 (German)")
 
 
 def test_stages_are_shown_by_the_run_that_made_them(rows):

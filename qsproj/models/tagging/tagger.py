@@ -18,7 +18,6 @@ from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
-from qsproj.kernels.tagging.tag_sampling import draw_sequences
 from qsproj.models.schema import (
     ascending,
     checked,
@@ -126,10 +125,14 @@ class Tagger(Stored):
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
-        tags = np.empty(len(forms), dtype=np.int32)
-        if len(forms):
-            viterbi(self._emissions(forms), self.transitions, tags)
-        return tuple([self.tags[tag] for tag in tags.tolist()])
+        return tuple([self.tags[tag] for tag in self.best_numbers(self.emissions(forms)).tolist()])
+
+    def best_numbers(self, emissions: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the most probable sequence of tags, int32[n], by their places in ``tags``."""
+        tags = np.empty(len(emissions), dtype=np.int32)
+        if len(emissions):
+            viterbi(emissions, self.transitions, tags)
+        return tags
 
     def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         """Return the sentence with its UPOS replaced and everything else as it was.
@@ -151,11 +154,11 @@ class Tagger(Stored):
 
     def tag_distribution(self, sentence: Sentence) -> NDArray[np.float64]:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
-        return self._marginals(self._emissions(sentence.forms))
+        return self._marginals(self.emissions(sentence.forms))
 
     def distribution_within(self, forms: tuple[str, ...], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return what :meth:`tag_distribution` does where each word has one of the tags in bool[n, T]."""
-        return self._marginals(np.where(allowed, self._emissions(forms), -np.inf))
+        return self._marginals(np.where(allowed, self.emissions(forms), -np.inf))
 
     def _marginals(self, emissions: NDArray[np.float64]) -> NDArray[np.float64]:
         marginals = np.empty_like(emissions)
@@ -163,18 +166,8 @@ class Tagger(Stored):
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
 
-    def draw(
-        self, forms: tuple[str, ...], count: int, rng: np.random.Generator, *, sharpness: float = 1.0
-    ) -> list[tuple[str, ...]]:
-        """Return ``count`` tag sequences, each drawn on its own from p(tags | words) to a power."""
-        forward, drawn = sharpness * self._emissions(forms), np.empty((count, len(forms)), dtype=np.int32)
-        transitions = sharpness * self.transitions
-        if len(forms):
-            posterior(forward, transitions, np.empty_like(forward), np.zeros_like(transitions))
-            draw_sequences(forward, transitions, rng.random((count, len(forms))), drawn)
-        return [tuple([self.tags[tag] for tag in sequence]) for sequence in drawn.tolist()]
-
-    def _emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
+    def emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
+        """Return the potential of each tag of each word, float64[n, T], natural log, without transitions."""
         emissions = np.empty((len(forms), len(self.tags)))
         add_emissions(self.index.rows(self.extractor.keys(forms)), self.weights, emissions)
         return emissions

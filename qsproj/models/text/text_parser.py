@@ -23,7 +23,7 @@ from qsproj.models.schema import anything, checked, optional, text, whole
 from qsproj.models.storage import Parser, Stored, kind_of, load_model, model_from, nested, unnested
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_parser import TaggingParser
-from qsproj.models.text.uncertain_tags import Readings, draw_tags, read_by
+from qsproj.models.text.uncertain_tags import Readings, read_uncertain
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,14 +36,14 @@ class TextParser(Stored):
         Its tokeniser or the rules of its language cut plain text.
     parser : Parser
         Any model that parses.
-    draws : int
-        Over so many tag sequences, drawn from the tagger, scores of a first-order parser are averaged where a
-        sentence comes without tags; see :mod:`qsproj.models.text.uncertain_tags`. 0: the best sequence alone.
+    readings : int
+        So many tags that the tagger doubts are tried with a first-order parser where a sentence comes without
+        tags; see :mod:`qsproj.models.text.uncertain_tags`. 0: the best sequence alone.
     """
 
     tagger: Tagger
     parser: Parser
-    draws: int = 0
+    readings: int = 0
 
     def read(
         self, lines: Iterable[str], *, language: str | None = None, name: str = "text"
@@ -76,10 +76,10 @@ class TextParser(Stored):
         retag: bool = False,
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, several at a time where the parser can."""
-        for drawn, run in groupby(sentences, key=partial(self._is_drawn, retag=retag)):
-            if drawn:
+        for uncertain, run in groupby(sentences, key=partial(self._is_uncertain, retag=retag)):
+            if uncertain:
                 for sentence in run:
-                    yield self._parsed_by_draws(sentence, decode=decode, confidence=confidence, retag=retag)
+                    yield self._parsed(sentence, decode=decode, confidence=confidence, retag=retag)
                 continue
             tagged = (self.tagged(sentence, retag=retag) for sentence in run)
             if isinstance(self.parser, ArcParser | LabelledParser):
@@ -88,12 +88,12 @@ class TextParser(Stored):
                 for sentence in tagged:
                     yield self.parser.parse(sentence, decode=decode, confidence=confidence)
 
-    def _is_drawn(self, sentence: Sentence, *, retag: bool = False) -> bool:
-        """Tell whether the sentence is read by tag sequences that are drawn, not by one."""
-        drawing = self.draws > 0 and isinstance(self.parser, ArcParser)
-        return drawing and (retag or UNSPECIFIED in sentence.upos)
+    def _is_uncertain(self, sentence: Sentence, *, retag: bool = False) -> bool:
+        """Tell whether the sentence is read by several tag sequences, not by one."""
+        several = self.readings > 0 and isinstance(self.parser, ArcParser)
+        return several and (retag or UNSPECIFIED in sentence.upos)
 
-    def _parsed_by_draws(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
+    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
         parser = cast(ArcParser, self.parser)
         readings = self._readings(sentence, retag=retag)
         marginals = parser.inference.infer(readings.scores / parser.temperature)[1] if confidence else None
@@ -104,10 +104,10 @@ class TextParser(Stored):
         )
 
     def _readings(self, sentence: Sentence, *, retag: bool = False) -> Readings:
-        """Read a sentence by all tag sequences that are drawn."""
+        """Read a sentence by all tag sequences that are tried."""
         check_sentence(sentence)
         parser = cast(ArcParser, self.parser)
-        return read_by(parser, sentence, draw_tags(self.tagger, sentence, self.draws, retag=retag))
+        return read_uncertain(parser, self.tagger, sentence, readings=self.readings, retag=retag)
 
     def parse_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed."""
@@ -115,7 +115,7 @@ class TextParser(Stored):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
-        if self._is_drawn(sentence):
+        if self._is_uncertain(sentence):
             parser = cast(ArcParser, self.parser)
             return parser.inference.infer(self._readings(sentence).scores / parser.temperature)[1]
         return self.parser.arc_probabilities(self.tagged(sentence))
@@ -137,26 +137,26 @@ class TextParser(Stored):
         header = {
             "tagger": tagger_header,
             "parser": {"kind": kind_of(self.parser), "model": parser_header},
-            "draws": self.draws,
+            "readings": self.readings,
         }
         return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
         """Rebuild what :meth:`to_archive` gave."""
-        checked(header, {"draws": optional(whole(0, 1000)), "parser": anything, "tagger": anything})
+        checked(header, {"readings": optional(whole(0, 1000)), "parser": anything, "tagger": anything})
         part = checked(header["parser"], {"kind": text, "model": anything})
         parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        return TextParser(tagger=tagger, parser=parser, draws=header.get("draws") or 0)
+        return TextParser(tagger=tagger, parser=parser, readings=header.get("readings") or 0)
 
 
-def text_parser(tagger: Tagger, parser: Parser, *, draws: int = 0) -> TextParser:
+def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:
     """Put a tagger and a parser together.
 
-    A parser that is a text parser itself gives its parser, under the new tagger. ``draws`` is that of
+    A parser that is a text parser itself gives its parser, under the new tagger. ``readings`` is that of
     :class:`TextParser`.
 
     Raises
@@ -167,7 +167,7 @@ def text_parser(tagger: Tagger, parser: Parser, *, draws: int = 0) -> TextParser
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):
         raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
-    return TextParser(tagger=tagger, parser=inner, draws=draws)
+    return TextParser(tagger=tagger, parser=inner, readings=readings)
 
 
 def tagger_of(model: object) -> Tagger | None:

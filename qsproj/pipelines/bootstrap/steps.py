@@ -246,7 +246,7 @@ class Steps:
             "model",
             partial(stages.assemble, tagger=tagger.path, parser=parser.path, made=made),
             made_of=(tagger, parser),
-            options=dict(made),
+            options=[dict(made), stages.TAG_READINGS],
         )
 
     def examples(self, corpus: Corpus, model: Stage) -> Stage:

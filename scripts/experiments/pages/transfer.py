@@ -126,7 +126,7 @@ def soft_projection(tables: Tables) -> Phrases:
 
 
 def bootstrap(tables: Tables) -> Phrases:
-    pud, draws = tables["PUD"], tables["draws"]
+    pud, readings = tables["PUD"], tables["readings"]
     return {
         **{f"{language}: aims": against_aims(tables, language) for language in tables["aims"].names},
         "missing": listed([f"{language} ({way})" for language, way, *cells in pud.rows if not any(cells)]),
@@ -134,8 +134,8 @@ def bootstrap(tables: Tables) -> Phrases:
         "others on dev": differences(tables["dev"], (OTHERS, "UAS"), (ENGLISH, "UAS")),
         "gold tags": differences(pud, (ENGLISH, "UAS, gold tags"), (ENGLISH, "UAS")),
         **{
-            f"draws: {name}": differences(
-                draws, (ENGLISH, f"{name}, drawn tags"), (ENGLISH, f"{name}, best tags")
+            f"readings: {name}": differences(
+                readings, (ENGLISH, f"{name}, uncertain tags"), (ENGLISH, f"{name}, best tags")
             )
             for name in ("UAS", "LAS, no subtypes", "ECE")
         },

@@ -15,12 +15,12 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.transfer import bootstrap
-from scripts.experiments.transfer.bootstrap_runs import BEST_TAGS, DRAWN_TAGS, GOLD_TAGS, WAYS, Row, row
+from scripts.experiments.transfer.bootstrap_runs import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS, WAYS, Row, row
 from scripts.experiments.transfer.stages import NAMES
 
 SCORES = {"UPOS": "upos", "UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "LAS": "las", "ECE": "ece"}
 OF_GOLD_TAGS = ("UAS", "LAS, no subtypes")
-OF_DRAWS = ("UAS", "LAS, no subtypes", "ECE")
+OF_READINGS = ("UAS", "LAS, no subtypes", "ECE")
 # What was set out to be reached on PUD with the trees of English alone.
 AIMS: dict[str, dict[str, float]] = {
     "German": {"UPOS": 88, "UAS": 75, "LAS, no subtypes": 64},
@@ -39,19 +39,26 @@ Rows = Mapping[tuple[str, str], Row | None]
 def score_table(rows: Rows, test: str) -> Table:
     """Show what the models score on one test."""
     lines = [
-        [*names, *cells(found, test, DRAWN_TAGS, SCORES), *cells(found, test, GOLD_TAGS, OF_GOLD_TAGS)]
+        [*names, *cells(found, test, UNCERTAIN_TAGS, SCORES), *cells(found, test, GOLD_TAGS, OF_GOLD_TAGS)]
         for names, found in rows.items()
     ]
     return table(["language", "trees of", *SCORES, *(f"{name}, gold tags" for name in OF_GOLD_TAGS)], lines)
 
 
-def draws_table(rows: Rows) -> Table:
-    """Show what averaging over drawn tags is worth on PUD."""
+def readings_table(rows: Rows) -> Table:
+    """Show what averaging over uncertain tags is worth on PUD."""
     lines = [
-        [*names, *(cell for tags in (BEST_TAGS, DRAWN_TAGS) for cell in cells(found, "PUD", tags, OF_DRAWS))]
+        [
+            *names,
+            *(
+                cell
+                for tags in (BEST_TAGS, UNCERTAIN_TAGS)
+                for cell in cells(found, "PUD", tags, OF_READINGS)
+            ),
+        ]
         for names, found in rows.items()
     ]
-    heading = (f"{name}, {tags}" for tags in (BEST_TAGS, DRAWN_TAGS) for name in OF_DRAWS)
+    heading = (f"{name}, {tags}" for tags in (BEST_TAGS, UNCERTAIN_TAGS) for name in OF_READINGS)
     return table(["language", "trees of", *heading], lines)
 
 
@@ -109,7 +116,7 @@ def run(lab: Lab) -> Figures:
             "PUD": score_table(ordered, "PUD"),
             "aims": aims_table(),
             "dev": score_table(ordered, "dev"),
-            "draws": draws_table(ordered),
+            "readings": readings_table(ordered),
             "runs": runs_table(ordered),
             **{f"{name} stages": stages_table(ordered, name) for name in NAMES.values()},
         }

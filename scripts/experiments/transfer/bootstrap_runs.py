@@ -24,8 +24,8 @@ from scripts.experiments.transfer.stages import NAMES, timed
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
 ENGLISH, OTHERS = "English", "other treebanks too"
 WAYS = (ENGLISH, OTHERS)
-# How the words of a test are tagged: by the model, which averages over tags that it draws; by its best tags; by hand.
-DRAWN_TAGS, BEST_TAGS, GOLD_TAGS = "drawn tags", "best tags", "gold tags"
+# How the words of a test are tagged: by the model, which averages over tags that it doubts; by its best tags; by hand.
+UNCERTAIN_TAGS, BEST_TAGS, GOLD_TAGS = "uncertain tags", "best tags", "gold tags"
 
 Row = dict[str, Any]
 
@@ -75,9 +75,9 @@ def tested(lab: Lab, language: str, path: Path) -> Row:
 
 def by_tags(model: TextParser, gold: Sequence[Sentence]) -> dict[str, dict[str, float]]:
     """Score a model on given words with tags of three kinds."""
-    best = replace(model, draws=0)
+    best = replace(model, readings=0)
     return {
-        DRAWN_TAGS: scores(gold, model.parse_all(gold, confidence=True, retag=True)),
+        UNCERTAIN_TAGS: scores(gold, model.parse_all(gold, confidence=True, retag=True)),
         BEST_TAGS: scores(gold, best.parse_all(gold, confidence=True, retag=True)),
         GOLD_TAGS: scores(gold, model.parse_all(gold, confidence=True)),
     }

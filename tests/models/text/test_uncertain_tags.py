@@ -1,8 +1,9 @@
-"""Arc scores under uncertain tags are the mean over what the tagger believes."""
+"""Text without tags is read by the tag sequences that tagger and trees together find likely."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import SHARPNESS, draw_tags, read_by
+from qsproj.models.text.uncertain_tags import LEAST_TAG, TRUST_IN_TREES, read_uncertain
 from tests.oracles.trees import all_trees, tree_score
 
 
@@ -28,7 +29,7 @@ def model(sample):
     rng = np.random.default_rng(1)
     tagger = train_tagger(sample[:15], rng=rng, language="de", options=TaggerOptions(epochs=3))
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=2, template_set="words"))
-    return text_parser(tagger, parser, draws=200)
+    return text_parser(tagger, replace(parser, temperature=2.0), readings=200)
 
 
 def told(sentence):
@@ -40,62 +41,62 @@ def untagged(sentence):
     return with_columns(sentence, upos=("_",) * len(sentence))
 
 
-def test_draws_follow_the_taggers_sharpened_posterior(model, sample):
-    sentence, tagger = untagged(sample[40]), model.tagger
-    sequences = draw_tags(tagger, sentence, 4000)
-    sharper = replace(
-        tagger,
-        weights=np.float32(SHARPNESS) * tagger.weights,
-        transitions=SHARPNESS * tagger.transitions,
-    )
-    marginals = sharper.tag_distribution(sentence)
-    found = np.zeros_like(marginals)
-    for tags, count in sequences.items():
-        for word, tag in enumerate(tags):
-            found[word, model.tagger.tags.index(tag)] += count / 4000
-    np.testing.assert_allclose(found, marginals, atol=0.04)
-    assert len(sequences) > 1
+def short_sentences(sample):
+    return [untagged(sentence) for sentence in sample if len(sentence) in (4, 5)]
+
+
+def log_weight(model, sentence, tags):
+    """What tagger and trees say of a tag sequence, by plain sums and by listing every tree."""
+    numbers = [model.tagger.tags.index(tag) for tag in tags]
+    emissions, transitions = model.tagger.emissions(sentence.forms), model.tagger.transitions
+    of_tags = transitions[-1, numbers[0]] + sum(transitions[pair] for pair in pairwise(numbers))
+    of_tags += sum(emissions[word, tag] for word, tag in enumerate(numbers))
+    inference = model.parser.inference
+    shape = {"projective": inference.projective, "single_root": inference.single_root}
+    scores = model.parser.scores(with_columns(sentence, upos=tags)) / model.parser.temperature
+    trees = np.array([tree_score(scores, tree) for tree in all_trees(len(tags), **shape)])
+    chances = np.exp(trees - trees.max())
+    return of_tags + TRUST_IN_TREES * (chances @ trees) / chances.sum()
+
+
+def searched(model, sentence, limit):
+    """All sequences that are tried with their weights, and the one found, by plain lists."""
+    marginals = model.tagger.tag_distribution(sentence)
+    best = model.tagger.tag_words(sentence.forms)
+    doubted = [
+        (-chance, word, tag)
+        for word, row in enumerate(marginals.tolist())
+        for tag, chance in zip(model.tagger.tags, row, strict=True)
+        if chance >= LEAST_TAG and tag != best[word]
+    ]
+    weights = [(best, log_weight(model, sentence, best))]
+    for _, word, tag in sorted(doubted)[:limit]:
+        changed = (*best[:word], tag, *best[word + 1 :])
+        weights.append((changed, log_weight(model, sentence, changed)))
+        best = max(weights, key=lambda entry: entry[1])[0]
+    return weights, best
+
+
+@pytest.mark.parametrize("limit", [0, 3, 200])
+def test_the_search_is_that_of_plain_lists(model, sample, limit):
+    changed = 0
+    for sentence in short_sentences(sample):
+        tried, best = searched(model, sentence, limit)
+        readings = read_uncertain(model.parser, model.tagger, sentence, readings=limit)
+        weights = np.exp([weight for _, weight in tried])
+        scores = [model.parser.scores(with_columns(sentence, upos=tags)) for tags, _ in tried]
+        expected = np.average(scores, axis=0, weights=weights)
+        np.testing.assert_allclose(readings.scores, expected, atol=1e-9)
+        assert readings.tags == best
+        changed += best != model.tagger.tag_words(sentence.forms)
+    assert (changed > 0) == (limit > 0)
 
 
 def test_tags_that_a_sentence_has_stay(model, sample):
     half = with_columns(sample[40], upos=("X", *untagged(sample[40]).upos[1:]))
-    assert {tags[0] for tags in draw_tags(model.tagger, half, 20)} == {"X"}
-    assert "X" not in {tags[0] for tags in draw_tags(model.tagger, half, 20, retag=True)}
-
-
-def test_the_same_words_get_the_same_sequences(model, sample):
-    sentence = untagged(sample[40])
-    other = replace(sentence, sent_id="elsewhere")
-    assert draw_tags(model.tagger, sentence, 20) == draw_tags(model.tagger, other, 20)
-
-
-def entropy_of_trees(parser, scores):
-    """By listing every tree that the parser may build."""
-    shape = {"projective": parser.inference.projective, "single_root": parser.inference.single_root}
-    trees = all_trees(len(scores) - 1, **shape)
-    logs = np.array([tree_score(scores, tree) for tree in trees]) / parser.temperature
-    logs -= logs.max()
-    logs -= np.log(np.exp(logs).sum())
-    return -(np.exp(logs) * logs).sum()
-
-
-def test_sequences_weigh_by_draws_and_by_how_sure_the_parser_is_under_them(model, sample):
-    sentence = untagged(next(one for one in sample if len(one) == 5))
-    parser = replace(model.parser, temperature=2.0)
-    sequences = {("DET", "NOUN", "VERB", "ADV", "PUNCT"): 3, ("PRON", "NOUN", "AUX", "ADJ", "PUNCT"): 5}
-    scores = [parser.scores(with_columns(sentence, upos=tags)) for tags in sequences]
-    weights = np.array([3.0, 5.0]) * np.exp([-entropy_of_trees(parser, matrix) / 2 for matrix in scores])
-    weights /= weights.sum()
-    readings = read_by(parser, sentence, sequences)
-    np.testing.assert_allclose(readings.scores, weights[0] * scores[0] + weights[1] * scores[1])
-    assert readings.tags == list(sequences)[int(weights[1] > weights[0])]
-
-
-def test_each_word_gets_the_tag_with_the_most_weight(model, sample):
-    sentence = untagged(next(one for one in sample if len(one) == 5))
-    rest = ("NOUN", "VERB", "ADV", "PUNCT")
-    sequences = {("DET", *rest): 1000, ("PRON", *rest[:3], "X"): 1, ("PRON", *rest): 1}
-    assert read_by(model.parser, sentence, sequences).tags == ("DET", *rest)
+    assert model.parse(half).upos[0] == "X"
+    assert model.parse(half, retag=True).upos == model.parse(untagged(half)).upos
+    assert "X" not in model.parse(half, retag=True).upos
 
 
 def test_what_is_tagged_is_parsed_as_given(model, sample):
@@ -126,7 +127,7 @@ def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
 
 def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
-    readings = read_by(model.parser, sentence, draw_tags(model.tagger, sentence, model.draws))
+    readings = read_uncertain(model.parser, model.tagger, sentence, readings=model.readings)
     marginals = model.parser.inference.infer(readings.scores / model.parser.temperature)[1]
     np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
     parsed = model.parse(sentence)
@@ -134,9 +135,9 @@ def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     assert parsed.upos == readings.tags
 
 
-def test_draws_are_stored(model, sample, tmp_path):
+def test_readings_are_stored(model, sample, tmp_path):
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
-    assert loaded.draws == model.draws
+    assert loaded.readings == model.readings
     sentence = untagged(sample[40])
     assert list(loaded.parse(sentence).heads) == list(model.parse(sentence).heads)
