@@ -50,7 +50,8 @@ def check_scores(scores: ArrayLike) -> Scores:
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise ValueError(f"arc scores have shape {array.shape}, expected (n+1, n+1) with n >= 1")
-    if not np.all(array[:, 1:] < np.inf):
+    # The greatest of all is looked at first, since that is quick; it is NaN where one is.
+    if not np.maximum.reduce(array, axis=None) < np.inf:
         bad = np.argwhere(~(array[:, 1:] < np.inf))
         bad = bad[bad[:, 0] != bad[:, 1] + 1]
         if bad.size:

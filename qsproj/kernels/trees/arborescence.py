@@ -23,13 +23,43 @@ FLAGS = {"nsz", "nnan"}
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _best_head(entering, component, me, first):
-    """Return the best head outside of component ``me`` and its score, given the scores of arcs into it."""
-    head, score = -1, -np.inf
+def _best_heads(scores, first):
+    """Return the best head of every word alone, the first of equal ones, and its score; -1 and -inf for none.
+
+    Along the rows of ``scores``, many words at a time.
+    """
+    size = scores.shape[0]
+    heads, best = np.full(size, -1), np.full(size, -np.inf)
+    for h in range(first, size):
+        row = scores[h]
+        itself = best[h], heads[h]
+        for d in range(1, size):
+            heads[d] = h if row[d] > best[d] else heads[d]
+            best[d] = row[d] if row[d] > best[d] else best[d]
+        best[h], heads[h] = itself
+    return heads, best
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _open(scores, word, entering, entry):
+    """Write the arcs that enter a word alone into its rows of ``entering`` and ``entry``."""
+    for h in range(scores.shape[0]):
+        entering[h] = scores[h, word]
+        entry[h] = word
+    entering[word] = -np.inf
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _best_head(entering, first):
+    """Return the best head of a component, the first of equal ones, and its score; -1 and -inf for none."""
+    score = -np.inf
     for h in range(first, entering.shape[0]):
-        if entering[h] > score and component[h] != me:
-            head, score = h, entering[h]
-    return head, score
+        score = max(score, entering[h])
+    if score > -np.inf:
+        for h in range(first, entering.shape[0]):
+            if entering[h] == score:
+                return h, score
+    return -1, score
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -37,9 +67,9 @@ def _absorb(entering, entry, cost, into, into_entry):
     """Merge the arcs that enter one component of a cycle, less what their cycle arc costs, into a row."""
     for h in range(entering.shape[0]):
         value = entering[h] - cost
-        if value > into[h]:
-            into[h] = value
-            into_entry[h] = entry[h]
+        better = value > into[h]
+        into[h] = value if better else into[h]
+        into_entry[h] = entry[h] if better else into_entry[h]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -79,15 +109,13 @@ def arborescence(scores, single_root):
     """
     size = scores.shape[0]
     heads = np.full(size, -1, np.int32)
-    # Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up. Row slot[node] of
-    # ``entering`` has the scores of arcs from every head into it, ``entry`` the words these arcs end in.
-    entering = np.full((size, size), -np.inf)
+    first = 1 if single_root else 0
+    alone_head, alone_score = _best_heads(scores, first)
+    # Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up. Once a node is in a
+    # cycle, row slot[node] of ``entering`` has the scores of arcs from every head into it, -inf from its own
+    # words; ``entry`` the words these arcs end in.
+    entering = np.empty((size, size))
     entry = np.empty((size, size), np.int32)
-    for d in range(1, size):
-        for h in range(size):
-            entry[d, h] = d
-            if h != d:
-                entering[d, h] = scores[h, d]
     component = np.arange(size)
     slot = np.arange(2 * size)
     parent = np.zeros(2 * size, np.int64)
@@ -98,7 +126,6 @@ def arborescence(scores, single_root):
     cost = np.zeros(2 * size)
     path = np.empty(size, np.int64)
     joined[0] = True
-    first = 1 if single_root else 0
     count, root_taken = size, False
     for word in range(1, size):
         if joined[component[word]]:
@@ -108,14 +135,17 @@ def arborescence(scores, single_root):
         length = 1
         while True:
             top = path[length - 1]
-            row = slot[top]
-            head, score = _best_head(entering[row], component, top, first)
+            alone, row = top < size, slot[top]
+            if alone:
+                head, score = alone_head[top], alone_score[top]
+            else:
+                head, score = _best_head(entering[row], first)
             if head < 0 and single_root and not root_taken:
-                head, score = 0, entering[row, 0]
+                head, score = 0, scores[0, top] if alone else entering[row, 0]
                 root_taken = True
             if head < 0 or score == -np.inf:
                 return heads, -np.inf
-            chosen_head[top], chosen_entry[top], cost[top] = head, entry[row, head], score
+            chosen_head[top], chosen_entry[top], cost[top] = head, top if alone else entry[row, head], score
             below = component[head]
             if joined[below]:
                 break
@@ -125,6 +155,8 @@ def arborescence(scores, single_root):
                 length += 1
                 continue
             into = slot[below]
+            if below < size:
+                _open(scores, below, entering[into], entry[into])
             for h in range(size):
                 entering[into, h] -= cost[below]
             parent[below] = count
@@ -133,12 +165,15 @@ def arborescence(scores, single_root):
                 member = path[length - 1]
                 length -= 1
                 parent[member] = count
+                if member < size:
+                    _open(scores, member, entering[member], entry[member])
                 _absorb(
                     entering[slot[member]], entry[slot[member]], cost[member], entering[into], entry[into]
                 )
             for h in range(1, size):
                 if parent[component[h]] == count:
                     component[h] = count
+                    entering[into, h] = -np.inf
             path[length - 1] = count
             on_path[count] = True
             count += 1
