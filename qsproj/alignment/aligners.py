@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qsproj.alignment.eflomal import check_links_only, eflomal_links, find_eflomal
-from qsproj.alignment.encoding import alignable, encode_bitext
+from qsproj.alignment.encoding import alignable
 from qsproj.alignment.symmetrize import (
     DEFAULT_THRESHOLD,
     SYMMETRIZATIONS,
@@ -128,9 +128,8 @@ def _between_words(
 def _by_hmm(pairs: Pairs, settings: HmmSettings | None, workers: Workers) -> Iterator[Directed]:
     from qsproj.alignment.hmm import train_hmm
 
-    bitext = encode_bitext(pairs)
-    for size, (forward, backward) in zip(bitext.lengths, train_hmm(bitext, settings, workers=workers)):
-        yield Directed(size, forward, backward)
+    for pair in train_hmm(pairs, settings, workers=workers):
+        yield Directed(pair.size, pair.forward, pair.backward)
 
 
 def _links_of_hmm(directions: Iterable[Directed], name: str, threshold: float) -> Iterator[Alignment]:
@@ -138,9 +137,12 @@ def _links_of_hmm(directions: Iterable[Directed], name: str, threshold: float) -
         if not directed.forward.size:
             yield make_alignment(*directed.size, [], weights=[])
             continue
-        links = symmetrize(directed.forward, directed.backward, name=name, threshold=threshold)
-        weights = link_weights(directed.forward, directed.backward)[links]
-        yield make_alignment(*directed.size, np.argwhere(links) + 1, weights=weights)
+        weights = link_weights(directed.forward, directed.backward)
+        if name == THRESHOLD:
+            links = weights > threshold
+        else:
+            links = symmetrize(directed.forward, directed.backward, name=name)
+        yield make_alignment(*directed.size, np.argwhere(links) + 1, weights=weights[links])
 
 
 def _by_eflomal(pairs: Pairs) -> Iterator[Directed]:

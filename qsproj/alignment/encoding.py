@@ -1,9 +1,10 @@
-"""A bitext as arrays: words as numbers, and the word pairs that share a sentence pair."""
+"""A bitext as arrays, shard by shard: words as numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +15,33 @@ MAX_CELLS = 2**22
 Words = Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Vocabularies:
+    """The words of both sides and their numbers, in the order in which they first occur. Mutable; final.
+
+    Words are case-folded, which also makes German "daß" and "dass" one word.
+    """
+
+    source: dict[str, int] = field(default_factory=dict)
+    target: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many words there are so far."""
+        return len(self.source), len(self.target)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class EncodedBitext:
-    """A bitext as arrays. Words are case-folded and numbered in the order in which they first occur.
+class EncodedPairs:
+    """Consecutive sentence pairs as arrays.
 
     Attributes
     ----------
     source_words, target_words : int32[T]
         Vocabulary numbers of all tokens. Pairs with an empty side, or too long, have no token.
-    source_offsets, target_offsets, cell_offsets : int64[S+1]
-        Where each sentence begins; pair s has m * n cells (source token, target token).
-    source_vocabulary, target_vocabulary : tuple of str
-        The folded words.
-    lengths : tuple of (int, int)
+    source_offsets, target_offsets : int64[S+1]
+        Where each sentence begins.
+    lengths : int64[S, 2]
         Words of each sentence pair, whether encoded or not.
     """
 
@@ -34,30 +49,13 @@ class EncodedBitext:
     target_words: NDArray[np.int32]
     source_offsets: NDArray[np.int64]
     target_offsets: NDArray[np.int64]
-    cell_offsets: NDArray[np.int64]
-    source_vocabulary: tuple[str, ...]
-    target_vocabulary: tuple[str, ...]
-    lengths: tuple[tuple[int, int], ...]
+    lengths: NDArray[np.int64]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WordPairs:
-    """The P distinct word pairs that share a sentence pair, sorted by source word.
-
-    Attributes
-    ----------
-    starts : int64[V+1]
-        The pairs of source word v are ``starts[v]`` to ``starts[v + 1]`` - 1.
-    sources, targets : int32[P]
-        Source and target word of each pair.
-    of_cells : int32[cells]
-        The pair in each cell of the bitext.
-    """
-
-    starts: NDArray[np.int64]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    of_cells: NDArray[np.int32]
+    @property
+    def cell_offsets(self) -> NDArray[np.int64]:
+        """Where the cells (source token, target token) of each pair begin, int64[S+1]."""
+        cells = np.diff(self.source_offsets) * np.diff(self.target_offsets)
+        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(cells)))
 
 
 def alignable(n_source: int, n_target: int) -> bool:
@@ -65,57 +63,42 @@ def alignable(n_source: int, n_target: int) -> bool:
     return 0 < n_source * n_target <= MAX_CELLS
 
 
-def encode_bitext(pairs: Iterable[tuple[Words, Words]]) -> EncodedBitext:
-    """Number the words of (source words, target words) pairs; see :class:`EncodedBitext`."""
-    vocabularies: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    words: tuple[list[int], list[int]] = ([], [])
-    offsets: tuple[list[int], list[int]] = ([0], [0])
-    lengths = []
-    for pair in pairs:
-        size = (len(pair[0]), len(pair[1]))
-        lengths.append(size)
-        for sentence, vocabulary, numbers, ends in zip(pair, vocabularies, words, offsets):
-            if alignable(*size):
-                # casefold also makes German "daß" and "dass" one word.
-                numbers.extend(vocabulary.setdefault(word.casefold(), len(vocabulary)) for word in sentence)
-            ends.append(len(numbers))
-    source_offsets, target_offsets = (np.array(ends, dtype=np.int64) for ends in offsets)
-    cells = np.diff(source_offsets) * np.diff(target_offsets)
-    return EncodedBitext(
-        source_words=np.array(words[0], dtype=np.int32),
-        target_words=np.array(words[1], dtype=np.int32),
-        source_offsets=source_offsets,
-        target_offsets=target_offsets,
-        cell_offsets=np.concatenate(([0], np.cumsum(cells))),
-        source_vocabulary=tuple(vocabularies[0]),
-        target_vocabulary=tuple(vocabularies[1]),
-        lengths=tuple(lengths),
-    )
+def encode_bitext(
+    pairs: Iterable[tuple[Words, Words]], vocabularies: Vocabularies, *, size: int
+) -> Iterator[EncodedPairs]:
+    """Yield (source words, target words) pairs as numbers, ``size`` of them at a time.
+
+    Parameters
+    ----------
+    vocabularies : Vocabularies
+        New words are added to them.
+    """
+    remaining = iter(pairs)
+    while some := list(islice(remaining, size)):
+        yield _encoded(some, vocabularies)
 
 
-def find_word_pairs(bitext: EncodedBitext) -> WordPairs:
-    """Return the word pairs of a bitext. O(cells) time."""
-    from qsproj.kernels.align.ibm1_cooccurrence import number_pairs, token_order
-
-    starts, tokens, sentences = token_order(
-        bitext.source_words, bitext.source_offsets, len(bitext.source_vocabulary)
-    )
-    pair_starts, targets, of_cells = number_pairs(
-        starts,
-        tokens,
-        sentences,
-        bitext.source_offsets,
-        bitext.target_words,
-        bitext.target_offsets,
-        bitext.cell_offsets,
-        len(bitext.target_vocabulary),
-    )
-    sources = np.repeat(np.arange(len(pair_starts) - 1, dtype=np.int32), np.diff(pair_starts))
-    return WordPairs(pair_starts, sources, targets[: len(sources)].copy(), of_cells)
+def _encoded(pairs: Sequence[tuple[Words, Words]], vocabularies: Vocabularies) -> EncodedPairs:
+    lengths = np.array([(len(source), len(target)) for source, target in pairs], dtype=np.int64)
+    taken = [alignable(len(source), len(target)) for source, target in pairs]
+    sides = []
+    for side, numbers in enumerate((vocabularies.source, vocabularies.target)):
+        words = [
+            numbers.setdefault(word.casefold(), len(numbers))
+            for pair, takes_part in zip(pairs, taken, strict=True)
+            if takes_part
+            for word in pair[side]
+        ]
+        ends = np.cumsum(np.where(taken, lengths[:, side], 0))
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), ends))
+        sides.append((np.array(words, dtype=np.int32), offsets))
+    (source_words, source_offsets), (target_words, target_offsets) = sides
+    return EncodedPairs(source_words, target_words, source_offsets, target_offsets, lengths)
 
 
-def letters(vocabulary: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the code points of all words one after the other, and int64[V+1] where each begins."""
-    points = np.fromiter(map(ord, "".join(vocabulary)), dtype=np.int32)
-    starts = np.concatenate(([0], np.cumsum([len(word) for word in vocabulary], dtype=np.int64)))
+    words = list(vocabulary)
+    points = np.fromiter(map(ord, "".join(words)), dtype=np.int32)
+    starts = np.concatenate(([0], np.cumsum([len(word) for word in words], dtype=np.int64)))
     return points, starts

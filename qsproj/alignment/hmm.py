@@ -8,20 +8,31 @@ and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import EncodedBitext, WordPairs, find_word_pairs, letters
-from qsproj.alignment.shards import Shard, Sweep, first_counts, split, sweep_shards
+from qsproj.alignment.encoding import Words
+from qsproj.alignment.shards import (
+    Shards,
+    Sweep,
+    first_counts,
+    last_sweep,
+    sentence_tables,
+    sweep_shards,
+    write_shards,
+)
+from qsproj.alignment.word_pairs import PairPriors
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import bar
 
 if TYPE_CHECKING:
-    from qsproj.kernels.align.hmm_leave_one_out import Jumps, LexicalCounts
+    from qsproj.kernels.align.hmm_leave_one_out import Jumps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,130 +71,107 @@ class HmmSettings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinkPosteriors:
-    """Link probabilities of a bitext in both directions.
+class LinkedPair:
+    """Link probabilities of one sentence pair in both directions.
 
     Attributes
     ----------
-    bitext : EncodedBitext
-        The sentences.
-    tables : tuple of float32[cells, 2]
-        One for each shard, in their order; the cells of sentence after sentence, as ``bitext`` numbers them:
-        p(target word comes from source word), p(source word comes from target word).
-    log_likelihoods : tuple of float
-        After each sweep: both directions together, each sentence given all others (natural log).
+    size : (int, int)
+        Words of both sides.
+    forward, backward : float32[m, n]
+        p(target word comes from source word), p(source word comes from target word); [0, 0] where the pair
+        was not aligned, see :func:`~qsproj.alignment.encoding.alignable`.
     """
 
-    bitext: EncodedBitext
-    tables: tuple[NDArray[np.float32], ...]
-    log_likelihoods: tuple[float, ...]
-
-    def __iter__(self) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Yield (forward, backward), float32[m, n] views, for each pair; [0, 0] where not aligned."""
-        tables = iter(self.tables)
-        table, begin = np.zeros((0, 2), dtype=np.float32), 0
-        for m, n in zip(
-            np.diff(self.bitext.source_offsets).tolist(), np.diff(self.bitext.target_offsets).tolist()
-        ):
-            while m * n and begin == len(table):
-                table, begin = next(tables), 0
-            cells = table[begin : begin + m * n].reshape(m, n, 2)
-            begin += m * n
-            yield cells[:, :, 0], cells[:, :, 1]
+    size: tuple[int, int]
+    forward: NDArray[np.float32]
+    backward: NDArray[np.float32]
 
 
 def train_hmm(
-    bitext: EncodedBitext, settings: HmmSettings | None = None, *, workers: Workers = THIS_PROCESS
-) -> LinkPosteriors:
-    """Return the link posteriors of every sentence pair.
+    pairs: Iterable[tuple[Words, Words]],
+    settings: HmmSettings | None = None,
+    *,
+    workers: Workers = THIS_PROCESS,
+    after_sweep: Callable[[float], None] = lambda _: None,
+) -> Iterator[LinkedPair]:
+    """Yield the link posteriors of every sentence pair, once the model has learned from all of them.
 
-    Deterministic. O(cells * reach) time a sweep; about 16 bytes a cell and 16 a word pair. Each shard of
-    ``settings.shard`` pairs goes through its sentences one by one, from the counts that all shards had after
-    the sweep before; what they have changed is then added up, in their order.
+    Deterministic. O(cells * reach) time a sweep. Each shard of ``settings.shard`` pairs goes through its
+    sentences one by one, from the counts that all shards had after the sweep before; what they have changed
+    is then added up, in their order.
+
+    Shards are files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each word pair that
+    shares a sentence pair, and one shard for each job and those that wait for one.
 
     Parameters
     ----------
+    pairs : iterable of (source words, target words)
+        Gone through once.
     workers : Workers
         Who sweeps over the shards; the result does not depend on it.
+    after_sweep : callable
+        Is given the log-likelihood after each sweep: both directions together, each sentence given all others
+        (natural log).
+
+    Raises
+    ------
+    UsageError
+        When there is no room for temporary files.
 
     *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
     """
     settings = settings or HmmSettings()
-    shards, prior = _prepared(bitext, settings)
-    counts = first_counts(shards, _no_counts(bitext, len(prior.pairs)))
-    weights = np.tile(_first_jumps(settings.reach), (2, 1))
-    sweeps = settings.ibm1_sweeps + settings.hmm_sweeps
-    log_likelihoods: list[float] = []
-    tables: tuple[NDArray[np.float32], ...] = ()
-    with bar("aligning", total=sweeps * len(shards), unit="shard") as progress:
-        for number in range(sweeps):
-            use_jumps = number >= settings.ibm1_sweeps
-            result = sweep_shards(
-                shards,
-                Sweep(
-                    counts=counts,
-                    prior=prior,
-                    jumps=weights,
-                    null_probability=settings.null_probability,
-                    use_jumps=use_jumps,
-                    keep_posteriors=number == sweeps - 1,
-                ),
-                workers=workers,
-                progress=progress,
-            )
-            shards, counts, tables = result.shards, result.counts, result.tables
-            log_likelihoods.append(result.log_likelihood)
-            if use_jumps:
-                weights = _updated_jumps(result.jumps, settings.jump_prior)
-    return LinkPosteriors(bitext, tables, tuple(log_likelihoods))
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+        priors = PairPriors(base=settings.lexical_prior, likeness=settings.likeness_prior)
+        shards = write_shards(Path(folder), pairs, size=settings.shard, priors=priors)
+        sweeps = settings.ibm1_sweeps + settings.hmm_sweeps
+        with bar("aligning", total=sweeps * len(shards.files), unit="shard") as progress:
+            sweep = _first_sweep(shards, settings)
+            for number in range(sweeps - 1):
+                swept = sweep_shards(shards, sweep, workers=workers, progress=progress)
+                after_sweep(swept.log_likelihood)
+                jumps = _updated_jumps(swept.jumps, settings.jump_prior) if sweep.use_jumps else sweep.jumps
+                uses_jumps = number + 1 >= settings.ibm1_sweeps
+                sweep = replace(sweep, counts=swept.counts, jumps=jumps, use_jumps=uses_jumps)
+            total = 0.0
+            for files, posteriors, log_likelihood in last_sweep(
+                shards, sweep, workers=workers, progress=progress
+            ):
+                total += log_likelihood
+                for size, forward, backward in sentence_tables(files, posteriors):
+                    yield LinkedPair(size, forward, backward)
+            after_sweep(total)
 
 
-def _prepared(bitext: EncodedBitext, settings: HmmSettings) -> tuple[tuple[Shard, ...], LexicalCounts]:
-    """Return shards and prior; the word pairs of all cells, which the shards number anew, are let go of."""
-    pairs = find_word_pairs(bitext)
-    return split(bitext, pairs, size=settings.shard), _prior(bitext, pairs, settings)
-
-
-def _no_counts(bitext: EncodedBitext, pairs: int) -> LexicalCounts:
+def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
+    """Return what the first sweep starts from: uniform links."""
     from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
 
-    sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
-    return LexicalCounts(
-        np.zeros(pairs),
+    sources, targets = shards.vocabularies.sizes
+    none = LexicalCounts(
+        np.zeros(shards.totals.pairs),
         np.zeros(sources),
         np.zeros(targets),
         np.zeros(sources),
         np.zeros(targets),
         np.zeros(2),
     )
-
-
-def _prior(bitext: EncodedBitext, pairs: WordPairs, settings: HmmSettings) -> LexicalCounts:
-    from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
-    from qsproj.kernels.align.ibm1_spelling import pair_pseudo_counts
-
-    sources, targets = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
-    pseudo_counts = pair_pseudo_counts(
-        pairs.starts,
-        pairs.targets,
-        *letters(bitext.source_vocabulary),
-        *letters(bitext.target_vocabulary),
-        settings.lexical_prior,
-        settings.likeness_prior,
-    )
-    return LexicalCounts(
-        pseudo_counts,
-        _sums(pairs.sources, pseudo_counts, sources),
-        _sums(pairs.targets, pseudo_counts, targets),
+    prior = LexicalCounts(
+        np.zeros(0, dtype=np.float32),
+        shards.totals.sources,
+        shards.totals.targets,
         np.full(sources, settings.null_prior),
         np.full(targets, settings.null_prior),
         settings.null_prior * np.array([sources, targets], dtype=np.float64),
     )
-
-
-def _sums(words: NDArray[np.int32], values: NDArray[np.float32], size: int) -> NDArray[np.float64]:
-    """Return float64[size]: the sum of the values of each word."""
-    return np.bincount(words, weights=values, minlength=size).astype(np.float64, copy=False)
+    return Sweep(
+        counts=first_counts(shards, none),
+        prior=prior,
+        jumps=np.tile(_first_jumps(settings.reach), (2, 1)),
+        null_probability=settings.null_probability,
+        use_jumps=settings.ibm1_sweeps == 0,
+    )
 
 
 def _first_jumps(reach: int) -> NDArray[np.float64]:

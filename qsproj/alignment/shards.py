@@ -1,16 +1,20 @@
-"""A bitext in shards that are swept over apart from each other, here or in other processes."""
+"""A bitext in shards, kept on the disk, that are swept over apart from each other, here or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import EncodedBitext, WordPairs
+from qsproj.alignment.encoding import EncodedPairs, Vocabularies, Words, encode_bitext
+from qsproj.alignment.shard_files import ShardFiles
+from qsproj.alignment.word_pairs import PairPriors, PairTotals, number_in_bitext, number_in_shard
 from qsproj.parallel import Workers, map_in_order
 
 if TYPE_CHECKING:
@@ -18,22 +22,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shard:
-    """Some consecutive sentence pairs, and what they have in the counts.
+class Shards:
+    """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
 
     Attributes
     ----------
-    cells : Cells
-        Offsets count from the shard's first token and cell, word pairs from its own first one.
-    pairs : int32[p]
-        The number that each of its word pairs has in the whole bitext, ascending.
-    shares : Shares
-        Of its cells and tokens.
+    files : tuple of ShardFiles
+        Of each shard: its :class:`~qsproj.kernels.align.hmm_leave_one_out.Cells`, ``lengths`` int64[S, 2],
+        its word pairs (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens
+        have in the counts (:class:`~qsproj.kernels.align.hmm_leave_one_out.Shares`).
+    vocabularies : Vocabularies
+    totals : PairTotals
     """
 
-    cells: Cells
-    pairs: NDArray[np.int32]
-    shares: Shares
+    files: tuple[ShardFiles, ...]
+    vocabularies: Vocabularies
+    totals: PairTotals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,13 +47,11 @@ class Sweep:
     Attributes
     ----------
     counts, prior : LexicalCounts
-        Of the whole bitext.
+        Of the whole bitext; ``prior.pairs`` is not looked at, as each shard has its own.
     jumps : float64[2, 2 reach + 3]
         Weights of jumps.
     null_probability, use_jumps
         As :func:`qsproj.kernels.align.hmm_leave_one_out.sweep` takes them.
-    keep_posteriors : bool
-        Whether the posteriors are wanted: they are as large as the bitext.
     """
 
     counts: LexicalCounts
@@ -57,119 +59,157 @@ class Sweep:
     jumps: NDArray[np.float64]
     null_probability: float
     use_jumps: bool
-    keep_posteriors: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Swept:
-    """What a sweep over all shards came to; ``jumps`` are statistics, ``tables`` posteriors by shard."""
+    """What a sweep over all shards came to; ``jumps`` are statistics."""
 
-    shards: tuple[Shard, ...]
     counts: LexicalCounts
     jumps: Jumps
     log_likelihood: float
-    tables: tuple[NDArray[np.float32], ...]
 
 
-# A shard, its part of the counts and the prior.
-_Task = tuple[Shard, "LexicalCounts", "LexicalCounts"]
-# Shares, counts, jumps, log-likelihood, posteriors.
-_Done = tuple["Shares", "LexicalCounts", "Jumps", float, "NDArray[np.float32] | None"]
+class _Task(NamedTuple):
+    """What a shard is swept over with; ``counts`` and ``prior`` are of its own word pairs."""
+
+    cells: Cells
+    counts: LexicalCounts
+    prior: LexicalCounts
+    shares: Shares
 
 
-def split(bitext: EncodedBitext, pairs: WordPairs, *, size: int) -> tuple[Shard, ...]:
-    """Cut a bitext into shards of ``size`` sentence pairs; the last may have fewer."""
-    sentences = len(bitext.lengths)
-    return tuple(
-        _shard(bitext, pairs, first, min(first + size, sentences)) for first in range(0, sentences, size)
-    )
+class _Done(NamedTuple):
+    """What came of it; of the last sweep ``posteriors``, and no counts and shares."""
+
+    shares: Shares
+    counts: LexicalCounts
+    jumps: Jumps
+    log_likelihood: float
+    posteriors: NDArray[np.float32]
 
 
-def _shard(bitext: EncodedBitext, pairs: WordPairs, first: int, last: int) -> Shard:
-    from qsproj.kernels.align.hmm_leave_one_out import Cells, Shares
+def write_shards(
+    folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: PairPriors
+) -> Shards:
+    """Write a bitext as shards of ``size`` sentence pairs; the last may have fewer.
 
-    ends = slice(first, last + 1)
-    source, target, cell = (
-        offsets[ends] for offsets in (bitext.source_offsets, bitext.target_offsets, bitext.cell_offsets)
-    )
-    of_cells = pairs.of_cells[cell[0] : cell[-1]]
-    if len(of_cells) == len(pairs.of_cells):
-        own = np.arange(len(pairs.targets), dtype=np.int32)
-    else:
-        own, places = np.unique(of_cells, return_inverse=True)
-        of_cells = places.astype(np.int32)
-    cells = Cells(
-        bitext.source_words[source[0] : source[-1]],
-        source - source[0],
-        bitext.target_words[target[0] : target[-1]],
-        target - target[0],
-        cell - cell[0],
-        of_cells,
-    )
-    m, n = np.diff(source), np.diff(target)
+    Parameters
+    ----------
+    folder : Path
+        Empty; must live as long as the shards are used.
+
+    Raises
+    ------
+    UsageError
+        When there is no room.
+    """
+    vocabularies, shards = Vocabularies(), []
+    for number, encoded in enumerate(encode_bitext(pairs, vocabularies, size=size)):
+        files = ShardFiles(folder, number)
+        _write_tokens(files, encoded)
+        number_in_shard(files, encoded, vocabularies.sizes)
+        shards.append(files)
+    return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, priors))
+
+
+def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
+    """Write all that cells have but their word pairs, and shares that nothing is known of yet."""
+    for name in (
+        "source_words",
+        "target_words",
+        "source_offsets",
+        "target_offsets",
+        "cell_offsets",
+        "lengths",
+    ):
+        files.save(name, getattr(encoded, name))
+    m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
     # The mean of 1/m and 1/n: at first, a word may come from any of the other side.
     uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
-    shares = Shares(
-        np.repeat(uniform, m * n),
-        np.zeros(len(cells.source_words), dtype=np.float32),
-        np.zeros(len(cells.target_words), dtype=np.float32),
-    )
-    return Shard(cells, own, shares)
+    files.save("shares.cells", np.repeat(uniform, m * n))
+    files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
+    files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
 
 
-def first_counts(shards: Sequence[Shard], none: LexicalCounts) -> LexicalCounts:
-    """Return the counts that the shards' shares add up to; those that are all zero may be changed for it."""
+def _cells(files: ShardFiles) -> Cells:
+    from qsproj.kernels.align.hmm_leave_one_out import Cells
+
+    return Cells(*(files.load(name) for name in Cells._fields))
+
+
+def _shares(files: ShardFiles) -> Shares:
+    from qsproj.kernels.align.hmm_leave_one_out import Shares
+
+    return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
+
+
+def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
+    """Add up what the shards' shares are, to counts that are all zero; these are changed."""
     from qsproj.kernels.align.hmm_leave_one_out import add_all_shares
 
-    if len(shards) == 1:
-        add_all_shares(shards[0].cells, shards[0].shares, none)
-        return none
-    counts = [np.zeros_like(array) for array in none]
-    for shard in shards:
-        own = _of_shard(none, shard, len(shards))
-        add_all_shares(shard.cells, shard.shares, own)
-        _add_changes(counts, own, none, shard)
-    return type(none)(*counts)
+    changed = _like(none)
+    for files in shards.files:
+        pairs = files.load("pairs")
+        own = _of_shard(none, pairs)
+        add_all_shares(_cells(files), _shares(files), own)
+        _add_changes(changed, own, none, pairs)
+    return _sum(none, changed)
 
 
-def sweep_shards(
-    shards: tuple[Shard, ...], sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
-) -> Swept:
-    """Sweep over each shard from the same counts, then put together what they made of them."""
-    from qsproj.kernels.align.hmm_leave_one_out import Jumps
+def sweep_shards(shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]) -> Swept:
+    """Sweep over each shard from the same counts, then put together what they made of them.
 
-    tasks = (
-        (shard, _of_shard(sweep.counts, shard, len(shards)), _of_shard(sweep.prior, shard, len(shards)))
-        for shard in shards
-    )
-    small = replace(sweep, counts=_nothing(), prior=_nothing())
-    changed = [np.zeros_like(array) for array in sweep.counts] if len(shards) > 1 else []
-    after: list[Shard] = []
-    tables: list[NDArray[np.float32]] = []
-    counts, total = sweep.counts, 0.0
-    jumps = Jumps(sweep.jumps, np.zeros_like(sweep.jumps), np.zeros_like(sweep.jumps))
-    results = map_in_order(partial(_sweep_shard, small), tasks, workers=workers)
-    for shard, (shares, own, own_jumps, log_likelihood, posteriors) in zip(shards, results, strict=True):
-        after.append(replace(shard, shares=shares))
-        _add_changes(changed, own, sweep.counts, shard)
-        counts = own
-        jumps.counts[:] += own_jumps.counts
-        jumps.exposures[:] += own_jumps.exposures
-        total += log_likelihood
-        if posteriors is not None:
-            tables.append(posteriors)
+    The counts that the sweep starts from are changed.
+    """
+    changed, total, jumps = _like(sweep.counts), 0.0, _no_jumps(sweep.jumps)
+    for files, pairs, done in _swept(shards, sweep, workers, keep=False):
+        for name, array in zip(done.shares._fields, done.shares, strict=True):
+            files.save(f"shares.{name}", array)
+        _add_changes(changed, done.counts, sweep.counts, pairs)
+        jumps.counts[:] += done.jumps.counts
+        jumps.exposures[:] += done.jumps.exposures
+        total += done.log_likelihood
         progress()
-    if changed:
-        counts = _sum(sweep.counts, changed)
-    return Swept(shards=tuple(after), counts=counts, jumps=jumps, log_likelihood=total, tables=tuple(tables))
+        # Not held on to while the next shard is read.
+        del pairs, done
+    return Swept(counts=_sum(sweep.counts, changed), jumps=jumps, log_likelihood=total)
 
 
-def _of_shard(counts: LexicalCounts, shard: Shard, shards: int) -> LexicalCounts:
-    """Return what a shard needs of the counts: of several shards each has a copy, an only one the counts."""
-    if shards == 1:
-        return counts
+def last_sweep(
+    shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
+) -> Iterator[tuple[ShardFiles, NDArray[np.float32], float]]:
+    """Sweep over each shard in turn, and yield its posteriors float32[cells, 2] and log-likelihood."""
+    for files, _, done in _swept(shards, sweep, workers, keep=True):
+        progress()
+        yield files, done.posteriors, done.log_likelihood
+        del done
+
+
+def _swept(
+    shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
+) -> Iterator[tuple[ShardFiles, NDArray[np.int32], _Done]]:
+    """Yield each shard with the numbers of its word pairs and what it came to."""
+    on_the_way: deque[NDArray[np.int32]] = deque()
+
+    def task(files: ShardFiles) -> _Task:
+        pairs: NDArray[np.int32] = files.load("pairs")
+        on_the_way.append(pairs)
+        prior = sweep.prior._replace(pairs=files.load("prior"))
+        return _Task(_cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files))
+
+    small = replace(sweep, counts=_no_counts(), prior=_no_counts())
+    results = map_in_order(partial(_sweep_shard, small, keep), map(task, shards.files), workers=workers)
+    for files in shards.files:
+        done = next(results)
+        yield files, on_the_way.popleft(), done
+        del done
+
+
+def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
+    """Return a copy of what a shard with these word pairs needs of the counts."""
     return counts._replace(
-        pairs=counts.pairs[shard.pairs],
+        pairs=counts.pairs[pairs],
         sources=counts.sources.copy(),
         targets=counts.targets.copy(),
         null_sources=counts.null_sources.copy(),
@@ -178,48 +218,80 @@ def _of_shard(counts: LexicalCounts, shard: Shard, shards: int) -> LexicalCounts
     )
 
 
-def _sum(counts: LexicalCounts, changes: Sequence[NDArray[np.float64]]) -> LexicalCounts:
-    sums: Iterator[Any] = (before + change for before, change in zip(counts, changes, strict=True))
-    return type(counts)(*sums)
+def _like(counts: LexicalCounts) -> LexicalCounts:
+    """Return counts of the same shape that are all zero."""
+    zeros: Iterator[Any] = map(np.zeros_like, counts)
+    return type(counts)(*zeros)
 
 
-def _nothing() -> LexicalCounts:
+def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
+    """Add changes to the counts, in place."""
+    for array, change in zip(counts, changes, strict=True):
+        array += change
+    return counts
+
+
+def _no_counts() -> LexicalCounts:
     """Return counts of nothing, in place of those that a task brings along."""
     from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
 
     return LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
 
 
-def _add_changes(
-    changed: Sequence[NDArray[np.float64]], own: LexicalCounts, before: LexicalCounts, shard: Shard
-) -> None:
-    """Add to ``changed``, which has an array like each of the counts, or none, what a shard has changed."""
-    for number, array in enumerate(changed):
-        if number == 0:
-            array[shard.pairs] += own.pairs - before.pairs[shard.pairs]
-        else:
-            array += own[number] - before[number]
+def _no_shares() -> Shares:
+    from qsproj.kernels.align.hmm_leave_one_out import Shares
+
+    return Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 
-def _sweep_shard(sweep: Sweep, task: _Task) -> _Done:
-    """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
+def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
     from qsproj.kernels.align.hmm_leave_one_out import Jumps
+
+    return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
+
+
+def _add_changes(
+    changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
+) -> None:
+    """Add to ``changed`` what a shard with these word pairs has made of its part of the counts."""
+    from qsproj.kernels.align.hmm_leave_one_out import add_differences
+
+    add_differences(changed.pairs, pairs, own.pairs, before.pairs)
+    for name in own._fields[1:]:
+        array = getattr(changed, name)
+        array += getattr(own, name) - getattr(before, name)
+
+
+def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
+    """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
     from qsproj.kernels.align.hmm_leave_one_out import sweep as sweep_sentences
 
-    shard, counts, prior = task
-    jumps = Jumps(sweep.jumps, np.zeros_like(sweep.jumps), np.zeros_like(sweep.jumps))
-    posteriors = np.zeros((len(shard.cells.cell_pairs), 2), dtype=np.float32)
+    jumps = _no_jumps(sweep.jumps)
+    posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
     log_likelihood = sweep_sentences(
-        0,
-        len(shard.cells.cell_offsets) - 1,
-        shard.cells,
-        counts,
-        prior,
-        shard.shares,
+        *task,
         jumps,
         sweep.null_probability,
         sweep.use_jumps,
         posteriors,
     )
-    kept = posteriors if sweep.keep_posteriors else None
-    return shard.shares, counts, jumps, log_likelihood, kept
+    if keep:
+        task = task._replace(shares=_no_shares(), counts=_no_counts())
+    return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
+
+
+def sentence_tables(
+    files: ShardFiles, posteriors: NDArray[np.float32]
+) -> Iterator[tuple[tuple[int, int], NDArray[np.float32], NDArray[np.float32]]]:
+    """Yield the lengths of each pair of a shard, and its posteriors (forward, backward), float32[m, n].
+
+    These are views, [0, 0] of a pair that was not aligned.
+    """
+    sizes = zip(
+        *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
+    )
+    begin = 0
+    for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
+        cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
+        begin += m * n
+        yield (length[0], length[1]), cells[:, :, 0], cells[:, :, 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.alignment.encoding import alignable, encode_bitext
+from qsproj.alignment.encoding import Vocabularies, alignable, encode_bitext
 from qsproj.alignment.hmm import HmmSettings, train_hmm
 from qsproj.parallel import THIS_PROCESS, Workers
 from tests.oracles import alignment as oracle
@@ -22,7 +22,7 @@ def random_bitext(seed, sizes, words=4):
 def test_sweeps_by_enumeration(ibm1_sweeps, hmm_sweeps):
     sources, targets = random_bitext(3, [(2, 3), (1, 1), (3, 2), (4, 3), (3, 4)])
     result = train_hmm(
-        encode_bitext(zip(sources, targets)),
+        zip(sources, targets),
         HmmSettings(ibm1_sweeps=ibm1_sweeps, hmm_sweeps=hmm_sweeps, reach=2, **PLAIN),
     )
     shares = [
@@ -42,9 +42,9 @@ def test_sweeps_by_enumeration(ibm1_sweeps, hmm_sweeps):
             null_prior=PLAIN["null_prior"],
             null_probability=PLAIN["null_probability"],
         )
-    for (forward, backward), (right_forward, right_backward) in zip(result, expected, strict=True):
-        np.testing.assert_allclose(forward, np.transpose(right_forward), atol=1e-5)
-        np.testing.assert_allclose(backward, right_backward, atol=1e-5)
+    for pair, (right_forward, right_backward) in zip(result, expected, strict=True):
+        np.testing.assert_allclose(pair.forward, np.transpose(right_forward), atol=1e-5)
+        np.testing.assert_allclose(pair.backward, right_backward, atol=1e-5)
 
 
 def dictionary_bitext(size, seed=1):
@@ -62,8 +62,8 @@ def dictionary_bitext(size, seed=1):
 def test_a_dictionary_is_found():
     pairs, orders = dictionary_bitext(200)
     right = total = 0
-    for (forward, _), order in zip(train_hmm(encode_bitext(pairs)), orders, strict=True):
-        right += (forward.argmax(axis=0) == order).sum()
+    for pair, order in zip(train_hmm(pairs), orders, strict=True):
+        right += (pair.forward.argmax(axis=0) == order).sum()
         total += len(order)
     # A word that stands twice in a sentence has two origins, of which the swap may hide the right one.
     assert right > 0.95 * total
@@ -71,60 +71,66 @@ def test_a_dictionary_is_found():
 
 def test_likelihood_rises_over_the_sweeps_of_each_model():
     pairs, _ = dictionary_bitext(200)
-    result = train_hmm(encode_bitext(pairs), HmmSettings(ibm1_sweeps=5, hmm_sweeps=5))
-    values = result.log_likelihoods
-    assert list(values[1:5]) == sorted(values[1:5])
-    assert list(values[5:]) == sorted(values[5:])
+    values = []
+    list(train_hmm(pairs, HmmSettings(ibm1_sweeps=5, hmm_sweeps=5), after_sweep=values.append))
+    assert len(values) == 10
+    assert values[1:5] == sorted(values[1:5])
+    assert values[5:] == sorted(values[5:])
 
 
 def test_same_bytes_again():
     sources, targets = random_bitext(9, [(5, 6)] * 40, words=12)
-    tables = [train_hmm(encode_bitext(zip(sources, targets))).tables[0] for _ in range(2)]
-    assert tables[0].tobytes() == tables[1].tobytes()
+    once, again = (bytes_of(train_hmm(zip(sources, targets))) for _ in range(2))
+    assert once == again
 
 
 def test_like_spelling_is_a_hint():
     pairs = [(["Anna", "saw", "Berlin"], ["Berlin", "sah", "Anna"])]
-    ((forward, _),) = train_hmm(encode_bitext(pairs), HmmSettings(likeness_prior=10.0))
-    assert forward[0].argmax() == 2
-    assert forward[2].argmax() == 0
+    (pair,) = train_hmm(pairs, HmmSettings(likeness_prior=10.0))
+    assert pair.forward[0].argmax() == 2
+    assert pair.forward[2].argmax() == 0
 
 
 def test_empty_and_far_too_long_sides_are_left_out():
     pairs = [([], ["x"]), (["a"], ["x"]), (["a"], []), (["a"] * 3000, ["x"] * 3000)]
-    bitext = encode_bitext(pairs)
-    assert bitext.lengths == ((0, 1), (1, 1), (1, 0), (3000, 3000))
-    assert [table.shape for table, _ in train_hmm(bitext)] == [(0, 0), (1, 1), (0, 0), (0, 0)]
-    assert [alignable(*size) for size in bitext.lengths] == [False, True, False, False]
+    aligned = list(train_hmm(pairs))
+    assert [pair.size for pair in aligned] == [(0, 1), (1, 1), (1, 0), (3000, 3000)]
+    assert [pair.forward.shape for pair in aligned] == [(0, 0), (1, 1), (0, 0), (0, 0)]
+    assert [alignable(*pair.size) for pair in aligned] == [False, True, False, False]
 
 
 def test_only_empty_sentences():
-    assert len(list(train_hmm(encode_bitext([([], [])])))) == 1
-    assert list(train_hmm(encode_bitext([]))) == []
+    assert len(list(train_hmm([([], [])]))) == 1
+    assert list(train_hmm([])) == []
 
 
 def test_a_sentence_of_two_thousand_words():
     pairs = [([f"e{i % 300}" for i in range(2000)], [f"f{i % 300}" for i in range(500)])]
-    ((forward, backward),) = train_hmm(encode_bitext(pairs), HmmSettings(ibm1_sweeps=0, hmm_sweeps=1))
-    assert np.isfinite(forward).all()
-    assert np.isfinite(backward).all()
+    (pair,) = train_hmm(pairs, HmmSettings(ibm1_sweeps=0, hmm_sweeps=1))
+    assert np.isfinite(pair.forward).all()
+    assert np.isfinite(pair.backward).all()
 
 
 def test_case_and_sharp_s_are_folded():
-    bitext = encode_bitext([(["The", "the"], ["daß", "dass", "DASS"])])
-    assert bitext.source_vocabulary == ("the",)
-    assert bitext.target_vocabulary == ("dass",)
+    vocabularies = Vocabularies()
+    list(encode_bitext([(["The", "the"], ["daß", "dass", "DASS"])], vocabularies, size=10))
+    assert list(vocabularies.source) == ["the"]
+    assert list(vocabularies.target) == ["dass"]
 
 
-def shards_of(pairs, size, workers=THIS_PROCESS):
-    return train_hmm(encode_bitext(pairs), HmmSettings(shard=size), workers=workers)
+def shards_of(pairs, size, **options):
+    return train_hmm(pairs, HmmSettings(shard=size), **options)
+
+
+def bytes_of(aligned):
+    return [(pair.size, pair.forward.tobytes(), pair.backward.tobytes()) for pair in aligned]
 
 
 def test_shards_find_the_same_dictionary():
     pairs, orders = dictionary_bitext(200)
     right = sum(
-        (forward.argmax(axis=0) == order).sum()
-        for (forward, _), order in zip(shards_of(pairs, 50), orders, strict=True)
+        (pair.forward.argmax(axis=0) == order).sum()
+        for pair, order in zip(shards_of(pairs, 50), orders, strict=True)
     )
     assert right > 0.95 * sum(map(len, orders))
 
@@ -133,23 +139,30 @@ def test_one_sweep_over_shards_is_that_over_each_from_the_same_counts():
     """Two shards: the second knows of the first only what all knew before the sweep."""
     pairs, _ = dictionary_bitext(20)
     settings = {"ibm1_sweeps": 0, "hmm_sweeps": 1}
-    whole = list(train_hmm(encode_bitext(pairs), HmmSettings(**settings)))
-    halves = list(train_hmm(encode_bitext(pairs), HmmSettings(shard=10, **settings)))
-    turned = list(train_hmm(encode_bitext(pairs[10:] + pairs[:10]), HmmSettings(shard=10, **settings)))
+    whole = list(train_hmm(pairs, HmmSettings(**settings)))
+    halves = list(train_hmm(pairs, HmmSettings(shard=10, **settings)))
+    turned = list(train_hmm(pairs[10:] + pairs[:10], HmmSettings(shard=10, **settings)))
     for one, other in zip(whole[:10], halves[:10], strict=True):
-        np.testing.assert_allclose(one[0], other[0], atol=1e-6)
-    assert any(np.abs(one[0] - other[0]).max() > 1e-3 for one, other in zip(whole[10:], halves[10:]))
+        np.testing.assert_allclose(one.forward, other.forward, atol=1e-6)
+    assert any(
+        np.abs(one.forward - other.forward).max() > 1e-3 for one, other in zip(whole[10:], halves[10:])
+    )
     for one, other in zip(halves, turned[10:] + turned[:10], strict=True):
-        np.testing.assert_allclose(one[0], other[0], atol=1e-6)
+        np.testing.assert_allclose(one.forward, other.forward, atol=1e-6)
 
 
 def test_processes_give_the_same_bytes():
     pairs, _ = dictionary_bitext(120)
-    here, there = (shards_of(pairs, 30, workers) for workers in (THIS_PROCESS, Workers(jobs=2)))
-    assert here.log_likelihoods == there.log_likelihoods
-    assert [table.tobytes() for table in here.tables] == [table.tobytes() for table in there.tables]
+    told = [], []
+    here, there = (
+        bytes_of(shards_of(pairs, 30, workers=workers, after_sweep=values.append))
+        for workers, values in zip((THIS_PROCESS, Workers(jobs=2)), told, strict=True)
+    )
+    assert told[0] == told[1]
+    assert len(told[0]) == 7
+    assert here == there
 
 
 def test_shards_of_empty_sentences():
     pairs = [([], ["x"]), (["a"], ["x"]), ([], []), (["a"], [])]
-    assert [forward.shape for forward, _ in shards_of(pairs, 1)] == [(0, 0), (1, 1), (0, 0), (0, 0)]
+    assert [pair.forward.shape for pair in shards_of(pairs, 1)] == [(0, 0), (1, 1), (0, 0), (0, 0)]

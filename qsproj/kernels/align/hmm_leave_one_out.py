@@ -109,43 +109,51 @@ def add_all_shares(bitext, shares, counts):
         add_shares(s, bitext, shares, counts, 1.0)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def mean(count, total, prior, prior_total):
-    """Return the mean of a Dirichlet posterior; counts that rounding left below zero are zero."""
-    return (max(count, 0.0) + prior) / (max(total, 0.0) + prior_total)
+@njit(cache=True)
+def add_differences(changed, numbers, after, before):
+    """Add ``after[k] - before[numbers[k]]`` to ``changed[numbers[k]]`` for each k; no number comes twice."""
+    for k in range(numbers.size):
+        changed[numbers[k]] += after[k] - before[numbers[k]]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def fill_emissions(s, bitext, counts, prior, forward, backward, null_forward, null_backward):
-    """Fill p(target | source) float64[n, m], p(source | target) float64[m, n], and both given NULL."""
+def fill_parts(words, counts, priors, parts):
+    """Fill one over count plus pseudo-count of each word; counts that rounding left below zero are zero."""
+    for i in range(words.size):
+        parts[i] = 1.0 / (max(counts[words[i]], 0.0) + priors[words[i]])
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def fill_null_emissions(words, counts, priors, total, emissions):
+    """Fill the probability of each word given NULL, of which there are ``total`` with pseudo-counts."""
+    for i in range(words.size):
+        emissions[i] = (max(counts[words[i]], 0.0) + priors[words[i]]) / total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def fill_emissions(s, bitext, counts, prior, forward, backward):
+    """Fill p(target | source) float64[n, m] and p(source | target) float64[m, n]: Dirichlet means."""
     n, m = forward.shape
     source, target = bitext.source_offsets[s], bitext.target_offsets[s]
+    of_source, of_target = np.empty(m), np.empty(n)
+    fill_parts(bitext.source_words[source : source + m], counts.sources, prior.sources, of_source)
+    fill_parts(bitext.target_words[target : target + n], counts.targets, prior.targets, of_target)
+    cell = bitext.cell_offsets[s]
     for i in range(m):
-        e = bitext.source_words[source + i]
         for j in range(n):
-            f = bitext.target_words[target + j]
-            pair = bitext.cell_pairs[bitext.cell_offsets[s] + i * n + j]
-            count, pseudo = counts.pairs[pair], prior.pairs[pair]
-            forward[j, i] = mean(count, counts.sources[e], pseudo, prior.sources[e])
-            backward[i, j] = mean(count, counts.targets[f], pseudo, prior.targets[f])
-        null_backward[i] = mean(
-            counts.null_sources[e], counts.null_totals[0], prior.null_sources[e], prior.null_totals[0]
-        )
-    for j in range(n):
-        f = bitext.target_words[target + j]
-        null_forward[j] = mean(
-            counts.null_targets[f], counts.null_totals[1], prior.null_targets[f], prior.null_totals[1]
-        )
+            pair = bitext.cell_pairs[cell]
+            weight = max(counts.pairs[pair], 0.0) + prior.pairs[pair]
+            forward[j, i] = weight * of_source[i]
+            backward[i, j] = weight * of_target[j]
+            cell += 1
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def sweep(first, last, bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
-    """Align sentence pairs ``first`` to ``last`` - 1 in turn, updating counts and shares after each.
+def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
+    """Align the sentence pairs in turn, updating counts and shares after each.
 
     Parameters
     ----------
-    first, last : int
-        Which sentence pairs.
     bitext, counts, prior, shares, jumps : NamedTuple
         See their classes; ``counts``, ``shares`` and the statistics of ``jumps`` are updated.
     null_probability : float
@@ -153,8 +161,8 @@ def sweep(first, last, bitext, counts, prior, shares, jumps, null_probability, u
     use_jumps : bool
         True: hidden Markov model, agreeing counts (product of the directions). False: IBM model 1, mean
         of the directions, for its posteriors are too flat to multiply.
-    posteriors : float32[cells, 2]
-        Output: p(target word comes from source word), p(source word comes from target word).
+    posteriors : float32[cells, 2] or float32[0, 2]
+        Output: p(target word comes from source word), p(source word comes from target word); or none.
 
     Returns
     -------
@@ -162,15 +170,29 @@ def sweep(first, last, bitext, counts, prior, shares, jumps, null_probability, u
         Sum of both directions' log-likelihoods (natural log), each sentence given all others.
     """
     log_likelihood = 0.0
-    for s in range(first, last):
-        m = bitext.source_offsets[s + 1] - bitext.source_offsets[s]
-        n = bitext.target_offsets[s + 1] - bitext.target_offsets[s]
+    for s in range(bitext.cell_offsets.size - 1):
+        source, target = bitext.source_offsets[s], bitext.target_offsets[s]
+        m, n = bitext.source_offsets[s + 1] - source, bitext.target_offsets[s + 1] - target
         if m == 0 or n == 0:
             continue
         add_shares(s, bitext, shares, counts, -1.0)
         forward, backward = np.empty((n, m)), np.empty((m, n))
         null_forward, null_backward = np.empty(n), np.empty(m)
-        fill_emissions(s, bitext, counts, prior, forward, backward, null_forward, null_backward)
+        fill_emissions(s, bitext, counts, prior, forward, backward)
+        fill_null_emissions(
+            bitext.source_words[source : source + m],
+            counts.null_sources,
+            prior.null_sources,
+            max(counts.null_totals[0], 0.0) + prior.null_totals[0],
+            null_backward,
+        )
+        fill_null_emissions(
+            bitext.target_words[target : target + n],
+            counts.null_targets,
+            prior.null_targets,
+            max(counts.null_totals[1], 0.0) + prior.null_totals[1],
+            null_forward,
+        )
         p_forward, p_backward = np.empty((n, m)), np.empty((m, n))
         p_null_forward, p_null_backward = np.empty(n), np.empty(m)
         for direction in range(2):
@@ -194,11 +216,12 @@ def sweep(first, last, bitext, counts, prior, shares, jumps, null_probability, u
         for i in range(m):
             for j in range(n):
                 there, back = p_forward[j, i], p_backward[i, j]
-                posteriors[cell, 0], posteriors[cell, 1] = there, back
                 shares.cells[cell] = there * back if use_jumps else 0.5 * (there + back)
+                if posteriors.size:
+                    posteriors[cell, 0], posteriors[cell, 1] = there, back
                 cell += 1
-            shares.null_sources[bitext.source_offsets[s] + i] = p_null_backward[i]
+            shares.null_sources[source + i] = p_null_backward[i]
         for j in range(n):
-            shares.null_targets[bitext.target_offsets[s] + j] = p_null_forward[j]
+            shares.null_targets[target + j] = p_null_forward[j]
         add_shares(s, bitext, shares, counts, 1.0)
     return log_likelihood

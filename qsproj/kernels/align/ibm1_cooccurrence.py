@@ -84,3 +84,61 @@ def number_pairs(
                 cell_pairs[row + token - begin] = number[target]
     pair_starts[vocabulary_size] = pairs
     return pair_starts, pair_targets, cell_pairs
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def renumber(cells, numbers, following):
+    """Number what is in ``cells`` anew by where each first comes, so that neighbours lie side by side.
+
+    ``cells`` int32[k] gets the new numbers. ``numbers`` int32[P] has that of each old one, -1 for none yet,
+    and is added to, from ``following`` on; the next free number is returned.
+    """
+    for cell in range(cells.size):
+        old = cells[cell]
+        if numbers[old] < 0:
+            numbers[old] = following
+            following += 1
+        cells[cell] = numbers[old]
+    return following
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def join_pairs(starts, targets, target_vocabulary_size):
+    """Number the word pairs of several shards together, source word by source word.
+
+    Parameters
+    ----------
+    starts : int64[shards, B+1]
+        Where in ``targets`` the pairs of each of B source words begin, for each shard.
+    targets : int32[k]
+        Target word of each pair.
+
+    Returns
+    -------
+    numbers : int64[k]
+        The number of each pair, from 0; the same for the same pair of two shards.
+    joined_starts : int64[B+1]
+        The first number of each source word.
+    joined_targets : int32[k or fewer]
+        Target word of each numbered pair.
+    """
+    shards, words = starts.shape[0], starts.shape[1] - 1
+    number = np.full(target_vocabulary_size, -1, np.int64)
+    numbers = np.empty(targets.size, np.int64)
+    joined_starts = np.zeros(words + 1, np.int64)
+    joined_targets = np.empty(targets.size, np.int32)
+    pairs = 0
+    for word in range(words):
+        first = pairs
+        joined_starts[word] = first
+        for shard in range(shards):
+            for k in range(starts[shard, word], starts[shard, word + 1]):
+                target = targets[k]
+                # A number below ``first`` was given for an earlier source word.
+                if number[target] < first:
+                    number[target] = pairs
+                    joined_targets[pairs] = target
+                    pairs += 1
+                numbers[k] = number[target]
+    joined_starts[words] = pairs
+    return numbers, joined_starts, joined_targets[:pairs]

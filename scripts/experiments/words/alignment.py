@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from qsproj.alignment.aligners import align_words
 from qsproj.alignment.eflomal import eflomal_links
-from qsproj.alignment.encoding import encode_bitext
 from qsproj.alignment.hmm import train_hmm
 from qsproj.alignment.symmetrize import SYMMETRIZATIONS, directed_links, link_weights
 from qsproj.corpus.formats import read_alignments
@@ -125,7 +124,8 @@ def measure(data: Path, name: str, method: str) -> dict[str, Any]:
     before = resource.getrusage(who).ru_utime
     # Each candidate is a list of link tables; eflomal gives links, ours probabilities.
     if method == "hmm":
-        tables = list(islice(train_hmm(encode_bitext(pairs)), len(pairs) - len(test), None))
+        last = islice(train_hmm(pairs), len(pairs) - len(test), None)
+        tables = [(pair.forward, pair.backward) for pair in last]
         directed = [(directed_links(one), directed_links(other.T).T) for one, other in tables]
         weights = [link_weights(*table) for table in tables]
     else:

@@ -1,0 +1,54 @@
+"""Word pairs that share a sentence pair, numbered shard by shard and all together, against plain sets."""
+
+import numpy as np
+import pytest
+
+from qsproj.alignment import word_pairs
+from qsproj.alignment.shard_files import ShardFiles
+from qsproj.alignment.shards import write_shards
+from qsproj.alignment.word_pairs import PairPriors
+from qsproj.errors import UsageError
+
+PRIORS = PairPriors(base=0.01, likeness=0.5)
+
+
+def bitext(seed, size, words=9):
+    rng = np.random.default_rng(seed)
+    sides = [[f"{letter}{w}" for w in rng.integers(0, words, rng.integers(0, 6))] for letter in "ef" * size]
+    return list(zip(sides[::2], sides[1::2], strict=True))
+
+
+@pytest.mark.parametrize(("shard", "block"), [(100, 1 << 21), (7, 1 << 21), (7, 1), (7, 10), (1, 4)])
+def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, block):
+    monkeypatch.setattr(word_pairs, "BLOCK_PAIRS", block)
+    pairs = bitext(3, 30)
+    shards = write_shards(tmp_path, pairs, size=shard, priors=PRIORS)
+    numbers = {}
+    for files, begin in zip(shards.files, range(0, len(pairs), shard), strict=True):
+        own = files.load("pairs")
+        cells = [(e, f) for one, other in pairs[begin : begin + shard] for e in one for f in other]
+        for cell, number in zip(cells, own[files.load("cell_pairs")].tolist(), strict=True):
+            assert numbers.setdefault(cell, number) == number
+    assert sorted(numbers.values()) == list(range(shards.totals.pairs))
+    # Numbered as cells have them: what lies side by side in a sentence does so in memory.
+    assert list(numbers.values()) == sorted(numbers.values())
+
+
+def test_blocks_and_shards_do_not_show_in_the_priors(tmp_path, monkeypatch):
+    pairs = [(["Anna", "e1"], ["Anna", "Annas"]), *bitext(5, 30)]
+    whole = write_shards(tmp_path, pairs, size=100, priors=PRIORS)
+    monkeypatch.setattr(word_pairs, "BLOCK_PAIRS", 3)
+    (tmp_path / "parts").mkdir()
+    parts = write_shards(tmp_path / "parts", pairs, size=4, priors=PRIORS)
+    np.testing.assert_allclose(whole.totals.sources, parts.totals.sources)
+    np.testing.assert_allclose(whole.totals.targets, parts.totals.targets)
+    like = whole.files[0].load("prior")[0]
+    assert like == pytest.approx(0.51)
+    assert whole.totals.sources.sum() == pytest.approx(whole.files[0].load("prior").sum())
+
+
+def test_a_folder_without_room_is_named(tmp_path):
+    with pytest.raises(UsageError, match=r"gone: cannot be written to: .*TMPDIR"):
+        ShardFiles(tmp_path / "gone", 0).save("x", np.zeros(1))
+    with pytest.raises(UsageError, match="TMPDIR"):
+        ShardFiles(tmp_path / "gone", 0).append("x", np.zeros(1))
