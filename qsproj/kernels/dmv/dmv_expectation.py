@@ -70,7 +70,8 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
         longest = max(longest, starts[s + 1] - starts[s])
     space = chart_space(longest, longest)
     arcs, root_arcs = space.opened, space.root_weights
-    first_node = np.arange(longest + 1)
+    # As wide as in the QG-DMV, which calls the same kernels.
+    first_node = np.arange(longest + 1, dtype=np.int32)
     for s in range(sentences):
         words = tags[starts[s] : starts[s + 1]]
         n = words.shape[0]

@@ -81,7 +81,7 @@ class DmvCounts:
         A decision that was never to be taken is uniform where nothing is added.
         """
         return DmvParameters(
-            normalised(self.stop, smoothing)[..., 0],
+            stopping(self.stop, smoothing),
             normalised(self.child, smoothing),
             normalised(self.root, smoothing),
         )
@@ -94,6 +94,14 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
     empty = totals == 0.0
     rows: Floats = np.where(empty, 1.0 / counts.shape[-1], smoothed / np.where(empty, 1.0, totals))
     return rows
+
+
+def stopping(counts: Floats, smoothing: float) -> Floats:
+    """Return the probability of stopping of counts with a last axis {stop, go on}.
+
+    It lies in memory as what is read from a file does: kernels are compiled once for both.
+    """
+    return np.ascontiguousarray(normalised(counts, smoothing)[..., 0])
 
 
 def uniform_parameters(tags: int) -> DmvParameters:

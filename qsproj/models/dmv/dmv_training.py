@@ -180,14 +180,14 @@ def held_out_likelihood(corpus: TagCorpus, parameters: DmvParameters) -> float:
 
 def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
     """Tell of each sentence whether any tree has all its known heads, bool[S]."""
-    nothing = np.zeros((1, 2, 2))
+    stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
         np.zeros_like(corpus.tags),
         corpus.starts,
         corpus.heads,
-        nothing,
-        nothing,
-        nothing[:, :, :1],
+        stop,
+        stop,
+        child,
         np.zeros(1),
     )
     return np.asarray(scores > -np.inf)

@@ -8,7 +8,7 @@ import numpy as np
 
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, Floats, normalised
+from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, Floats, normalised, stopping
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class QgCounts:
     def estimate(self, smoothing: float) -> QgParameters:
         """Return relative frequencies after ``smoothing`` was added to each count."""
         return QgParameters(
-            normalised(self.stop, smoothing)[..., 0],
+            stopping(self.stop, smoothing),
             normalised(self.configuration, smoothing),
             normalised(self.child, smoothing),
             normalised(self.root, smoothing),
