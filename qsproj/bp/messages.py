@@ -53,9 +53,13 @@ class MessageState:
         self._heard = [None] * len(groups)
 
     def incoming(self, index: int) -> Messages:
-        """Return what the variables send to group ``index`` now (thesis eq. 2.7)."""
+        """Return what the variables send to group ``index`` now (thesis eq. 2.7), read-only.
+
+        Beliefs hold them read-only, too: so kernels are compiled for one kind of array.
+        """
         messages = np.empty(self._slots[index].size)
         leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
+        messages.flags.writeable = False
         return messages
 
     def all_incoming(self) -> tuple[Messages, ...]:

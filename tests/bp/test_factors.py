@@ -23,7 +23,7 @@ def as_states(values):
 
 
 def draw_incoming(group, rng, scale, share):
-    """Draw messages of which ``share`` are infinite; at most one ratio of an edge is +inf."""
+    """Draw messages, read-only, of which ``share`` are infinite; at most one ratio of an edge is +inf."""
     messages = []
     for n_states in group.edge_states:
         finite = scale * rng.normal(size=n_states - 1)
@@ -31,7 +31,9 @@ def draw_incoming(group, rng, scale, share):
         if n_states > 1 and rng.random() < 0.3 * share:
             message[rng.integers(n_states - 1)] = np.inf
         messages.append(message)
-    return np.concatenate(messages)
+    drawn = np.concatenate(messages)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def specimens(name, scale, share):
