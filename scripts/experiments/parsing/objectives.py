@@ -7,68 +7,14 @@ chosen on parts of the dev file of Danish: what an objective takes there it take
 from __future__ import annotations
 
 import argparse
-import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-import numpy as np
-
-from qsproj.conventions import ROOT, Heads
-from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.editing import with_columns
-from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_objectives import objective_named
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.tree_inference import TreeInference
-from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.parsing import objectives
-from scripts.experiments.parsing.treebank_rows import SEED, differs, percent
-
-TREEBANKS = {
-    "Danish": "danish-ddt",
-    "Dutch": "dutch-alpino",
-    "Czech": "czech-cac",
-    "Turkish": "turkish-imst",
-    "Japanese": "japanese-gsd",
-    "Hungarian": "hungarian-szeged",
-    "Arabic": "arabic-padt",
-    "Slovenian": "slovenian-ssj",
-    "Spanish": "spanish-gsd",
-}
-LEVEL = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Way:
-    """How a parser is trained; ``best`` is how many trees MIRA wins against."""
-
-    objective: str
-    projective: bool
-    best: int = 5
-
-    @property
-    def name(self) -> str:
-        many = f" {self.best}" if self.objective == "mira-kbest" else ""
-        return f"{self.objective}{many}, {shape(self.projective)}"
-
-    @property
-    def options(self) -> TrainingOptions:
-        return TrainingOptions(
-            objective=self.objective,
-            best=self.best,
-            epochs=objective_named(self.objective).epochs,
-            projective=self.projective,
-        )
-
-
-def shape(projective: bool) -> str:
-    return "projective" if projective else "non-projective"
-
+from scripts.experiments.parsing.objective_runs import TREEBANKS, Results, Way, by_language, shape
+from scripts.experiments.parsing.treebank_rows import percent
 
 # The objectives by name, all of them over projective trees: these treebanks have few crossing arcs.
 ALL = {
@@ -82,6 +28,7 @@ ALL = {
         "mira-kbest",
         "mira-factored",
         "eg",
+        "hidden",
     )
 }
 FIRST = "likelihood"
@@ -100,83 +47,9 @@ SHAPES = {
 }
 
 
-def measure(way: Way, lab: Lab, treebank: str) -> dict[str, Any]:
-    """Train on a dev file, and parse the test file by every decoder; right heads by sentence, roots, whole trees."""
-    # Relations take time and change no head.
-    train = [
-        with_columns(sentence, deprels=[UNSPECIFIED] * len(sentence))
-        for sentence in lab.treebank(f"{treebank}-dev")
-    ]
-    test = lab.treebank(f"{treebank}-test")
-    parser, report = train_arc_parser(train, rng=np.random.default_rng(SEED), options=way.options)
-    scores = [parser.scores(sentence) for sentence in test]
-    decoded = {}
-    for projective in (True, False):
-        trees = TreeInference(projective=projective, single_root=parser.inference.single_root)
-        for decode in ("map", "mbr"):
-            heads = [trees.decode(matrix, decode) for matrix in scores]
-            decoded[f"{shape(projective)} {decode}"] = counts(test, heads)
-    seconds = statistics.median(record.seconds for record in report.epochs)
-    return {"words": sum(map(len, test)), "decoded": decoded, "epoch": seconds}
-
-
-def counts(gold: Sequence[Sentence], trees: Sequence[Heads]) -> dict[str, Any]:
-    """Count right heads by sentence, sentences whose roots are right, and right trees."""
-    pairs = [(sentence.heads[1:], heads[1:]) for sentence, heads in zip(gold, trees, strict=True)]
-    return {
-        "right": [int(np.count_nonzero(right == found)) for right, found in pairs],
-        "root": sum(bool(np.array_equal(right == ROOT, found == ROOT)) for right, found in pairs),
-        "complete": sum(bool(np.array_equal(right, found)) for right, found in pairs),
-    }
-
-
-class Results:
-    """What was measured of the chosen treebanks, and what is kept of others."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab = lab
-
-    def of(self, language: str, way: Way) -> dict[str, Any] | None:
-        """Return the figures of one parser; None where it is neither asked for nor kept."""
-        lab, treebank = self._lab, TREEBANKS[language]
-        source: Source = {
-            "options": {"best": way.best, "projective": way.projective, "objective": way.objective},
-            "data": [lab.treebank_path(f"{treebank}-{part}") for part in ("dev", "test")],
-        }
-        name = f"{language} {way.name}"
-        asked = lab.options.treebanks if way in ALL.values() else lab.options.crossed
-        if language in asked:
-            figures: dict[str, Any] = lab.cache.figures(name, partial(measure, way, lab, treebank), **source)
-            return figures
-        return lab.cache.kept(name, **source)
-
-    def uas(self, language: str, way: Way, decode: str, *, against: Way | None = None) -> str:
-        """Return the UAS of one parser by one decoder; * where it differs from another parser's."""
-        found = self.of(language, way)
-        if found is None:
-            return ""
-        right = found["decoded"][decode]["right"]
-        other = None if against is None else self.of(language, against)
-        differing = other is not None and differs(right, other["decoded"][decode]["right"], level=LEVEL)
-        mark = "*" if differing else ""
-        return f"{percent(right, found['words'])}{mark}"
-
-
-def by_language(results: Results, rows: dict[str, Callable[[str], str]], corner: str) -> Table:
-    """Make a table with a column for each treebank, and their mean where all of a row are there."""
-    cells = {name: [cell(language) for language in TREEBANKS] for name, cell in rows.items()}
-    shown = [k for k, language in enumerate(TREEBANKS) if any(row[k] for row in cells.values())]
-    whole = [k for k in shown if all(row[k] for row in cells.values())]
-    header = [corner, *(list(TREEBANKS)[k] for k in shown), f"mean of {len(whole)}"]
-    lines = []
-    for name, row in cells.items():
-        values = [float(row[k].rstrip("*")) for k in whole]
-        lines.append([name, *(row[k] for k in shown), f"{statistics.fmean(values):.2f}" if values else ""])
-    return table(header, lines)
-
-
 def run(lab: Lab) -> Figures:
-    results = Results(lab)
+    crossed = frozenset(lab.options.crossed)
+    results = Results(lab, lambda way: lab.options.treebanks if way in ALL.values() else crossed)
     mbr, first = "projective mbr", ALL[FIRST]
     return Figures(
         tables={
