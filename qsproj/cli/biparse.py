@@ -4,6 +4,7 @@ SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id,
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
 train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
 Where the first pairs have links by hand, `train --hand-alignment` observes them; others stay hidden.
+Where the target has no trees, `join` takes over what was learned of another pair of languages.
 `cotrain` makes a parser of target text that has no translation, out of pairs without target trees.
 """
 
@@ -23,7 +24,9 @@ from qsproj.cli.options.biparse_options import (
     METHOD_WAYS,
     METHODS,
     OUTPUT_WAYS,
+    TARGET_WAYS,
     add_cotraining,
+    add_joining,
     add_parsing,
     add_training,
 )
@@ -52,13 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of all actions."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     add_training(actions)
+    add_joining(actions)
     add_parsing(actions)
     add_cotraining(actions)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    {"train": _train, "parse": _parse, "cotrain": _cotrain}[options.action](options)
+    {"train": _train, "join": _join, "parse": _parse, "cotrain": _cotrain}[options.action](options)
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -74,11 +78,15 @@ def _train(options: argparse.Namespace) -> None:
     if options.factors not in families:
         raise unknown_name("factors", options.factors, list(families))
     refuse_unread(options, FACTOR_WAYS, f"--factors {options.factors}")
+    on_target = "a target parser that is trained" if options.target_model is None else "--target-model"
+    refuse_unread(options, TARGET_WAYS, on_target)
     refuse_unread(options, HAND_WAYS, "--hand-alignment" if options.hand_alignment is not None else None)
     on_links = alignment_families(options)
     _check_source_tree(options)
-    check_files(reads=(*_inputs(options), options.source_model, options.hand_alignment), model=options.output)
+    reads = (*_inputs(options), options.source_model, options.target_model, options.hand_alignment)
+    check_files(reads=reads, model=options.output)
     source_parser = load_tree_parser(options.source_model)
+    target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
     pairs = list(pair_files_of(options))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
@@ -98,9 +106,18 @@ def _train(options: argparse.Namespace) -> None:
             with_dictionary=options.dictionary,
             order=options.order,
         ),
+        target=target_parser,
     )
     joint_parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)
+
+
+def _join(options: argparse.Namespace) -> None:
+    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser, load_tree_parser
+
+    check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
+    parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
+    load_joint_parser(options.model).of_parsers(*parsers).save(options.output, made=made_by(options))
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:

@@ -380,3 +380,32 @@ def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
     told = run_cli("info", tmp_path / "both")
     assert told.code == 0
     assert told.out.count("childseq") == 2
+
+
+def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
+    """No tree of the target is read: here, of all parsers, the English one stands for its own."""
+    joined = tmp_path / "joined"
+    files = ("--source-model", models[0], "--target-model", models[0], "-o", joined)
+    assert run_cli("biparse", "join", "-m", models[1], *files).code == 0
+    model, lender = load_model(joined), load_model(models[1])
+    np.testing.assert_array_equal(model.weights.weights, lender.weights.weights)
+    assert model.options == lender.options
+    np.testing.assert_array_equal(model.target.scorer.weights, model.source.scorer.weights)
+    assert model.target.inference == lender.source.inference
+    assert run_cli("biparse", "parse", "-m", joined, *PAIRS, *LINKS, "-o", tmp_path / "parsed").code == 0
+    wrong = run_cli("biparse", "join", "-m", models[0], *files)
+    assert_one_line(wrong, "en.model", "kind arc-parser", "expected a joint parser")
+
+
+def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models, tmp_path):
+    """The target parser stays as it is; options of one that is trained are refused."""
+    train = ("biparse", "train", *PAIRS, *LINKS, "--source-model", models[0], "--target-model", models[0])
+    train = (*train, "--epochs", "1", "--source-tree", "best", "-o", tmp_path / "joint")
+    assert run_cli(*train, "--factors", "mono").code == 0
+    made, given = load_model(tmp_path / "joint"), load_model(models[0])
+    np.testing.assert_array_equal(made.target.scorer.weights, given.scorer.weights)
+    assert np.count_nonzero(made.weights.weights) > 0
+    refused = run_cli(*train, "--order", "2")
+    assert_one_line(
+        refused, "--order belongs to a target parser that is trained; leave it out with --target-model"
+    )

@@ -18,17 +18,27 @@ _LEARNING = (
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
+TARGET_WAYS = {
+    "--target-model": (),
+    "a target parser that is trained": ("order", "features", "target_weights"),
+}
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
 METHOD_WAYS = {"--method co-training": ("rounds",), "--method noisy-channel": ()}
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
+_JOIN = (
+    """Join two parsers by what a joint model has learned of another pair of languages: no target trees."""
+)
 _PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
 _COTRAIN = """Train a parser of the target alone on trees, and on pairs whose target sides need none."""
 
 _EXAMPLES_TO_TRAIN = """\
   qsproj biparse train --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --source-model en.model -o en-de.model
+"""
+_EXAMPLES_TO_JOIN = """\
+  qsproj biparse join -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
 """
 _EXAMPLES_TO_PARSE = """\
   qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
@@ -42,7 +52,7 @@ _EXAMPLES_TO_COTRAIN = """\
 EXAMPLES = f"""examples:
   qsproj train corpora/en.conllu -o en.model
   qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
-{_EXAMPLES_TO_TRAIN}{_EXAMPLES_TO_PARSE}{_EXAMPLES_TO_COTRAIN}"""
+{_EXAMPLES_TO_TRAIN}{_EXAMPLES_TO_JOIN}{_EXAMPLES_TO_PARSE}{_EXAMPLES_TO_COTRAIN}"""
 
 
 def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,6 +63,12 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         required=True,
         metavar="MODEL",
         help="a parser of the source, of order 1 or 2: with 2, its factors take part",
+    )
+    train.add_argument(
+        "--target-model",
+        metavar="MODEL",
+        help="a parser of the target that was not trained on these trees, as from `qsproj project`; without "
+        "it, one is trained on them",
     )
     train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
     train.add_argument(
@@ -87,7 +103,23 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     add_link_learning(train)
     add_seed(train)
-    declare_ways(train, FACTOR_WAYS, HAND_WAYS)
+    declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
+
+
+def add_joining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the action ``join``."""
+    join = _described(actions, "join", _JOIN, _EXAMPLES_TO_JOIN)
+    join.add_argument(
+        "-m",
+        "--model",
+        required=True,
+        metavar="MODEL",
+        help="from `qsproj biparse train`, on other languages; best with --target-model, a parser made as "
+        "this one was",
+    )
+    join.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
+    join.add_argument("--target-model", required=True, metavar="MODEL", help="a parser of the target")
+    join.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
 
 
 def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -145,6 +177,19 @@ def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser])
     declare_ways(cotrain, METHOD_WAYS)
 
 
+def _described(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add an action with its help, without options."""
+    return actions.add_parser(
+        name,
+        help=description.rstrip("."),
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def _add_action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
@@ -153,14 +198,8 @@ def _add_action(
     *,
     source_tree: str,
 ) -> argparse.ArgumentParser:
-    """Add an action with the options that all share; ``source_tree`` says what is the default."""
-    action = actions.add_parser(
-        name,
-        help=description.rstrip("."),
-        description=description,
-        epilog=f"examples:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    """Add an action that reads pairs; ``source_tree`` says what is the default."""
+    action = _described(actions, name, description, examples)
     add_pair_files(action)
     action.add_argument(
         "--source-tree",

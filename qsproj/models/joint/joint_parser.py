@@ -86,6 +86,15 @@ class JointParser(Stored):
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
 
+    def of_parsers(self, source: Parser, target: Parser) -> JointParser:
+        """Return what was learned of two languages over the parsers of two others.
+
+        Joint weights are of tags and of how words are linked, hardly ever of words, so they can be learned
+        where both sides have trees, and used where the target has none. What counts words, the dictionary,
+        is left behind.
+        """
+        return replace(self, source=source, target=target, dictionary=None)
+
     def of_first_order(self) -> JointParser:
         """Return the model without the second-order factors of its sides."""
         return replace(self, source=first_order(self.source), target=first_order(self.target))

@@ -14,20 +14,20 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
-from qsproj.models.arc.cross_fitting import cross_fitted_scores
-from qsproj.models.graph.graph_training import train_graph_parser
-from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import LINK_THRESHOLD, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import train_joint_weights
-from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, first_order_scores, heads_alone
+from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
+from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
 from qsproj.training.loop import EpochRecord
 
 TARGET_WEIGHTS = ("fixed", "joint")
@@ -79,77 +79,21 @@ class BiparseOptions:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainedTarget:
-    """What is learned of the target side before the two sides meet.
-
-    Attributes
-    ----------
-    parser : ArcParser or GraphParser
-        Trained on all target trees.
-    scores : list of TreeScores
-        What a parser says of each target sentence that was not trained on it.
-    """
-
-    parser: Parser
-    scores: list[TreeScores]
-
-
-def train_target(
-    pairs: Sequence[SentencePair],
-    *,
-    rng: np.random.Generator,
-    training: TrainingOptions | None = None,
-    order: int = 1,
-) -> TrainedTarget:
-    """Train the target parser of this order, and score each target tree by one that has not seen it.
-
-    Raises
-    ------
-    UsageError
-        When there are fewer than two pairs.
-    """
-    if len(pairs) < 2:
-        raise UsageError(
-            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
-        )
-    training = training or TrainingOptions()
-    targets = [pair.target for pair in pairs]
-    if order == 2:
-        graph_parser, _ = train_graph_parser(targets, rng=rng, options=training)
-        return TrainedTarget(
-            graph_parser, cross_fitted_trees(targets, graph_parser, rng=rng, options=training)
-        )
-    parser, _ = train_arc_parser(targets, rng=rng, options=training)
-    scores = cross_fitted_scores(
-        targets,
-        rng=rng,
-        template_set=parser.scorer.template_set,
-        inference=parser.inference,
-        options=training,
-    )
-    trees = [reachable(sentence.heads, parser.inference) for sentence in targets]
-    held_out = [
-        first_order_scores(own, parser.inference, required=tree)
-        for own, tree in zip(scores, trees, strict=True)
-    ]
-    return TrainedTarget(parser, held_out)
-
-
 def train_joint_parser(
     pairs: Iterable[SentencePair],
     source_parser: Parser,
     *,
     rng: np.random.Generator,
     options: BiparseOptions | None = None,
-    target: TrainedTarget | None = None,
+    target: TrainedTarget | Parser | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
     The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
-    that have not seen the pair at hand (:func:`train_target`). The thesis learns both together
-    (``target_weights="joint"``); then the target's lexical features soon explain its own training trees, and
-    little is left for the source to explain. With SYNCH for a family, only the target parser is learned.
+    that have not seen the pair at hand (:mod:`qsproj.pipelines.bilingual.target_parsers`). The thesis learns
+    both together (``target_weights="joint"``); then the target's lexical features soon explain its own
+    training trees, and little is left for the source to explain. With SYNCH for a family, only the target
+    parser is learned.
 
     Parameters
     ----------
@@ -162,8 +106,9 @@ def train_joint_parser(
     rng : numpy.random.Generator
         Orders and splits the pairs.
     options : BiparseOptions or None
-    target : TrainedTarget or None
-        What :func:`train_target` made of these pairs already; None: make it.
+    target : TrainedTarget, ArcParser, GraphParser or None
+        What :func:`~qsproj.pipelines.bilingual.target_parsers.train_target` made of these pairs already; or a
+        parser that has not seen their target trees, such as one that was projected; None: train one.
 
     Raises
     ------
@@ -177,6 +122,8 @@ def train_joint_parser(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
+    if isinstance(target, ArcParser | GraphParser):
+        target = given_target(usable, target)
     if target is None:
         target = train_target(usable, rng=rng, training=options.target_training, order=options.order)
     untrained = JointParser(

@@ -22,9 +22,9 @@ from qsproj.pipelines.bilingual.biparse import (
     ParsingCounts,
     parse_pairs,
     train_joint_parser,
-    train_target,
     usable_pairs,
 )
+from qsproj.pipelines.bilingual.target_parsers import train_target
 
 OPTIONS = TrainingOptions(epochs=2)
 BIPARSE = BiparseOptions(target_training=OPTIONS)

@@ -19,7 +19,7 @@ from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
-from qsproj.pipelines.bilingual.biparse import train_target
+from qsproj.pipelines.bilingual.target_parsers import train_target
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.trees import all_trees

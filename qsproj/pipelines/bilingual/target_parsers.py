@@ -1,0 +1,90 @@
+"""The target parser of a joint model, and what parsers say of training trees that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import UsageError, counted
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
+from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order_scores, tree_scores
+from qsproj.models.tree_inference import reachable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedTarget:
+    """What is learned of the target side before the two sides meet.
+
+    Attributes
+    ----------
+    parser : ArcParser or GraphParser
+        Trained on all target trees.
+    scores : list of TreeScores
+        What a parser says of each target sentence that was not trained on it.
+    """
+
+    parser: Parser
+    scores: list[TreeScores]
+
+
+def train_target(
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    training: TrainingOptions | None = None,
+    order: int = 1,
+) -> TrainedTarget:
+    """Train the target parser of this order, and score each target tree by one that has not seen it.
+
+    Raises
+    ------
+    UsageError
+        When there are fewer than two pairs.
+    """
+    if len(pairs) < 2:
+        raise UsageError(
+            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
+        )
+    training = training or TrainingOptions()
+    targets = [pair.target for pair in pairs]
+    if order == 2:
+        graph_parser, _ = train_graph_parser(targets, rng=rng, options=training)
+        return TrainedTarget(
+            graph_parser, cross_fitted_trees(targets, graph_parser, rng=rng, options=training)
+        )
+    parser, _ = train_arc_parser(targets, rng=rng, options=training)
+    scores = cross_fitted_scores(
+        targets,
+        rng=rng,
+        template_set=parser.scorer.template_set,
+        inference=parser.inference,
+        options=training,
+    )
+    trees = [reachable(sentence.heads, parser.inference) for sentence in targets]
+    held_out = [
+        first_order_scores(own, parser.inference, required=tree)
+        for own, tree in zip(scores, trees, strict=True)
+    ]
+    return TrainedTarget(parser, held_out)
+
+
+def given_target(pairs: Sequence[SentencePair], parser: Parser) -> TrainedTarget:
+    """Take a target parser that was not trained on these trees: one that was projected, or of other trees.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        With whole target trees.
+    parser : ArcParser or GraphParser
+    """
+    trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
+    scores = [
+        tree_scores(parser, pair.target, required=tree) for pair, tree in zip(pairs, trees, strict=True)
+    ]
+    return TrainedTarget(parser, scores)
