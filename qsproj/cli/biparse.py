@@ -36,7 +36,7 @@ from qsproj.cli.options.common import (
 )
 from qsproj.cli.options.hand_alignments import alignment_families
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.pair_files import located_pairs, pair_files_of
+from qsproj.cli.options.pair_files import located_pairs, pair_files_of, pairs_in
 from qsproj.cli.options.ways import refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
@@ -87,7 +87,7 @@ def _train(options: argparse.Namespace) -> None:
     check_files(reads=reads, model=options.output)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = list(pair_files_of(options))
+    pairs = list(pairs_in(pair_files_of(options), source_tree=options.source_tree))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
@@ -98,7 +98,9 @@ def _train(options: argparse.Namespace) -> None:
         rng=np.random.default_rng(options.seed),
         options=BiparseOptions(
             joint=JointOptions(
-                families=(*families[options.factors], *on_links), source_tree=options.source_tree or "joint"
+                families=(*families[options.factors], *on_links),
+                source_tree=options.source_tree or "joint",
+                link_threshold=options.link_threshold,
             ),
             training=JointTrainingOptions(epochs=options.epochs),
             target_training=TrainingOptions(template_set=options.features),
@@ -109,7 +111,7 @@ def _train(options: argparse.Namespace) -> None:
         target=target_parser,
     )
     joint_parser.save(options.output, made=made_by(options))
-    print(report.summary(), file=sys.stderr)
+    print(*report.epoch_lines(), report.summary(), sep="\n", file=sys.stderr)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -138,7 +140,8 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
     from qsproj.pipelines.bilingual.biparse_reports import ParsingCounts
-    from qsproj.pipelines.bilingual.pair_streams import parse_pair_stream
+    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser, parse_pair_stream
+    from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
     check_files(
@@ -151,11 +154,12 @@ def _parse(options: argparse.Namespace) -> None:
     )
     _check_source_tree(options)
     refuse_unread(options, OUTPUT_WAYS, "--alignment-output" if options.alignment_output else None)
+    source_tree = options.source_tree or loaded_once(load_joint_parser, options.model).options.source_tree
     counts = ParsingCounts()
     parse = partial(
         parse_pair_stream,
         options.model,
-        source_tree=options.source_tree,
+        source_tree=source_tree,
         link_threshold=options.link_threshold,
         counts=counts,
         workers=workers_of(options),
@@ -166,7 +170,7 @@ def _parse(options: argparse.Namespace) -> None:
         links = (
             stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
         )
-        parsing = _watched(located_pairs(pair_files_of(options), parse), options)
+        parsing = _watched(located_pairs(pair_files_of(options), parse, source_tree=source_tree), options)
         for parsed in track(parsing, "parsing", unit="pair"):
             write_conllu([parsed.target], target)
             if source is not None:
@@ -198,6 +202,7 @@ def _cotrain(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.corpus.formats import read_sentences
+    from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
     from qsproj.pipelines.bilingual.noisy_channel import train_noisy_channel
     from qsproj.pipelines.bilingual.pair_streams import load_joint_parser
@@ -217,11 +222,13 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise DataError(
             options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
         )
-    pairs = list(pair_files_of(options))
+    pairs = list(pairs_in(pair_files_of(options), source_tree=joint.options.source_tree))
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
         settings = CotrainingOptions(rounds=options.rounds)
-        parser, report = cotrain(joint, trees, pairs, rng=rng, options=settings)
+        parser, report = cotrain(
+            joint, trees, pairs, rng=rng, options=settings, workers=Workers(jobs=options.jobs)
+        )
     else:
         parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
     parser.save(options.output, made=made_by(options))

@@ -409,3 +409,21 @@ def test_joint_weights_are_learned_beside_a_parser_that_is_given(run_cli, models
     assert_one_line(
         refused, "--order belongs to a target parser that is trained; leave it out with --target-model"
     )
+
+
+@pytest.mark.parametrize("action", ["train", "parse", "cotrain"])
+def test_a_source_word_without_a_head_is_named_by_file_and_line(run_cli, models, tmp_path, action):
+    lines = Path(PAIRS[1]).read_text(encoding="utf-8").splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("1\t")]
+    columns = lines[starts[2] + 1].split("\t")
+    lines[starts[2] + 1] = "\t".join([*columns[:6], "_", "_", *columns[8:]])
+    headless = tmp_path / "headless.conllu"
+    headless.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    files = ("--source", headless, *PAIRS[2:], *LINKS, "--source-tree", "observed", "-o", tmp_path / "out")
+    needed = {
+        "train": ("--source-model", models[0]),
+        "parse": ("-m", models[1]),
+        "cotrain": ("-m", models[1], "--trees", PAIRS[3]),
+    }
+    outcome = run_cli("biparse", action, *files, *needed[action])
+    assert_one_line(outcome, f"headless.conllu:{starts[2] + 2}: found no head at word 2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.cli.options.common import add_number, add_seed, add_whole_number, add_workers
+from qsproj.cli.options.common import add_number, add_seed, add_whole_number, add_workers, whole_number
 from qsproj.cli.options.hand_alignments import add_link_learning
 from qsproj.cli.options.pair_files import add_pair_files
 from qsproj.cli.options.ways import declare_ways
@@ -24,7 +24,7 @@ TARGET_WAYS = {
 }
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
-METHOD_WAYS = {"--method co-training": ("rounds",), "--method noisy-channel": ()}
+METHOD_WAYS = {"--method co-training": ("rounds", "jobs"), "--method noisy-channel": ()}
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
 _JOIN = (
@@ -102,6 +102,15 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "dependents, to the pair's factors",
     )
     add_link_learning(train)
+    add_number(
+        train,
+        "--link-threshold",
+        least=0.0,
+        most=1.0,
+        metavar="P",
+        default=LINK_THRESHOLD,
+        help="least probability of the links that the model writes",
+    )
     add_seed(train)
     declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
 
@@ -135,8 +144,7 @@ def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         least=0.0,
         most=1.0,
         metavar="P",
-        default=LINK_THRESHOLD,
-        help="least probability of the links that are written",
+        help="least probability of the links that are written (default: as the model was trained)",
     )
     add_workers(parse)
     declare_ways(parse, OUTPUT_WAYS)
@@ -172,6 +180,13 @@ def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser])
         least=1,
         default=1,
         help="of co-training: how often the joint model teaches the other, and is renewed by it",
+    )
+    cotrain.add_argument(
+        "--jobs",
+        type=whole_number(least=-1),
+        default=1,
+        metavar="N",
+        help="processes that parse pairs for co-training; -1: one for each core (default: 1)",
     )
     add_seed(cotrain)
     declare_ways(cotrain, METHOD_WAYS)

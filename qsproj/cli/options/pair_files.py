@@ -7,8 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qsproj.cli.options.common import add_pairing
-from qsproj.corpus.editing import lines_in
+from qsproj.conventions import NO_HEAD
+from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -47,8 +50,34 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     )
 
 
+def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:
+    """Yield the pairs of some files; where the source tree is ``observed``, every source must have one.
+
+    Raises
+    ------
+    DataError
+        At the first word without a head, with file and line.
+    """
+    for pair in files:
+        missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
+        if source_tree == "observed" and missing.size:
+            word = int(missing[0]) + 1
+            start = _line_of(pair.source, files.source)
+            raise DataError(
+                name_of(files.source),
+                None if start is None else start + lines_before(pair.source, word),
+                found=f"no head at word {word}",
+                expected="a whole source tree",
+                remedy="parse the source first, or choose --source-tree joint or best",
+            )
+        yield pair
+
+
 def located_pairs(
-    files: AlignedFiles, parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]]
+    files: AlignedFiles,
+    parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]],
+    *,
+    source_tree: str | None = None,
 ) -> Iterator[ParsedPair]:
     """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
 
@@ -57,16 +86,19 @@ def located_pairs(
     files : AlignedFiles
     parse : callable
         May take pairs before it has given what comes of earlier ones: these wait here.
+    source_tree : str or None
+        As of :func:`pairs_in`.
 
     Raises
     ------
     DataError
-        For a SentenceLengthError of the pair that is due, with file and line of its sentence.
+        As :func:`pairs_in`; for a SentenceLengthError of the pair that is due, with file and line of its
+        sentence.
     """
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:
-        for pair in files:
+        for pair in pairs_in(files, source_tree=source_tree):
             waiting.append(pair)
             yield pair
 

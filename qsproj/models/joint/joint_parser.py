@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.odds import probability
@@ -13,12 +12,15 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
-from qsproj.errors import UsageError, unknown_name
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_inference import infer_jointly
-from qsproj.models.joint.joint_options import LINK_THRESHOLD, SOURCE_TREES, SYNCH, JointOptions
+from qsproj.models.joint.joint_options import (
+    SYNCH,
+    JointOptions,
+    JointTrainingOptions,
+)
 from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_sides import observed_side
 from qsproj.models.joint.joint_structure import known_states
@@ -27,7 +29,7 @@ from qsproj.models.joint.joint_trees import (
     TreeScores,
     chances_alone,
     first_order,
-    heads_alone,
+    given_source_heads,
     tree_scores,
 )
 from qsproj.models.joint.joint_weights import (
@@ -78,6 +80,8 @@ class JointParser(Stored):
         What the graphs of its pairs are made of.
     dictionary : Dictionary or None
         Whose strengths are features of links.
+    training : JointTrainingOptions or None
+        How the weights were learned; None where they were not, or by an older version.
     """
 
     source: Parser
@@ -85,6 +89,7 @@ class JointParser(Stored):
     weights: JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
+    training: JointTrainingOptions | None = None
 
     def of_parsers(self, source: Parser, target: Parser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
@@ -165,7 +170,7 @@ class JointParser(Stored):
         alignment: Alignment,
         *,
         source_tree: str | None = None,
-        link_threshold: float = LINK_THRESHOLD,
+        link_threshold: float | None = None,
     ) -> ParsedPair:
         """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
 
@@ -180,8 +185,8 @@ class JointParser(Stored):
             Candidate links, best with weights. Fitted to the sentences where it was read without sizes.
         source_tree : str or None
             As :meth:`prepare` explains.
-        link_threshold : float
-            Links of at least this probability are taken; 0.5 gives the fewest expected errors.
+        link_threshold : float or None
+            Links of at least this probability are taken; None: as the options say.
 
         Raises
         ------
@@ -205,7 +210,11 @@ class JointParser(Stored):
         return ParsedPair(
             source=pair.source if observed else _with_tree(self.source, pair.source, source_chances),
             target=_with_tree(self.target, pair.target, target_chances),
-            alignment=likely_links(pair.alignment, link_chances, link_threshold),
+            alignment=likely_links(
+                pair.alignment,
+                link_chances,
+                self.options.link_threshold if link_threshold is None else link_threshold,
+            ),
             status=None if beliefs is None else beliefs.status,
             alone=alone,
         )
@@ -223,6 +232,7 @@ class JointParser(Stored):
         header = self.options.to_header()
         arrays: Arrays = self.weights.to_arrays()
         arrays |= dictionary_arrays(self.dictionary)
+        header["training"] = None if self.training is None else asdict(self.training)
         header["target_scale"] = self.weights.target_scale
         header["aligner_scale"] = self.weights.aligner_scale
         for side, parser in (("source", self.source), ("target", self.target)):
@@ -260,6 +270,7 @@ class JointParser(Stored):
             weights=weights,
             options=JointOptions.from_header(header),
             dictionary=dictionary_from(arrays),
+            training=JointTrainingOptions.from_header(header.get("training")),
         )
 
 
@@ -277,30 +288,6 @@ def synchronous_parser(source: Parser, target: Parser) -> JointParser:
 
 # By what a model file says of the order of a side's parser; older files do not.
 _ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
-
-
-def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:
-    """Return the source tree that is to be taken as given; None where it is inferred.
-
-    Raises
-    ------
-    UsageError
-        When ``source_tree`` is unknown, or ``observed`` and a word of the sentence has no head.
-    """
-    if source_tree == "joint":
-        return None
-    if source_tree == "best":
-        return heads_alone(parser, sentence)
-    if source_tree != "observed":
-        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
-    missing = np.flatnonzero(sentence.heads[1:] < 0)
-    if missing.size:
-        name = sentence.sent_id or "(without sent_id)"
-        raise UsageError(
-            f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
-            "parse the source first, or choose --source-tree joint or best"
-        )
-    return sentence.heads
 
 
 def _with_tree(parser: Parser, sentence: Sentence, chances: Scores) -> Sentence:

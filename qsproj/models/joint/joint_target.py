@@ -76,7 +76,7 @@ def train_target_jointly(
     rng: np.random.Generator,
     source_trees: TreeInference,
     options: JointTrainingOptions,
-) -> tuple[ArcParser, JointWeights, list[EpochRecord], Counter[Status]]:
+) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's.
 
     Parameters
@@ -123,4 +123,4 @@ def train_target_jointly(
             "keep the target weights fixed"
         )
     parser = with_added(target, added, scale=weights.target_scale)
-    return parser, weights, records, trainer.statuses
+    return parser, weights, records, trainer.statuses[: len(records)]

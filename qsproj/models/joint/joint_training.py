@@ -50,8 +50,8 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
 
     Attributes
     ----------
-    statuses : Counter of Status
-        How the runs of belief propagation ended so far, free and clamped.
+    statuses : list of Counter of Status
+        How the runs of belief propagation ended, free and clamped, in each epoch; the last is at hand.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
         self._scale = DenseAdaGrad(np.array([self._live.target_scale]), rate=SCALE_RATE)
-        self.statuses: Counter[Status] = Counter()
+        self.statuses: list[Counter[Status]] = [Counter()]
 
     @property
     def weights(self) -> JointWeights:
@@ -122,7 +122,7 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
 
     def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
         beliefs = pass_messages(graph, scores, self._options.propagation)
-        self.statuses[beliefs.status] += 1
+        self.statuses[-1][beliefs.status] += 1
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
@@ -154,6 +154,7 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
         self._descent.regularise()
+        self.statuses.append(Counter())
 
     def averaged(self) -> JointWeights:
         """Return the mean of the weights after every step so far."""
@@ -167,7 +168,7 @@ def train_joint_weights(
     source_trees: TreeInference,
     target_trees: TreeInference,
     options: JointTrainingOptions,
-) -> tuple[JointWeights, list[EpochRecord], Counter[Status]]:
+) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights beside target scores that stay as they are.
 
     Parameters
@@ -185,8 +186,8 @@ def train_joint_weights(
     -------
     weights : JointWeights
     records : list of EpochRecord
-    statuses : Counter of Status
-        How the runs of belief propagation ended, free and clamped.
+    statuses : list of Counter of Status
+        How the runs of belief propagation ended, free and clamped, in each epoch.
 
     Raises
     ------
@@ -197,4 +198,4 @@ def train_joint_weights(
     weights, records = learn(
         trainer, examples, epochs=options.epochs, rng=rng, description="training jointly"
     )
-    return weights, records, trainer.statuses
+    return weights, records, trainer.statuses[: len(records)]

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_options import SOURCE_TREES
 from qsproj.models.joint.joint_scores import FamilyScores
 from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
 from qsproj.models.tree_inference import TreeInference, arcs_in
@@ -120,3 +122,27 @@ def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
     if isinstance(parser, GraphParser):
         return parser.inference.most_right(parser.arc_probabilities(sentence))
     return parser.heads(parser.scores(sentence))
+
+
+def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:
+    """Return the source tree that is to be taken as given; None where it is inferred.
+
+    Raises
+    ------
+    UsageError
+        When ``source_tree`` is unknown, or ``observed`` and a word of the sentence has no head.
+    """
+    if source_tree == "joint":
+        return None
+    if source_tree == "best":
+        return heads_alone(parser, sentence)
+    if source_tree != "observed":
+        raise unknown_name("source tree", source_tree, list(SOURCE_TREES))
+    missing = np.flatnonzero(sentence.heads[1:] < 0)
+    if missing.size:
+        name = sentence.sent_id or "(without sent_id)"
+        raise UsageError(
+            f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
+            "parse the source first, or choose --source-tree joint or best"
+        )
+    return sentence.heads

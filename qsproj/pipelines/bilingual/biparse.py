@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample
-from qsproj.models.joint.joint_options import LINK_THRESHOLD, SYNCH, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import train_joint_weights
@@ -142,16 +142,17 @@ def train_joint_parser(
     trained, records, statuses = _LEARNERS[options.target_weights](
         untrained, examples, [pair.target for pair in usable], rng, options.training
     )
+    trained = replace(trained, training=options.training)
     return trained, JointTrainingReport(
         pairs=len(examples),
         skipped=skipped,
         epochs=tuple(records),
-        statuses=statuses,
+        by_epoch=tuple(statuses),
         hand=count_hand_links(usable),
     )
 
 
-Learned = tuple[JointParser, list[EpochRecord], Counter[Status]]
+Learned = tuple[JointParser, list[EpochRecord], list[Counter[Status]]]
 
 
 def _without_target_weights(
@@ -249,7 +250,7 @@ def parse_pairs(
     pairs: Iterable[SentencePair],
     *,
     source_tree: str | None = None,
-    link_threshold: float = LINK_THRESHOLD,
+    link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
 ) -> Iterator[ParsedPair]:
     """Parse pairs one by one; ``counts``, where given, says in the end how they fared.
@@ -261,8 +262,8 @@ def parse_pairs(
         Consumed one at a time.
     source_tree : str or None
         As :meth:`JointParser.prepare` explains; None: as the model was trained.
-    link_threshold : float
-        Links of at least this probability are taken.
+    link_threshold : float or None
+        Links of at least this probability are taken; None: as the model says.
     counts : ParsingCounts or None
         Changed.
     """

@@ -26,8 +26,8 @@ class JointTrainingReport:
         How many pairs were left out, by reason.
     epochs : tuple of EpochRecord
         Of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
-    statuses : Counter of Status
-        How the runs of belief propagation ended, free and clamped.
+    by_epoch : tuple of Counter of Status
+        How the runs of belief propagation ended in each of them, free and clamped.
     hand : HandLinkCounts or None
         Of the pairs that were learned from.
     """
@@ -35,8 +35,20 @@ class JointTrainingReport:
     pairs: int
     skipped: dict[str, int]
     epochs: tuple[EpochRecord, ...] = ()
-    statuses: Counter[Status] = field(default_factory=Counter)
+    by_epoch: tuple[Counter[Status], ...] = ()
     hand: HandLinkCounts | None = None
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        """How all runs ended."""
+        return sum(self.by_epoch, Counter())
+
+    def epoch_lines(self) -> list[str]:
+        """Say in a line how each epoch went."""
+        return [
+            f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
+            for epoch, statuses in zip(self.epochs, self.by_epoch, strict=True)
+        ]
 
     def summary(self) -> str:
         """Say in a line what was trained."""

@@ -11,8 +11,11 @@ tree, so that what the bilingual parser is unsure of is not taught as certain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -27,8 +30,11 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.tree_inference import is_whole
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.biparse_reports import convergence
+from qsproj.pipelines.bilingual.pair_streams import BLOCK_PAIRS, load_joint_parser
+from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 
@@ -87,6 +93,7 @@ def cotrain(
     *,
     rng: np.random.Generator,
     options: CotrainingOptions | None = None,
+    workers: Workers = THIS_PROCESS,
 ) -> tuple[ArcParser, CotrainingReport]:
     """Train a monolingual parser of the target on trees and on what a bilingual parser makes of pairs.
 
@@ -103,6 +110,8 @@ def cotrain(
         Orders the sentences of each epoch; the same seed gives the same parser.
     options : CotrainingOptions or None
         None: one round.
+    workers : Workers
+        Processes of this machine that parse the pairs; the result does not depend on it.
 
     Returns
     -------
@@ -124,8 +133,9 @@ def cotrain(
     statuses: Counter[Status] = Counter()
     taught: list[ArcExample] = []
     for _ in range(options.rounds):
-        following = track(usable, "parsing", unit="pair")
-        beliefs = [target_beliefs(bilingual, pair, statuses) for pair in following]
+        believed = track(all_beliefs(bilingual, usable, workers), "parsing", total=len(usable), unit="pair")
+        beliefs, ends = zip(*believed) if usable else ((), ())
+        statuses.update(ends)
         taught = _belief_examples(monolingual, usable, beliefs)
         if not annotated and not taught:
             raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
@@ -136,27 +146,40 @@ def cotrain(
     return monolingual, CotrainingReport(len(annotated), len(taught), dict(skipped), statuses)
 
 
-def target_beliefs(bilingual: JointParser, pair: SentencePair, statuses: Counter[Status]) -> Scores | None:
-    """Return what a bilingual parser believes of the target's arcs.
-
-    Parameters
-    ----------
-    statuses : Counter of Status
-        Changed: counts how the run of belief propagation ended.
+def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores | None, Status]:
+    """Return what a bilingual parser believes of the target's arcs, and how belief propagation ended.
 
     Returns
     -------
-    float64[n+1, n+1] or None
+    chances : float64[n+1, n+1] or None
         Probabilities; columns 1..n sum to one, which loopy beliefs do only nearly and are made to. None where
         messages contradict each other.
+    status : Status
     """
     beliefs = bilingual.infer(bilingual.prepare(pair))
-    statuses[beliefs.status] += 1
     if beliefs.status is Status.CONTRADICTION:
-        return None
+        return None, beliefs.status
     chances = beliefs.target.copy()
     chances[:, 1:] /= chances[:, 1:].sum(axis=0)
-    return chances
+    return chances, beliefs.status
+
+
+def all_beliefs(
+    bilingual: JointParser, pairs: Sequence[SentencePair], workers: Workers
+) -> Iterator[tuple[Scores | None, Status]]:
+    """Yield what :func:`target_beliefs` returns of each pair; other processes read the parser from a file."""
+    if workers.jobs == 1:
+        yield from (target_beliefs(bilingual, pair) for pair in pairs)
+        return
+    with TemporaryDirectory(prefix="qsproj-") as folder:
+        path = str(Path(folder) / "joint.model")
+        bilingual.save(path)
+        believed = partial(_beliefs_by_file, path)
+        yield from map_in_order(believed, pairs, workers=workers, block=BLOCK_PAIRS)
+
+
+def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Status]:
+    return target_beliefs(loaded_once(load_joint_parser, path), pair)
 
 
 def whole_tree_examples(

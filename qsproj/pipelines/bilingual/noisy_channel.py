@@ -21,8 +21,8 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_parser import JointParser, given_source_heads
-from qsproj.models.joint.joint_trees import first_order
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.cotrain import CotrainingReport, whole_tree_examples

@@ -10,7 +10,6 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_options import LINK_THRESHOLD
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair
 from qsproj.models.joint.joint_trees import Parser
 from qsproj.models.storage import load_model_of
@@ -30,7 +29,7 @@ def parse_pair_stream(
     pairs: Iterable[SentencePair],
     *,
     source_tree: str | None = None,
-    link_threshold: float = LINK_THRESHOLD,
+    link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
@@ -107,7 +106,7 @@ def _blocks(pairs: Iterable[SentencePair]) -> Iterator[list[SentencePair]]:
 
 
 def _parse_block(
-    model: str, source_tree: str | None, link_threshold: float, block: list[SentencePair]
+    model: str, source_tree: str | None, link_threshold: float | None, block: list[SentencePair]
 ) -> ParsedBlock:
     """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
     done: list[ParsedPair] = []

@@ -134,7 +134,7 @@ def test_evidence_that_contradicts_an_hmm_is_told_and_teaches_nothing():
     trainer = JointTrainer(JointTrainingOptions(), source_trees=NO_TREES, target_trees=NO_TREES)
     heads = np.array([-1, 0, 0, 0, 0], dtype=np.int32)
     _, gradient = trainer.step_above(JointExample(prepared, heads, both), None)
-    assert trainer.statuses[Status.CONTRADICTION] == 1
+    assert trainer.statuses[0][Status.CONTRADICTION] == 1
     assert not gradient.any()
     assert not trainer.weights.weights.any()
     trainer.step(JointExample(prepared, heads, STATES))

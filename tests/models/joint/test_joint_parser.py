@@ -102,10 +102,28 @@ def test_how_long_messages_are_passed_is_stored(pairs, trained, tmp_path):
     assert np.abs(one - whole).max() > 1e-3
 
 
+def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs, trained, tmp_path):
+    parser, report = trained
+    strict = replace(parser, options=replace(parser.options, link_threshold=0.999))
+    strict.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.training == JointTrainingOptions()
+    links, usual, all_links = (
+        parsed_pair(model, pairs[31], **more).alignment.links
+        for model, more in ((again, {}), (parser, {}), (again, {"link_threshold": 0.0}))
+    )
+    assert len(links) < len(usual) <= len(all_links) == len(pairs[31].alignment.links)
+    lines = report.epoch_lines()
+    assert len(lines) == 10
+    assert lines[0].startswith(f"epoch 1: loss {report.epochs[0].loss:.3f} nats a pair; ")
+    assert lines[-1].endswith("of 90 runs converged")
+
+
 def test_a_file_of_before_that_was_stored_loads(pairs, trained):
     parser, _ = trained
     header, arrays = parser.to_archive()
-    del header["propagation"]
+    for added in ("propagation", "link_threshold", "training", "source_order", "target_order"):
+        del header[added]
     again = JointParser.from_archive(header, arrays)
     assert again.options == parser.options
     assert again.options.propagation == Propagation()

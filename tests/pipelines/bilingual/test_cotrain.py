@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from qsproj.bp.status import Status
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.parallel import Workers
 from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
-from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain, target_beliefs
+from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, all_beliefs, cotrain, target_beliefs
 
 OPTIONS = TrainingOptions(epochs=3)
 ANNOTATED = 15
@@ -81,13 +82,21 @@ def test_the_same_seed_gives_the_same_parser(pairs, bilingual):
 
 
 def test_beliefs_are_distributions_over_heads(pairs, bilingual):
-    statuses: Counter = Counter()
     for pair in pairs[ANNOTATED:25]:
-        chances = target_beliefs(bilingual, pair, statuses)
+        chances, status = target_beliefs(bilingual, pair)
         assert np.allclose(chances[:, 1:].sum(axis=0), 1.0)
         assert (chances >= 0).all()
         assert not np.allclose(chances, bilingual.arc_probabilities(pair.target), atol=1e-2)
-    assert statuses.total() == 10
+        assert status is Status.CONVERGED
+
+
+def test_other_processes_believe_the_same(pairs, bilingual):
+    here = list(all_beliefs(bilingual, pairs[ANNOTATED:20], Workers(jobs=1)))
+    there = list(all_beliefs(bilingual, pairs[ANNOTATED:20], Workers(jobs=2)))
+    assert len(here) == 5
+    for (chances, status), (same, ending) in zip(here, there, strict=True):
+        np.testing.assert_array_equal(chances, same)
+        assert status is ending
 
 
 def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
