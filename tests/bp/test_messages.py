@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace
+from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, replace, total_of_groups
 
 INF = np.inf
 
@@ -57,3 +57,12 @@ def test_contradictions_change_nothing(incoming, proposed):
 def test_equal_infinities_do_not_differ():
     assert largest_change(np.array([INF, -INF, 1.0]), np.array([INF, -INF, 1.5])) == 0.5
     assert largest_change(np.array([INF]), np.array([-INF])) == INF
+
+
+def test_totals_are_sums_over_groups():
+    finite_by_group = np.array([[0.5, -1.0], [2.0, 0.25], [0.0, 1.0]])
+    infinite_by_group = np.array([[1, 0], [-1, 1], [1, 1]], dtype=np.int32)
+    finite, infinite = np.full(2, 7.0), np.full(2, 7, dtype=np.int32)
+    total_of_groups(finite_by_group, infinite_by_group, finite, infinite)
+    assert finite.tolist() == [2.5, 0.25]
+    assert infinite.tolist() == [1, 2]

@@ -32,6 +32,18 @@ def add_up(outgoing, slots, finite, infinite):
             finite[slots[e]] += message
 
 
+@njit(cache=True, error_model="numpy")
+def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
+    """Sum what the groups say at each slot: float64[G, S] and int32[G, S] into float64[S] and int32[S]."""
+    finite[:] = 0.0
+    infinite[:] = 0
+    for group in range(finite_by_group.shape[0]):
+        of_finite, of_infinite = finite_by_group[group], infinite_by_group[group]
+        for slot in range(finite.shape[0]):
+            finite[slot] += of_finite[slot]
+            infinite[slot] += of_infinite[slot]
+
+
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def leave_out(finite, infinite, slots, outgoing, incoming):
     """Fill ``incoming`` float64[M]: the total at each slot without the group's own message (eq. 2.7)."""
