@@ -280,6 +280,26 @@ def one_arc(features, head, dependent, between, out):
 
 
 @njit(cache=True, error_model="numpy")
+def score_chosen_arcs(features, weights, heads, dependents):
+    """Score some arcs alone, ``heads[a]`` to ``dependents[a]``, int32[A]: what :func:`score_arcs` gives them.
+
+    Returns float64[A]. O(A (T + n)) time.
+    """
+    scores = np.empty(heads.shape[0])
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
+    previous_count = 0
+    for arc in range(heads.shape[0]):
+        count = one_arc(features, heads[arc], dependents[arc], between, ahead)
+        prefetch_rows(weights, ahead, count)
+        if arc > 0:
+            scores[arc - 1] = total_weight(weights, out, previous_count)
+        out, ahead, previous_count = ahead, out, count
+    if heads.shape[0] > 0:
+        scores[-1] = total_weight(weights, out, previous_count)
+    return scores
+
+
+@njit(cache=True, error_model="numpy")
 def count_features(features, arcs, counts, last, sentence):
     """Count the features that fire on some arcs of a sentence.
 

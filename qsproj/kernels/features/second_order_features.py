@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.arc_features import MULTIPLIER
+from qsproj.kernels.features.arc_features import MULTIPLIER, total_weight
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
-
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+from qsproj.kernels.prefetch import prefetch_rows
 
 # A gradient (a difference of probabilities) smaller than this does not move the weights.
 NEGLIGIBLE = 1e-3
@@ -48,28 +47,44 @@ class FactorFeatures(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def bucket_of(features, factor, t):
-    """Return the bucket of template ``t`` of a factor, without its place."""
-    state = features.parts[0, features.members[factor, 0], t]
+def factor_buckets(features, factor, out):
+    """Write the buckets of the features of one factor into ``out`` uint64[2 T]; return how many there are.
+
+    First those with the place, one in each block of 16, then those without, in the same blocks.
+    """
+    templates, place = features.parts.shape[2], features.places[factor]
+    part = features.parts[0, features.members[factor, 0]]
+    for t in range(templates):
+        out[t] = part[t]
     for role in range(1, features.members.shape[1]):
-        state ^= features.parts[role, features.members[factor, role], t]
-    return (state * MULTIPLIER) >> features.shift
+        part = features.parts[role, features.members[factor, role]]
+        for t in range(templates):
+            out[t] ^= part[t]
+    for t in range(templates):
+        out[t] = ((out[t] * MULTIPLIER) >> features.shift) ^ place
+    for t in range(features.plain):
+        out[templates + t] = out[t] ^ place
+    return templates + features.plain
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy")
 def score_factors(features, weights):
     """Return the score of every factor, float64[F], natural log: the sum of its features' weights.
 
-    ``weights`` float32[buckets] holds zero for a feature that does not exist. O(F T) time.
+    ``weights`` float32[buckets] holds zero for a feature that does not exist. O(F T) time. Memory is asked
+    for the weights of a factor while those of the factor before are summed.
     """
-    scores = np.zeros(features.members.shape[0])
+    scores, templates = np.zeros(features.members.shape[0]), features.parts.shape[2]
+    out, ahead = np.empty(2 * templates, np.uint64), np.empty(2 * templates, np.uint64)
+    count = 0
     for factor in range(scores.shape[0]):
-        place = features.places[factor]
-        for t in range(features.parts.shape[2]):
-            bucket = bucket_of(features, factor, t)
-            scores[factor] += weights[bucket ^ place]
-            if t < features.plain:
-                scores[factor] += weights[bucket]
+        count = factor_buckets(features, factor, ahead)
+        prefetch_rows(weights, ahead, templates)
+        if factor > 0:
+            scores[factor - 1] = total_weight(weights, out, count)
+        out, ahead = ahead, out
+    if count > 0:
+        scores[-1] = total_weight(weights, out, count)
     return scores
 
 
@@ -83,21 +98,13 @@ def gather_factors(features, slopes, gradient, touched, used, begin):
     slopes : float64[F]
         Derivative of the loss by each factor's score; entries below NEGLIGIBLE are skipped.
     """
-    templates = features.parts.shape[2]
-    out = np.empty(2 * templates, np.uint64)
+    out = np.empty(2 * features.parts.shape[2], np.uint64)
     for factor in range(begin, slopes.shape[0]):
         slope = slopes[factor]
         if abs(slope) < NEGLIGIBLE:
             continue
-        if used + 2 * templates > touched.shape[0]:
+        if used + out.shape[0] > touched.shape[0]:
             return used, factor
-        count = 0
-        for t in range(templates):
-            bucket = bucket_of(features, factor, t)
-            out[count] = bucket ^ features.places[factor]
-            count += 1
-            if t < features.plain:
-                out[count] = bucket
-                count += 1
+        count = factor_buckets(features, factor, out)
         used = add_slopes(out, count, slope, gradient, touched, used)
     return used, DONE

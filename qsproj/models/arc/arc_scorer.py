@@ -59,6 +59,13 @@ class ArcScorer(ArcWeights):
         kernels.score_arcs(features, self.weights, 0, scores)
         return scores
 
+    def scores_of(
+        self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Return what :meth:`scores` gives some arcs, by their ends int32[A] each: float64[A]."""
+        chosen: NDArray[np.float64] = kernels.score_chosen_arcs(features, self.weights, heads, dependents)
+        return chosen
+
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
         """Do what :meth:`encode` does for several sentences, at least one, at once."""
         return encode_block(sentences, self.templates.attributes)
@@ -149,6 +156,12 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     def scores(self, features: ArcFeatures) -> Scores:
         """Return arc scores by the weights of the moment; see :meth:`ArcScorer.scores`."""
         return self._live.scores(features)
+
+    def scores_of(
+        self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Return the scores of some arcs by the weights of the moment; see :meth:`ArcScorer.scores_of`."""
+        return self._live.scores_of(features, heads, dependents)
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""

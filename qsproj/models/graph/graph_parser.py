@@ -220,7 +220,7 @@ class GraphParser(Stored):
             return self.factors.scores(self.factors.features(encoded, graph.families))
 
         heads, dependents, _ = arcs_of(chosen_links(candidates))
-        link_scores = self.links.scores(features)[heads, dependents]
+        link_scores = self.links.scores_of(features, heads, dependents)
         if options.doubt > 0.0:
             return relax(
                 marginals[heads, dependents],

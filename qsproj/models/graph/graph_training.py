@@ -162,15 +162,14 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         graph = example.graph
         arcs = self._arcs.features(example.encoded)
         factors = self._factors.live.features(example.encoded, graph.families)
-        arc_scores = self._arcs.scores(arcs)
         loss, (link_slopes, factor_slopes) = graph_loss(
             example,
-            arc_scores[graph.heads, graph.dependents],
+            self._arcs.scores_of(arcs, graph.heads, graph.dependents),
             self._factors.live.scores(factors),
             iterations=self._options.iterations,
             margin=self._margin,
         )
-        arc_slopes = np.zeros_like(arc_scores)
+        arc_slopes = np.zeros((len(arcs.tags), len(arcs.tags)))
         arc_slopes[graph.heads, graph.dependents] = link_slopes
         self._arcs.descend(arcs, arc_slopes)
         self._factors.descend(factors, factor_slopes)

@@ -71,6 +71,10 @@ def test_scores_are_sums_of_weights():
                 expected = weights[buckets_of(SENTENCE, MORPHOLOGY, head, dependent)].sum()
                 assert scores[head, dependent] == pytest.approx(expected, abs=1e-9)
     assert np.all(scores[:, 0] == 7.0)
+    heads, dependents = np.array([3, 0, 1], dtype=np.int32), np.array([1, 2, 4], dtype=np.int32)
+    chosen = kernels.score_chosen_arcs(features, weights, heads, dependents)
+    assert chosen.tolist() == scores[heads, dependents].tolist()
+    assert kernels.score_chosen_arcs(features, weights, heads[:0], dependents[:0]).size == 0
     assert np.all(np.diag(scores) == 7.0)
 
 
