@@ -11,7 +11,8 @@ format         a link                                                  words cou
 ``tsv``        source TAB target TAB Pharaoh, words between spaces     0
 ============== ======================================================= =================================
 
-In the first two, and in ``tsv``, a line is a sentence. Source comes first in all of them.
+In the first two, and in ``tsv``, a line is a sentence. Source comes first in all of them. Weighted triples
+are read by :mod:`qsproj.corpus.pairs.triples`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,13 @@ _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0
 _MAX_WORD = 2**31 - 2
 
 
+class Base(NamedTuple):
+    """What number the first word has, and the format that is alike but for this, where there is one."""
+
+    first_word: int
+    other: str | None
+
+
 class Links(NamedTuple):
     """What a file says of one sentence pair, and from which line on: k links, their words 1-based."""
 
@@ -55,7 +63,10 @@ def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Do for one of this module's formats what :func:`qsproj.corpus.formats.read_alignments` does for all."""
-    return checked_alignments(path, _READERS[format], sizes)
+    read, base = _READERS[format]
+    return checked_alignments(
+        path, partial(read, base=base), sizes, base=base, skips=format.startswith("naacl")
+    )
 
 
 def write_alignments(
@@ -101,8 +112,14 @@ def checked_alignments(
     path: PathOrFile,
     read: Callable[[TextIO, str], Iterator[Links]],
     sizes: Iterable[tuple[int, int]] | None,
+    *,
+    base: Base,
+    skips: bool = False,
 ) -> Iterator[Alignment]:
-    """Yield what ``read(file, name)`` finds in a file, pair by pair, once it fits the sizes."""
+    """Yield what ``read(file, name)`` finds in a file, pair by pair, once it fits the sizes.
+
+    ``skips``: files of the format say nothing of a pair without links.
+    """
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
     count = 0
@@ -113,13 +130,12 @@ def checked_alignments(
                 size = next(expected, None)
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
-            yield _alignment(links, size, name)
+            yield _alignment(links, size, name, base)
     for missing in expected or ():
-        # NAACL files say nothing of a pair without links: those after the last are in ``sizes`` only.
-        if read not in (_READERS["naacl"], _READERS["naacl-zero"]):
+        if not skips:
             pairs = count + 1 + sum(1 for _ in expected or ())
             raise _count_error(name, count + 1, f"the end of the file after {counted(count, 'line')}", pairs)
-        yield _alignment(_NO_LINKS, missing, name)
+        yield _alignment(_NO_LINKS, missing, name, base)
 
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
@@ -128,15 +144,16 @@ def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
     return DataError(name, line, found=found, expected=expected, remedy=remedy)
 
 
-def _alignment(links: Links, size: tuple[int, int] | None, name: str) -> Alignment:
+def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base) -> Alignment:
     last_source, last_target = max(links.sources, default=0), max(links.targets, default=0)
     n_source, n_target = size or (last_source, last_target)
     if last_source > n_source or last_target > n_target:
         rows = zip(links.lines, links.sources, links.targets)
         line, source, target = next(row for row in rows if row[1] > n_source or row[2] > n_target)
         remedy = "check that source comes first and that words count from where the format says"
-        if last_source <= n_source + 1 and last_target <= n_target + 1:
-            remedy = "where words count from 1, name the format talp or naacl; source comes first"
+        one_off = last_source <= n_source + 1 and last_target <= n_target + 1
+        if one_off and base.first_word == 0 and base.other is not None:
+            remedy = f"where words count from 1, name the format {base.other}; source comes first"
         raise DataError(
             name,
             line,
@@ -148,7 +165,7 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str) -> Alignme
     return make_alignment(n_source, n_target, pairs, links.sure, links.weights)
 
 
-def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> Links:
+def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     tokens = text.split()
     matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
     if len(matches) < len(tokens):
@@ -158,26 +175,28 @@ def _pharaoh_line(text: str, line: int, name: str, *, first_word: int) -> Links:
     links = Links(
         line,
         [line] * len(tokens),
-        [number_of(match[1]) + 1 - first_word for match in matches],
-        [number_of(match[3]) + 1 - first_word for match in matches],
+        [number_of(match[1]) + 1 - base.first_word for match in matches],
+        [number_of(match[3]) + 1 - base.first_word for match in matches],
         [match[2] == "-" for match in matches],
-        [_weight(match[4], line, name) for match in matches] if ":" in text else None,
+        [link_weight(match[4], line, name) for match in matches] if ":" in text else None,
     )
     if tokens:
-        _check_first_and_last(links.sources + links.targets, line, name, first_word=first_word)
+        check_first_and_last(links.sources + links.targets, line, name, base=base)
     return links
 
 
-def _check_first_and_last(words: list[int], line: int, name: str, *, first_word: int) -> None:
+def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) -> None:
     """Check 1-based words for one that comes before the first, or is too large for an array."""
     if min(words) < 1 or max(words) > _MAX_WORD:
-        bad = (min(words) if min(words) < 1 else max(words)) - 1 + first_word
-        expected = f"words that count from {first_word}"
-        remedy = "where they count from 0, name the format pharaoh or naacl-zero"
+        bad = (min(words) if min(words) < 1 else max(words)) - 1 + base.first_word
+        expected = f"words that count from {base.first_word}"
+        remedy = "check the format"
+        if min(words) < 1 and base.other is not None:
+            remedy = f"where they count from 0, name the format {base.other}"
         raise DataError(name, line, found=f"a link of word {bad}", expected=expected, remedy=remedy)
 
 
-def _weight(text: str | None, line: int, name: str) -> float:
+def link_weight(text: str | None, line: int, name: str) -> float:
     """Return a probability; a link that has none next to others that have is certain."""
     try:
         weight = 1.0 if text is None else float(text)
@@ -189,12 +208,12 @@ def _weight(text: str | None, line: int, name: str) -> float:
     return weight
 
 
-def _read_pharaoh(handle: TextIO, name: str, *, first_word: int) -> Iterator[Links]:
+def _read_pharaoh(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
-        yield _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, first_word=first_word)
+        yield _pharaoh_line(text.lstrip(_BYTE_ORDER_MARK), line, name, base=base)
 
 
-def _read_tsv(handle: TextIO, name: str) -> Iterator[Links]:
+def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
         cells = text.rstrip("\r\n").lstrip(_BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
@@ -202,13 +221,13 @@ def _read_tsv(handle: TextIO, name: str) -> Iterator[Links]:
             expected = "source, target and links, separated by tabs"
             raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         sizes = (len(cells[0].split()), len(cells[1].split()))
-        yield _pharaoh_line(cells[2], line, name, first_word=0)._replace(sizes=sizes)
+        yield _pharaoh_line(cells[2], line, name, base=base)._replace(sizes=sizes)
 
 
-def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[Links]:
+def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     """Yield the links of sentences 1, 2, ...; a number that is skipped is a pair without links."""
     following = 1
-    rows = _naacl_rows(handle, name, first_word=first_word)
+    rows = _naacl_rows(handle, name, base=base)
     for number, group in groupby(rows, key=lambda row: row.sentence):
         found = list(group)
         if number < following:
@@ -227,7 +246,7 @@ def _read_naacl(handle: TextIO, name: str, *, first_word: int) -> Iterator[Links
             [row.source for row in linked],
             [row.target for row in linked],
             [row.sure for row in linked],
-            [_weight(row.weight, row.line, name) for row in linked] if has_weights else None,
+            [link_weight(row.weight, row.line, name) for row in linked] if has_weights else None,
         )
         following = number + 1
 
@@ -243,7 +262,7 @@ class _NaaclRow(NamedTuple):
     weight: str | None
 
 
-def _naacl_rows(handle: TextIO, name: str, *, first_word: int) -> Iterator[_NaaclRow]:
+def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]:
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(_BYTE_ORDER_MARK).strip()
         match = _NAACL_LINK.fullmatch(stripped)
@@ -252,9 +271,9 @@ def _naacl_rows(handle: TextIO, name: str, *, first_word: int) -> Iterator[_Naac
             found = repr(stripped[:40])
             raise DataError(name, line, found=found, expected=expected, remedy="check the format")
         number, source, target, kind, weight = match.groups()
-        words = [number_of(source) + 1 - first_word, number_of(target) + 1 - first_word]
+        words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
-        _check_first_and_last([max(words)], line, name, first_word=first_word)
+        check_first_and_last([max(words)], line, name, base=base)
         yield _NaaclRow(line, number_of(number), words[0], words[1], kind != "P", weight)
 
 
@@ -274,12 +293,12 @@ def _naacl_link(
     return f"{number} {words} {'S' if sure else 'P'}{suffix}"
 
 
-_READERS: dict[str, Callable[[TextIO, str], Iterator[Links]]] = {
-    "pharaoh": partial(_read_pharaoh, first_word=0),
-    "talp": partial(_read_pharaoh, first_word=1),
-    "naacl": partial(_read_naacl, first_word=1),
-    "naacl-zero": partial(_read_naacl, first_word=0),
-    "tsv": _read_tsv,
+_READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
+    "pharaoh": (_read_pharaoh, Base(0, "talp")),
+    "talp": (_read_pharaoh, Base(1, "pharaoh")),
+    "naacl": (_read_naacl, Base(1, "naacl-zero")),
+    "naacl-zero": (_read_naacl, Base(0, "naacl")),
+    "tsv": (_read_tsv, Base(0, None)),
 }
 _LINK_WRITERS: dict[str, tuple[Callable[..., str], str]] = {
     "pharaoh": (partial(_pharaoh_link, first_word=0), " "),

@@ -17,6 +17,7 @@ from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.pairs import triples
 from qsproj.corpus.pairs.giza import read_giza
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
@@ -64,6 +65,12 @@ def _links(name: str, *, written: bool = True) -> Format:
     return Format(name, ALIGNMENTS, read, write if written else None)
 
 
+def _triples(name: str, base: alignments.Base) -> Format:
+    """Return the row of weighted triples, whose words count from a base."""
+    read, write = partial(triples.read_triples, base=base), partial(triples.write_triples, base=base)
+    return Format(name, ALIGNMENTS, read, write)
+
+
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",)),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), has_misc=False),
@@ -72,6 +79,8 @@ FORMATS = (
     _links("naacl"),
     _links("naacl-zero"),
     _links("tsv", written=False),
+    _triples("triples", triples.FROM_ZERO),
+    _triples("triples-one", triples.FROM_ONE),
     Format("giza", ALIGNMENTS, read_giza, None),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),

@@ -25,6 +25,8 @@ GOOD = {
     "naacl": "1 1 1 S 0.25\n1 1 2 S 0.5\n1 4 2 P 1\n3 2 2 S\n",
     "naacl-zero": "1 0 0 S 0.25\n1 0 1 S 0.5\n1 3 1 P 1\n3 1 1 S\n",
     "tsv": "a b\tA B\t0-1\n",
+    "triples": "0 0 0.25\n0 2 0.5\n\n\n1 1 1\n\n",
+    "triples-one": "1 1 0.25\n1 3 0.5\n\n\n2 2 1\n\n",
     "misc": TREE.replace("_\n", "Align=2:0.5,1?\n") + "\n",
     "giza": "# Sentence pair (1) source length 2 target length 3 alignment score : 0.1\n"
     "A B C\nNULL ({ 2 }) a ({ 1 3 }) b ({ }) \n",
@@ -113,6 +115,10 @@ BAD = [
     ("giza", "# Sentence pair (1)\nA\na ({ 1 })\n", 3, r"found 'a \(\{ 1 \}\)', expected NULL"),
     ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ x })\n", 3, "found 'NULL .*, expected NULL"),
     ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ 2 })\n", 3, "found a link of target word 2, expected"),
+    ("triples", "0 0 1\n0 0\n", 2, "found '0 0', expected source target weight"),
+    ("triples", "0 0 1.5\n", 1, "found weight 1.5, expected a probability"),
+    ("triples", "0-0:0.5\n", 1, "found '0-0:0.5', expected source target weight"),
+    ("triples-one", "1 1 1\n\n0 1 1\n", 3, "found a link of word 0, expected .* from 1; .*format triples$"),
     ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
     ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
@@ -146,7 +152,10 @@ def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch,
     drawn = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "diagonal")
     assert drawn.code == 0
     unknown = run_cli("draw", trees, "--target", trees, "--alignment", links, "--alignment-format", "x")
-    assert "known: pharaoh, talp, naacl, naacl-zero, tsv, giza, misc, diagonal" in unknown.err
+    assert (
+        "known: pharaoh, talp, naacl, naacl-zero, tsv, triples, triples-one, giza, misc, diagonal"
+        in unknown.err
+    )
 
 
 def test_conll_x_has_words_alone(tmp_path, run_cli):
@@ -165,10 +174,25 @@ def test_giza_links_source_words_of_the_third_line_to_words_of_the_second():
 
 
 def test_links_that_are_one_word_off_are_told_of_the_other_base():
-    with pytest.raises(DataError, match="where words count from 1, name the format talp"):
-        list(formats.read_alignments(io.StringIO("1-1 2-2\n"), sizes=[(2, 2)]))
+    for text, told, other in (
+        ("1-1 2-2\n", "pharaoh", "talp"),
+        ("1 1 1\n1 2 2\n", "naacl-zero", "naacl"),
+        ("1 1 0.5\n2 2 0.5\n", "triples", "triples-one"),
+    ):
+        with pytest.raises(DataError, match=f"where words count from 1, name the format {other}; source"):
+            list(formats.read_alignments(io.StringIO(text), told, sizes=[(2, 2)]))
+    with pytest.raises(DataError, match="check that source comes first"):
+        list(formats.read_alignments(io.StringIO("3-3\n"), "talp", sizes=[(2, 2)]))
     with pytest.raises(DataError, match="check that source comes first"):
         list(formats.read_alignments(io.StringIO("5-1\n"), sizes=[(2, 2)]))
+
+
+def test_triples_need_no_blank_line_at_the_end():
+    whole, cut = (
+        list(BY_NAME["triples"].read(io.StringIO(text))) for text in (GOOD["triples"], "0 1 1\n\n\n2 0 1")
+    )
+    assert len(whole) == len(cut) == 3
+    assert [alignment.links.tolist() for alignment in cut] == [[[1, 2]], [], [[3, 1]]]
 
 
 def test_every_format_is_tried():

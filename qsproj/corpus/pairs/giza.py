@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import TextIO
 
-from qsproj.corpus.alignments import Links, checked_alignments
+from qsproj.corpus.alignments import Base, Links, checked_alignments
 from qsproj.corpus.files import PathOrFile
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import DataError
@@ -27,7 +27,7 @@ def read_giza(path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None) 
 
     Parameters and errors as those of :func:`~qsproj.corpus.formats.read_alignments`.
     """
-    return checked_alignments(path, _read, sizes)
+    return checked_alignments(path, _read, sizes, base=Base(1, None))
 
 
 def _read(handle: TextIO, name: str) -> Iterator[Links]:
