@@ -1,0 +1,60 @@
+"""What a tagger and a parser together say of a sentence: probabilities where they are asked for, tags once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.errors import DataError
+from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.dmv.dmv_parameters import uniform_parameters
+from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.text.text_parser import load_tags, text_parser
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return list(read_conllu("corpora/de.conllu"))[:10]
+
+
+@pytest.fixture(scope="module")
+def tagger(sample):
+    return train_tagger(sample, rng=np.random.default_rng(1), options=TaggerOptions(epochs=1))
+
+
+@pytest.fixture(scope="module")
+def parser(sample):
+    options = TrainingOptions(epochs=1, template_set="words")
+    return train_arc_parser(sample, rng=np.random.default_rng(1), options=options)[0]
+
+
+def untagged(sentence):
+    return with_columns(sentence, upos=("_",) * len(sentence))
+
+
+def test_probabilities_are_told_when_asked_for(sample, tagger, parser):
+    valence = Dmv(tagger.tags, uniform_parameters(len(tagger.tags)))
+    for model in (text_parser(tagger, valence), text_parser(tagger, parser, readings=2)):
+        for confidence in (True, False):
+            parsed = model.parse(untagged(sample[0]), confidence=confidence)
+            assert all(misc_values(parsed, "ArcProb")) == confidence
+            assert any(misc_values(parsed, "ArcProb")) == confidence
+
+
+def test_a_tagged_sentence_has_the_probabilities_of_the_parser(sample, tagger, parser):
+    model = text_parser(tagger, parser, readings=2)
+    expected = parser.arc_probabilities(sample[0])
+    np.testing.assert_array_equal(model.arc_probabilities(sample[0]), expected)
+    assert not np.array_equal(model.arc_probabilities(untagged(sample[0])), expected)
+
+
+def test_what_tags_is_found_in_a_tagger_and_in_a_model_of_text(sample, tagger, parser, tmp_path):
+    for name, model in (("tagger", tagger), ("text", text_parser(tagger, parser)), ("parser", parser)):
+        model.save(tmp_path / name)
+    for name in ("tagger", "text"):
+        assert load_tags(tmp_path / name).tag(sample[0]).upos == tagger.tag(sample[0]).upos
+    with pytest.raises(DataError, match="found a model of kind arc-parser, expected a tagger"):
+        load_tags(tmp_path / "parser")
