@@ -126,11 +126,11 @@ def train_tokenizer(
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
     if not texts:
         raise UsageError("no sentence shows its tokens, expected CoNLL-U with SpaceAfter=No or # text")
-    unspaced = _is_unspaced(texts)
+    unspaced = is_unspaced(texts)
     lexicons = _lexicons(texts, settings.folds) if unspaced else [frozenset[str]()]
     examples = [(found, lexicons[number % len(lexicons)], 1.0) for number, found in enumerate(texts)]
     if settings.spaced and not unspaced:
-        examples += [(_spaced(found), lexicons[0], settings.spaced) for found in texts]
+        examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
     keys = [keys_of(found.text, language, known) for found, known, _ in examples]
     index = FeatureIndex(np.setdiff1d(np.concatenate(keys), np.zeros(1, dtype=np.uint64)))
     start = _rules_first(index, language, settings.trust)
@@ -246,7 +246,7 @@ def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> Tokeniz
     return TokenizedText(text, tuple(placed)) if at == len(text) else None
 
 
-def _spaced(found: TokenizedText) -> TokenizedText:
+def spaced(found: TokenizedText) -> TokenizedText:
     """Return the same tokens, parted by single spaces."""
     tokens, at = [], 0
     for begin, end, words in found.tokens:
@@ -264,7 +264,7 @@ def _states(found: TokenizedText) -> NDArray[np.int32]:
     return states
 
 
-def _is_unspaced(texts: Sequence[TokenizedText]) -> bool:
+def is_unspaced(texts: Sequence[TokenizedText]) -> bool:
     """Return whether many words of letters follow one another without a space."""
     together = total = 0
     for text, tokens in texts:

@@ -1,4 +1,4 @@
-"""What a tagger and a parser together say of a sentence: probabilities where they are asked for, tags once."""
+"""What a tagger and a parser say together: probabilities where they are asked for, tags in doubt."""
 
 from __future__ import annotations
 

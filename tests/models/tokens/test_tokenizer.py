@@ -15,8 +15,11 @@ from qsproj.evaluation.cut_differently import cut_scores
 from qsproj.models.tokens.expansions import Expansions, learn_expansions
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import (
+    TokenizedText,
     TokenizerOptions,
+    is_unspaced,
     shows_tokens,
+    spaced,
     tokenized_text,
     train_tokenizer,
 )
@@ -60,6 +63,23 @@ def test_text_is_told_by_space_after_or_by_the_comment(tmp_path):
     assert tokenized_text(sentence).text == "zum Haus ."
     assert not shows_tokens([sentence])
     assert not shows_tokens([replace(sentence, layout=None)])
+
+
+def test_tokens_are_parted_by_spaces():
+    found = TokenizedText("ab, zum", ((0, 2, ("ab",)), (2, 3, (",",)), (4, 7, ("zu", "dem"))))
+    parted = ((0, 2, ("ab",)), (3, 4, (",",)), (5, 8, ("zu", "dem")))
+    assert spaced(found) == TokenizedText("ab , zum", parted)
+    assert spaced(spaced(found)) == spaced(found)
+
+
+def test_a_script_without_spaces_has_words_side_by_side():
+    words = TokenizedText("今天天气", ((0, 2, ("今天",)), (2, 4, ("天气",))))
+    letters = TokenizedText("a b", ((0, 1, ("a",)), (2, 3, ("b",))))
+    marks = TokenizedText("a,", ((0, 1, ("a",)), (1, 2, (",",))))
+    assert is_unspaced([words])
+    assert is_unspaced([words, *[letters] * 3])
+    assert not is_unspaced([words, *[letters] * 4])
+    assert not is_unspaced([marks])
 
 
 def test_the_sample_is_learned_by_heart(german, tokenizer):
