@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class LinkedText:
         Sum over a word's links to source words of each tag of their probabilities to the power SURENESS.
     links : int
         How many links there were.
+    left_out : int
+        How many more sentences there were, of which these were drawn.
     """
 
     tags: Words
@@ -49,14 +52,30 @@ class LinkedText:
     types: NDArray[np.int32]
     votes: NDArray[np.float32]
     links: int
+    left_out: int
 
     def words_of(self, sentence: int) -> slice:
         """Return where the words of sentence 0..S-1 stand."""
         return slice(int(self.starts[sentence]), int(self.starts[sentence + 1]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """A target sentence: its words, and the place, tag number and weight of each link that brings a tag."""
+
+    words: Words
+    places: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
 def read_linked_text(
-    corpus: Iterable[Translations], *, more_tags: Iterable[str] = (), contractions: Contractions | None = None
+    corpus: Iterable[Translations],
+    *,
+    more_tags: Iterable[str] = (),
+    contractions: Contractions | None = None,
+    most: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> LinkedText:
     """Gather target words and votes.
 
@@ -69,56 +88,73 @@ def read_linked_text(
     contractions : mapping or None
         Target tokens to be split into words. Parts have no votes: of the links of *zum* nobody knows which
         are those of *zu*.
+    most : int or None
+        So many target sentences are kept; where there are more, ``rng`` draws them, all equally likely.
+    rng : numpy.random.Generator or None
+        Not used where there are no more.
 
     Raises
     ------
     UsageError
         When there is no target word, no source word has a UPOS, or no target word a link to one that has.
+
+    *Source*: algorithm R of Vitter (1985).
     """
     # Tags are numbered as they come and sorted at the end.
     tags: dict[str, int] = {}
-    vocabulary: dict[str, int] = {}
-    sentences: list[Words] = []
-    types: list[NDArray[np.int32]] = []
-    n_words = [0]
-    cells: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
-    for translations in corpus:
-        target = translations[0].target.forms
-        words, places = _split(target, contractions or {})
-        for pair in translations:
-            found = np.array([tags.setdefault(tag, len(tags)) for tag in pair.source.upos], dtype=np.int64)
-            links = pair.alignment.links
-            weights = pair.alignment.weights
-            place, tag = places[links[:, 1] - 1], found[links[:, 0] - 1]
-            kept = place >= 0
-            cells.append(
-                (
-                    place[kept] + n_words[-1],
-                    tag[kept],
-                    np.ones(len(links))[kept] if weights is None else weights[kept],
-                )
-            )
-        if not words:
-            continue
-        sentences.append(words)
-        types.append(np.array([vocabulary.setdefault(w, len(vocabulary)) for w in words], dtype=np.int32))
-        n_words.append(n_words[-1] + len(words))
+    kept: list[tuple[int, _Linked]] = []
+    number = -1
+    for number, translations in enumerate(corpus):
+        place = len(kept)
+        if most is not None and rng is not None and number >= most:
+            place = int(rng.integers(number + 1))
+            if place >= most:
+                continue
+        linked = (number, _linked(translations, tags, contractions or {}))
+        kept[place : place + 1] = [linked]
+    sentences = [linked for _, linked in sorted(kept, key=itemgetter(0)) if linked.words]
     if not sentences:
         raise NothingToLearnError("the target has no word; check that it is the right file")
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
+    return _numbered(sentences, tags, more_tags, left_out=number + 1 - len(kept))
+
+
+def _linked(translations: Translations, tags: dict[str, int], contractions: Contractions) -> _Linked:
+    """Return a sentence with what its translations bring; their tags are added to those that are known."""
+    words, places = _split(translations[0].target.forms, contractions)
+    columns: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+    for pair in translations:
+        found = np.array([tags.setdefault(tag, len(tags)) for tag in pair.source.upos], dtype=np.int64)
+        links, weights = pair.alignment.links, pair.alignment.weights
+        place, tag = places[links[:, 1] - 1], found[links[:, 0] - 1]
+        weight = np.ones(len(links)) if weights is None else weights
+        kept = place >= 0
+        columns.append((place[kept], tag[kept], weight[kept]))
+    return _Linked(words, *(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _numbered(
+    sentences: Sequence[_Linked], tags: dict[str, int], more_tags: Iterable[str], *, left_out: int
+) -> LinkedText:
+    """Number the words of sentences, and add up their votes."""
+    vocabulary: dict[str, int] = {}
+    types = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
+    starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
     names = tuple(sorted({*tags, *more_tags} - {UNSPECIFIED}))
-    votes, n_links = _dense(cells, tags, names, n_words[-1])
+    columns = [names.index(tag) if tag in names else -1 for tag in tags]
+    votes, n_links = _dense(sentences, starts, columns, len(names))
     if not n_links:
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
         tags=names,
-        sentences=tuple(sentences),
-        starts=np.array(n_words, dtype=np.int64),
+        sentences=tuple(linked.words for linked in sentences),
+        starts=starts,
         vocabulary=tuple(vocabulary),
-        types=np.concatenate(types),
+        types=np.array(types, dtype=np.int32),
         votes=votes,
         links=n_links,
+        left_out=left_out,
     )
 
 
@@ -138,15 +174,13 @@ def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np
 
 
 def _dense(
-    cells: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]],
-    numbers: dict[str, int],
-    names: Words,
-    n_words: int,
+    sentences: Sequence[_Linked], starts: NDArray[np.int64], columns: Sequence[int], n_tags: int
 ) -> tuple[NDArray[np.float32], int]:
-    """Return the votes, float32[N, T], with tags in the order of ``names``, and the number of links."""
-    places, tags, weights = (np.concatenate(column) for column in zip(*cells, strict=True))
-    columns = np.array([names.index(tag) if tag in names else -1 for tag in numbers], dtype=np.int64)[tags]
-    known = columns >= 0
-    votes = np.zeros((n_words, len(names)), dtype=np.float32)
-    np.add.at(votes, (places[known], columns[known]), weights[known] ** SURENESS)
+    """Return the votes, float32[N, T], and the number of links; ``columns`` of tag numbers, -1 for none."""
+    places = np.concatenate([linked.places + start for linked, start in zip(sentences, starts, strict=False)])
+    tags = np.array(columns, dtype=np.int64)[np.concatenate([linked.tags for linked in sentences])]
+    weights = np.concatenate([linked.weights for linked in sentences])
+    known = tags >= 0
+    votes = np.zeros((int(starts[-1]), n_tags), dtype=np.float32)
+    np.add.at(votes, (places[known], tags[known]), weights[known] ** SURENESS)
     return votes, int(known.sum())

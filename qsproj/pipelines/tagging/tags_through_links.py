@@ -55,6 +55,8 @@ class TagProjectionOptions:
 
     Attributes
     ----------
+    read : int
+        Of more target sentences than this, so many are drawn, to learn all else from: it bounds memory.
     sentences : int
         Learn from this many at most.
     covered : float
@@ -78,6 +80,7 @@ class TagProjectionOptions:
         Of the tagger on tagged sentences alone, at the end.
     """
 
+    read: int = 100_000
     sentences: int = 60000
     covered: float = 0.5
     shortest: int = 5
@@ -139,7 +142,7 @@ def project_tags(
 
     Notes
     -----
-    Memory: about 800 bytes for each target word. Time: O(epochs words).
+    Memory: about 800 bytes for each target word of the ``read`` sentences. Time: O(epochs words).
     """
     options, lexicon = options or TagProjectionOptions(), lexicon or {}
     few = FewTagged.of(tagged)
@@ -147,6 +150,8 @@ def project_tags(
         track(corpus, "reading links", unit="pair"),
         more_tags={*few.tags, *(tag for of_word in lexicon.values() for tag in of_word)},
         contractions=few.contractions,
+        most=options.read,
+        rng=rng,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     allowed = allowed_tags(text, lexicon)
@@ -277,7 +282,9 @@ def summary(text: LinkedText) -> str:
     """Say how far links reach."""
     words = len(text.types)
     evident = np.mean(text.votes.sum(axis=1) >= EVIDENT)
-    return (
+    kept = len(text.sentences)
+    drawn = f"{kept:,} of {kept + text.left_out:,} sentences drawn by chance: " if text.left_out else ""
+    return drawn + (
         f"{counted(words, 'target word')} of {counted(len(text.vocabulary), 'type')}: "
         f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
     )

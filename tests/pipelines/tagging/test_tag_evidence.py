@@ -50,6 +50,47 @@ def test_votes_are_powers_of_link_probabilities():
     assert np.count_nonzero(text.votes) == len(text.types)
 
 
+def drawn(pairs, most, seed):
+    return read_linked_text(((pair,) for pair in pairs), most=most, rng=np.random.default_rng(seed))
+
+
+def test_of_more_sentences_than_are_kept_each_is_as_likely():
+    pairs = [
+        SentencePair(
+            sentence_from_words(["a"], upos=["NOUN"]),
+            sentence_from_words([f"w{number}"]),
+            make_alignment(1, 1, [(1, 1)]),
+        )
+        for number in range(8)
+    ]
+    counts = dict.fromkeys([f"w{number}" for number in range(8)], 0)
+    for seed in range(400):
+        text = drawn(pairs, 3, seed)
+        words = [words[0] for words in text.sentences]
+        assert words == sorted(set(words))  # three, in their order
+        assert (len(words), text.left_out, text.vocabulary) == (3, 5, tuple(words))
+        for word in words:
+            counts[word] += 1
+    # 150 are expected, with a standard deviation of 9.7.
+    assert all(110 < count < 190 for count in counts.values()), counts
+
+
+def test_what_is_drawn_has_its_own_votes():
+    pairs = list(made_pairs(60, wrong=0.1))
+    whole, some = drawn(pairs, 60, 1), drawn(pairs, 20, 1)
+    assert whole.left_out == 0
+    places = iter(range(60))
+    for number, words in enumerate(some.sentences):
+        place = next(
+            place
+            for place in places
+            if whole.sentences[place] == words
+            and (whole.votes[whole.words_of(place)] == some.votes[some.words_of(number)]).all()
+        )
+        numbers = some.types[some.words_of(number)]
+        assert tuple(some.vocabulary[number] for number in numbers) == whole.sentences[place]
+
+
 def test_parts_of_a_split_token_have_no_votes():
     source = sentence_from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
     target = sentence_from_words(["zum", "Haus", "!"])

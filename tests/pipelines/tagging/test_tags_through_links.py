@@ -55,6 +55,13 @@ def test_sentences_are_dealt_out_where_there_are_enough(count, sizes):
     assert sorted(itertools.chain(*parts)) == list(range(100, 100 + count))
 
 
+def test_a_bitext_of_any_size_is_read_within_bounds_and_this_is_told():
+    pairs = made_pairs(60)
+    some = projected(pairs, options=TagProjectionOptions(read=40))
+    assert some.report[0].startswith("40 of 60 sentences drawn by chance: ")
+    assert "drawn" not in projected(pairs, options=TagProjectionOptions(read=60)).report[0]
+
+
 def test_parts_of_a_bitext_make_one_tagger():
     options = TagProjectionOptions(fewest=60, parts=2)
     result = projected(made_pairs(150, wrong=0.1), options=options)
