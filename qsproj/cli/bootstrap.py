@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar=("SOURCE", "TARGET"),
-        help="their codes, two or three letters: en de",
+        help="their codes of ISO 639, two or three letters: en de; qaa to qtz for a language without one",
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
     parser.add_argument(
@@ -161,7 +161,7 @@ def _target(options: argparse.Namespace) -> str:
 
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
-    from qsproj.corpus.text import check_language
+    from qsproj.corpus.language.codes import check_known_language
     from qsproj.pipelines.bootstrap.texts import SourceText
 
     counts = len(options.treebank), len(options.bitext), len(options.languages)
@@ -177,8 +177,8 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         if len(files) > 2:
             raise UsageError(f"found {len(files)} files after one --bitext, expected two, or one of pairs")
     for source, target in options.languages:
-        check_language(source)
-        check_language(target)
+        check_known_language(source)
+        check_known_language(target)
         if source == target:
             raise UsageError(f"found {source} as source and target language, expected two languages")
     return tuple(

@@ -23,13 +23,13 @@ from qsproj.cli.options.common import (
 )
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, WAYS
+from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, TARGET_ALONE, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.formats import write_sentences
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.cli.options.projection_em import Sources
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
@@ -45,6 +45,7 @@ EXAMPLES = """examples:
   qsproj train da.conllu nl.conllu sv.conllu --features delexicalised -o neighbours.delex
   qsproj project --source en.parsed.conllu --target de.tagged.conllu --alignment en-de.pharaoh \\
       --prior en.delex --prior neighbours.delex -o de.model          # the most accurate
+  qsproj project --target de.tagged.conllu --method em -o de.model    # tags alone, no source: the baseline
   qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \\
       --target de.tagged.conllu -o de.model                          # two languages vote
 """
@@ -53,13 +54,17 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of every method, then each method's own."""
     parser.add_argument(
-        "--source", required=True, action="append", metavar="FILE", help="source trees, CoNLL-U"
+        "--source",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="source trees, CoNLL-U; --method em needs none, and learns relations from them alone",
     )
     parser.add_argument(
         "--target", required=True, action="append", metavar="FILE", help="tagged target sentences, CoNLL-U"
     )
     parser.add_argument(
-        "--alignment", required=True, action="append", metavar="FILE", help="word links, for each --source"
+        "--alignment", action="append", default=[], metavar="FILE", help="word links, for each --source"
     )
     add_alignment_format(parser)
     add_pairing(parser)
@@ -93,9 +98,9 @@ def run(options: argparse.Namespace) -> None:
         print(line, file=sys.stderr)
 
 
-def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
+def _sources(options: argparse.Namespace) -> Sources:
     """Return the pairs of each source with the target; more than one for methods that take several."""
-    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 
     sources, targets, alignments = options.source, options.target, options.alignment
     check_files(
@@ -105,6 +110,14 @@ def _sources(options: argparse.Namespace) -> tuple[AlignedFiles, ...]:
     )
     if "-" in (*sources, *targets, *alignments) and (options.method == "soft" or options.trees):
         raise UsageError("--method soft and --trees read everything several times; name files in place of -")
+    if not sources and not alignments and options.method == TARGET_ALONE and len(targets) == 1:
+        return (TargetAlone(targets[0]),)
+    if not sources or not alignments:
+        missing = "--source" if not sources else "--alignment"
+        raise UsageError(
+            f"found no {missing}, expected source trees and their links to the target; name them "
+            f"(--source, --alignment), or learn from the target's tags alone: --method {TARGET_ALONE}"
+        )
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
         raise UsageError(
             f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "

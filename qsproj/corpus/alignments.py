@@ -26,6 +26,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from qsproj.corpus.columns import COLUMN_COUNT
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.words import number_of
@@ -35,6 +36,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
 _MAX_WORD = 2**31 - 2
+_OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or another of those in the help"
 
 
 class Base(NamedTuple):
@@ -171,7 +173,7 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     if len(matches) < len(tokens):
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
-        raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy="check the format")
+        raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy=_other_format(text))
     links = Links(
         line,
         [line] * len(tokens),
@@ -183,6 +185,13 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     if tokens:
         check_first_and_last(links.sources + links.targets, line, name, base=base)
     return links
+
+
+def _other_format(text: str) -> str:
+    """Say how else a line may be read that has no links between spaces."""
+    if text.startswith("#") or text.count("\t") >= COLUMN_COUNT - 2:
+        return "CoNLL-U with its links in MISC (Align=2,4) is read with --alignment-format misc"
+    return _OTHER_FORMAT
 
 
 def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) -> None:
@@ -219,7 +228,7 @@ def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         if len(cells) != 3:
             found = counted(len(cells), "column")
             expected = "source, target and links, separated by tabs"
-            raise DataError(name, line, found=found, expected=expected, remedy="check the format")
+            raise DataError(name, line, found=found, expected=expected, remedy=_OTHER_FORMAT)
         sizes = (len(cells[0].split()), len(cells[1].split()))
         yield _pharaoh_line(cells[2], line, name, base=base)._replace(sizes=sizes)
 
@@ -269,7 +278,7 @@ def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]
         if match is None:
             expected = "sentence source target [S|P] [weight]"
             found = repr(stripped[:40])
-            raise DataError(name, line, found=found, expected=expected, remedy="check the format")
+            raise DataError(name, line, found=found, expected=expected, remedy=_OTHER_FORMAT)
         number, source, target, kind, weight = match.groups()
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.

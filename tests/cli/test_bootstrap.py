@@ -154,6 +154,24 @@ def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.parametrize("code", ["qq", "xy", "zz"])
+def test_a_code_that_no_language_has_is_told_with_what_to_do(tmp_path, run_cli, code):
+    given = [*options(tmp_path, count=20)]
+    given[-3] = code
+    outcome = run_cli("bootstrap", *given)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert f"found language '{code}'" in outcome.err
+    assert "take qaa to qtz" in outcome.err
+
+
+@pytest.mark.parametrize("code", ["qaa", "gsw", "gd"])
+def test_languages_without_rules_of_their_own_are_taken(tmp_path, run_cli, code):
+    given = [*options(tmp_path, count=20)]
+    given[-3] = code
+    assert "found 20 pairs to learn from" in run_cli("bootstrap", *given).err
+
+
 def test_bitexts_that_teach_nothing_are_told(tmp_path, run_cli):
     few = run_cli("bootstrap", *options(tmp_path, count=20))
     assert few.code == 2

@@ -45,6 +45,34 @@ def test_a_method_gives_a_parser_and_trees(run_cli, tmp_path, method, options, o
         assert uas(trees) > of_trees
 
 
+def test_tags_alone_need_no_source(run_cli, tmp_path):
+    model, trees = tmp_path / "m", tmp_path / "trees"
+    options = ("--method", "em", "--iterations", "2", "-o", model, "--trees", trees)
+    assert run_cli("project", "--target", GERMAN, *options).code == 0
+    alone = [tree.heads.tolist() for tree in read_conllu(trees)]
+    assert {relation for tree in read_conllu(trees) for relation in tree.deprels} == {"root", "dep"}
+    # The source adds relations, and nothing to the heads.
+    assert run_cli("project", *SAMPLE, *options).code == 0
+    assert alone == [tree.heads.tolist() for tree in read_conllu(trees)]
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [((), "--source"), (SAMPLE[:2], "--alignment"), (SAMPLE[4:], "--source")]
+)
+def test_other_methods_ask_for_a_source_and_its_links(run_cli, tmp_path, given, missing):
+    outcome = run_cli("project", "--target", GERMAN, *given, "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert f"found no {missing}, expected source trees" in outcome.err
+    assert "--method em" in outcome.err
+
+
+def test_sentences_in_the_place_of_links_are_told_with_their_format(run_cli, tmp_path):
+    outcome = run_cli("project", *SAMPLE[:4], "--alignment", GERMAN, "--method", "hard", "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert "corpora/de.conllu:1: found '#', expected links" in outcome.err
+    assert "--alignment-format misc" in outcome.err
+
+
 def test_projected_arcs_stand_in_the_completed_trees(run_cli, tmp_path):
     run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "arcs", "--method", "hard")
     run_cli("project", *SAMPLE, "-o", tmp_path / "m", "--trees", tmp_path / "whole", "--method", "hard-em")

@@ -1,5 +1,7 @@
 """What a file of sentences is found to be."""
 
+import gzip
+
 import pytest
 
 from qsproj.corpus.inputs import open_source
@@ -67,6 +69,16 @@ def test_what_is_nearly_conllu_is_told_by_its_line(write, text, message):
 def test_what_is_neither(write, text, message):
     with pytest.raises(DataError, match=message), open_source(write(text)):
         pass
+
+
+@pytest.mark.parametrize("name", ["in.conllx", "in.conllu", "in.conllx.gz"])
+def test_rows_with_too_few_columns_are_told_as_such_where_the_name_says_what_it_is(tmp_path, name):
+    path = tmp_path / name
+    row = b"1\tHaus\tNOUN\n\n"
+    path.write_bytes(gzip.compress(row) if name.endswith(".gz") else row)
+    message = rf"{name}:1: found 3 columns, expected 10"
+    with open_source(path) as source, pytest.raises(DataError, match=message):
+        list(source.sentences())
 
 
 def test_a_file_that_is_not_there(tmp_path):

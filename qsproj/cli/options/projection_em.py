@@ -15,12 +15,12 @@ from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAG
 if TYPE_CHECKING:
     import numpy as np
 
-    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
     from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
     from qsproj.pipelines.projection.projected import Projected
 
 # The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
-Sources: TypeAlias = "tuple[AlignedFiles, ...]"
+Sources: TypeAlias = "tuple[AlignedFiles | TargetAlone, ...]"
 Options = TypeVar("Options", DmvOptions, QgOptions)
 
 DEFAULTS: dict[str, DmvOptions | QgOptions] = {

@@ -188,5 +188,7 @@ METHODS: dict[str, Method] = {
 
 
 DEFAULT_METHOD = next(iter(METHODS))
+# The one that needs no source.
+TARGET_ALONE = "em"
 # What each method reads that not all do.
 WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files, pair_sentences, sentence_name
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
 
@@ -55,6 +57,30 @@ class AlignedFiles:
         """Yield pairs with the links that the target has in MISC, whatever its order."""
         for source, target in pairs:
             yield SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAlone:
+    """The sentences of a file as pairs of which the source tells nothing, read anew each time.
+
+    Attributes
+    ----------
+    target : str
+    """
+
+    target: str
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time.
+
+        Raises
+        ------
+        UsageError, DataError
+            As :func:`qsproj.corpus.formats.read_sentences`.
+        """
+        nothing = sentence_from_words([UNSPECIFIED])
+        for target in read_sentences(self.target):
+            yield SentencePair(nothing, target, make_alignment(len(nothing), len(target), []))
 
 
 def with_links(

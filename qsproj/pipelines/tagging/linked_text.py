@@ -52,7 +52,7 @@ class LinkedText:
     types: NDArray[np.int32]
     votes: NDArray[np.float32]
     links: int
-    left_out: int
+    left_out: int = 0
 
     def words_of(self, sentence: int) -> slice:
         """Return where the words of sentence 0..S-1 stand."""
