@@ -89,7 +89,7 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
         raise ValueError(f"heads have shape {array.shape}, expected ({len(sentence) + 1},)")
-    without = without_misc(without_misc(sentence, ARC_PROBABILITY), RELATION_PROBABILITY)
+    without = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
     return with_columns(replace(without, heads=array), deprels=deprels)
 
 
@@ -231,19 +231,20 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
-def without_misc(sentence: Sentence, key: str, *, words: Iterable[int] | None = None) -> Sentence:
-    """Return the sentence without ``key=...`` in MISC of its words; other keys keep their order.
+def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = None) -> Sentence:
+    """Return the sentence without ``KEY=...`` in MISC of its words, for each key; others keep their order.
 
     ``words`` are those of 1..n that it is taken from; None: all.
     """
     layout = sentence.layout
-    if layout is None or f"{key}=" not in "\n".join(layout.lines):
+    starts = tuple(f"{key}=" for key in keys)
+    if layout is None or not any(start in "\n".join(layout.lines) for start in starts):
         return sentence
     lines = list(layout.lines)
     for at in layout.word_lines if words is None else [layout.word_lines[word - 1] for word in words]:
         row, _, misc = lines[at].rpartition("\t")
         cell = misc.rstrip("\r")
-        kept = [item for item in cell.split("|") if not item.startswith(f"{key}=")]
+        kept = [item for item in cell.split("|") if not item.startswith(starts)]
         lines[at] = f"{row}\t{'|'.join(kept) or '_'}{misc[len(cell) :]}"
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 

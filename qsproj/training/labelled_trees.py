@@ -49,14 +49,20 @@ class LabelledScores:
         float64[k, L]
             Probability of each relation given the arc.
         """
-        totals, chances = np.empty(len(self.heads)), np.empty_like(self.relations)
-        sum_relations(self.relations, totals, chances)
-        return self.with_relations(totals), chances
+        summed, chances = np.empty_like(self.arcs), np.empty_like(self.relations)
+        sum_relations(self.arcs, self.heads, self.dependents, self.relations, summed, chances)
+        return summed, chances
 
-    def with_relations(self, added: NDArray[np.float64]) -> Scores:
-        """Return float64[n+1, n+1], the arc scores with something added to each, -inf where there is none."""
+    def tempered(self, temperature: float) -> LabelledScores:
+        """Return all scores divided by a temperature."""
+        arcs, relations = self.arcs / temperature, self.relations / temperature
+        return LabelledScores(arcs, self.heads, self.dependents, relations)
+
+    def maximised(self) -> Scores:
+        """Return float64[n+1, n+1], the score of the best relation of each arc, -inf where there is none."""
         scores = np.full_like(self.arcs, -np.inf)
-        scores[self.heads, self.dependents] = self.arcs[self.heads, self.dependents] + added
+        ends = self.heads, self.dependents
+        scores[ends] = self.arcs[ends] + self.relations.max(axis=1)
         return scores
 
 

@@ -12,9 +12,13 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
 from qsproj.kernels.features.sparse_gradient import DONE
+from qsproj.kernels.prefetch import prefetch
 
 # Tags are numbers below this.
 TAGS = 63
+
+# So many float32 are a line of the cache.
+LINE = 16
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -23,51 +27,97 @@ def tag_pair(tags, head, dependent):
     return np.int64(tags[head]) * TAGS + np.int64(tags[dependent])
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def score_relations(features, heads, dependents, starts, relations, weights, scores):
-    """Write the score of each candidate relation of each arc into ``scores`` float64[k, L], else -inf.
+@njit(cache=True, error_model="numpy")
+def ask_for_rows(weights, labels, buckets, count, candidates):
+    """Ask for the memory that rows of ``labels`` weights lie in, from the first candidate to the last."""
+    first, last = np.int64(candidates[0]), np.int64(candidates[-1])
+    for k in range(count):
+        start = np.int64(buckets[k]) * labels
+        for cell in range(start + first, start + last, LINE):
+            prefetch(weights, cell)
+        prefetch(weights, start + last)
 
-    ``weights`` float32[buckets, L]. O(k (C T + n)) time, where C relations are candidates.
-    """
-    between, out = between_workspace(features), bucket_workspace(features)
-    sums = np.empty(weights.shape[1])
-    scores[:] = -np.inf
-    for arc in range(heads.shape[0]):
-        head, dependent = heads[arc], dependents[arc]
-        pair = tag_pair(features.tags, head, dependent)
-        first, last = starts[pair], starts[pair + 1]
-        count = one_arc(features, head, dependent, between, out)
-        sums[: last - first] = 0.0
-        for k in range(count):
-            row = weights[out[k]]
-            for j in range(first, last):
-                sums[j - first] += row[relations[j]]
-        for j in range(first, last):
-            scores[arc, relations[j]] = sums[j - first]
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def add_rows(weights, labels, buckets, count, candidates, scores):
+    """Write the sums of the candidates' weights over rows of ``labels`` weights to ``scores`` float64[L]."""
+    sums = np.zeros(candidates.shape[0])
+    for k in range(count):
+        start = np.int64(buckets[k]) * labels
+        for j in range(candidates.shape[0]):
+            sums[j] += weights[start + candidates[j]]
+    for j in range(candidates.shape[0]):
+        scores[candidates[j]] = sums[j]
 
 
 @njit(cache=True, error_model="numpy")
-def sum_relations(scores, summed, chances):
-    """Write the log of the summed exponentials of each row, and the softmax of each row.
+def score_relations(features, heads, dependents, starts, relations, weights, scores):
+    """Write the score of each candidate relation of each arc into ``scores`` float64[k, L], else -inf.
+
+    ``weights`` float32[buckets * L], a row of L for each bucket. O(k (C T + n)) time, where C relations are
+    candidates. Memory is asked for the weights of an arc while those of the arc before are summed.
+    """
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
+    labels = scores.shape[1]
+    scores[:] = -np.inf
+    before, count = relations[:0], 0
+    for arc in range(heads.shape[0] + 1):
+        candidates, coming = relations[:0], 0
+        if arc < heads.shape[0]:
+            pair = tag_pair(features.tags, heads[arc], dependents[arc])
+            candidates = relations[starts[pair] : starts[pair + 1]]
+            coming = one_arc(features, heads[arc], dependents[arc], between, ahead)
+            ask_for_rows(weights, labels, ahead, coming, candidates)
+        if arc > 0:
+            add_rows(weights, labels, out, count, before, scores[arc - 1])
+        out, ahead = ahead, out
+        before, count = candidates, coming
+
+
+@njit(cache=True, error_model="numpy")
+def sum_relations(arcs, heads, dependents, relations, summed, chances):
+    """Sum the relations of each arc out, and say how probable each is given the arc.
 
     Parameters
     ----------
-    scores : float64[k, L]
-        Natural log; -inf for what is no candidate. At least one of each row is finite.
-    summed : float64[k]
-        Written.
+    arcs : float64[n+1, n+1]
+        What each arc scores whatever its relation, natural log.
+    relations : float64[k, L]
+        What each relation of each arc adds; -inf for what is no candidate. At least one of a row is finite.
+    summed : float64[n+1, n+1]
+        Written: the scores of arcs, -inf for others than the k.
     chances : float64[k, L]
         Written; rows sum to one.
     """
-    for arc in range(scores.shape[0]):
-        top = scores[arc].max()
+    summed[:] = -np.inf
+    for arc in range(heads.shape[0]):
+        top = -np.inf
+        for label in range(relations.shape[1]):
+            top = max(top, relations[arc, label])
         total = 0.0
-        for label in range(scores.shape[1]):
-            chances[arc, label] = np.exp(scores[arc, label] - top) if scores[arc, label] > -np.inf else 0.0
+        for label in range(relations.shape[1]):
+            score = relations[arc, label]
+            chances[arc, label] = np.exp(score - top) if score > -np.inf else 0.0
             total += chances[arc, label]
-        for label in range(scores.shape[1]):
+        for label in range(relations.shape[1]):
             chances[arc, label] /= total
-        summed[arc] = top + np.log(total)
+        summed[heads[arc], dependents[arc]] = arcs[heads[arc], dependents[arc]] + top + np.log(total)
+
+
+@njit(cache=True, error_model="numpy")
+def best_relations(marginals, heads, dependents, chances, best):
+    """Write how probable the likeliest labelled arc between two words is into ``best`` float64[n+1, n+1].
+
+    ``marginals`` are those of arcs, float64[n+1, n+1]; where there is no such arc, or its probability is 0,
+    -inf is written.
+    """
+    best[:] = -np.inf
+    for arc in range(heads.shape[0]):
+        top = 0.0
+        for label in range(chances.shape[1]):
+            top = max(top, chances[arc, label])
+        if marginals[heads[arc], dependents[arc]] * top > 0.0:
+            best[heads[arc], dependents[arc]] = marginals[heads[arc], dependents[arc]] * top
 
 
 @njit(cache=True, error_model="numpy")

@@ -19,6 +19,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode
 from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
+from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.schema import buckets, check_cells, checked, labels, one_of
 from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
@@ -50,26 +51,30 @@ class Labeller:
         """The templates as integer programs; they read what arc templates of that name read, and the tree."""
         return compiled_labels(self.template_set)
 
-    def scores(
-        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
-    ) -> NDArray[np.float64]:
-        """Return the score of each relation of each word's arc, float64[n+1, L], natural log.
+    def features(
+        self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
+    ) -> ArcFeatures:
+        """Return what the features of a tree's arcs are put together from.
 
         The sentence is encoded as for an arc scorer with the template set that this one's starts with.
-        Where the model knows the relation ``root``, root's children can have no other, and no other word has
-        it. ``evidence`` float64[n+1, L], where there is some, is added.
+        """
+        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
+        return arc_features(in_tree, self.templates, len(self.weights))
+
+    def label(
+        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
+    ) -> tuple[str, ...]:
+        """Return the best relation of each word's arc, ``_`` for a word without a head.
+
+        The sentence is encoded as for :meth:`features`. Where the model knows the relation ``root``, it is
+        given to the root's children and to no others. ``evidence`` float64[n+1, L], where there is some, is
+        added to the scores of the relations.
         """
         scores = self._of_features(encoded, heads)
         if evidence is not None:
             scores += evidence
         self._give_root(scores, heads == ROOT)
-        return scores
-
-    def label(
-        self, encoded: EncodedSentence, heads: Heads, evidence: Scores | None = None
-    ) -> tuple[str, ...]:
-        """Return the best relation of each word's arc by :meth:`scores`, ``_`` for a word without a head."""
-        return tuple(self._best(self.scores(encoded, heads, evidence), heads)[1:])
+        return tuple(self._best(scores, heads)[1:])
 
     def label_block(self, block: EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
         """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
@@ -91,8 +96,7 @@ class Labeller:
     ) -> NDArray[np.float64]:
         """Return the sum of the weights of the features of each arc, float64[n+1, L]."""
         scores = np.empty((len(heads), len(self.relations)))
-        in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
-        features = arc_features(in_tree, self.templates, len(self.weights))
+        features = self.features(encoded, heads, inside)
         label_features.score_labels(features, heads, self.weights, scores)
         return scores
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.labelled_arcs import TAGS
+from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.kernels.features.labelled_arcs import TAGS, score_relations
 
 # The tag of the root, which is nobody's dependent.
 ROOT_TAG = 0
@@ -53,6 +54,31 @@ class Candidates:
         flat = self.allowed.reshape(TAGS * TAGS, -1)
         starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
         return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
+
+    def scores(
+        self,
+        features: ArcFeatures,
+        heads: NDArray[np.int32],
+        dependents: NDArray[np.int32],
+        weights: NDArray[np.float32],
+    ) -> NDArray[np.float64]:
+        """Score the candidates of some arcs.
+
+        Parameters
+        ----------
+        features : ArcFeatures
+        heads, dependents : int32[k]
+            The ends of each arc.
+        weights : float32[buckets, L]
+
+        Returns
+        -------
+        float64[k, L]
+            -inf for what is no candidate.
+        """
+        scores = np.empty((len(heads), weights.shape[1]))
+        score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)
+        return scores
 
     @staticmethod
     def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Sequence[int]]], relations: int) -> Candidates:

@@ -14,6 +14,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
+from qsproj.kernels.features.labelled_arcs import best_relations
 from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
@@ -24,9 +25,9 @@ from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
 # Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
-# dev files of Danish, Dutch and German 2 to 3 arcs for each word are left; 0 (all arcs) and 0.03 parse alike.
-LEAST = 0.01
-# No relation is held to be less probable than this before the tree is known.
+# dev files of Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
+LEAST = 0.03
+# No candidate is held to be less probable than this before the tree is known.
 LEAST_CHANCE = 1e-6
 
 
@@ -58,17 +59,20 @@ class LabelledPosterior:
         return probabilities
 
     def best_relations(self) -> Scores:
-        """Return the probability of the most probable labelled arc between two words, float64[n+1, n+1]."""
-        heads, dependents = self.scores.heads, self.scores.dependents
-        best = np.zeros_like(self.marginals)
-        best[heads, dependents] = self.marginals[heads, dependents] * self.chances.max(axis=1)
+        """Return the probability of the likeliest labelled arc between two words, -inf for 0."""
+        best = np.empty_like(self.marginals)
+        best_relations(self.marginals, self.scores.heads, self.scores.dependents, self.chances, best)
         return best
 
     def chances_of(self, heads: Heads) -> NDArray[np.float64]:
         """Return the probability of each relation given the arcs of a tree, float64[n, L], by word."""
-        place = np.full(self.marginals.shape, -1, dtype=np.int64)
-        place[self.scores.heads, self.scores.dependents] = np.arange(len(self.chances))
-        return self.chances[of_tree(place, heads)]
+        # Arcs of the scores are ordered by head, then by dependent.
+        size = len(heads)
+        places = np.searchsorted(
+            self.scores.heads.astype(np.int64) * size + self.scores.dependents,
+            heads[1:].astype(np.int64) * size + np.arange(1, size),
+        )
+        return self.chances[places]
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,11 @@ class LabelledParser(Stored):
         Which trees are possible: projective or all, one root or several.
     least : float
         Arcs of a smaller probability by the scores of ``scorer`` alone are not in any tree; 0: all may be.
+    temperature : float
+        Scores of labelled arcs are divided by it before their probabilities are reported; 1: as trained.
+        Trees are decoded from the scores as they are, for which they were learned.
+    relation_temperature : float
+        The same of the scores of relations given a tree.
     """
 
     scorer: ArcScorer
@@ -94,6 +103,8 @@ class LabelledParser(Stored):
     labeller: Labeller
     inference: TreeInference
     least: float = LEAST
+    temperature: float = 1.0
+    relation_temperature: float = 1.0
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence.
@@ -107,16 +118,18 @@ class LabelledParser(Stored):
         return self.scorer.encode(sentence)
 
     def posterior(self, sentence: Sentence) -> LabelledPosterior:
-        """Return what is believed of the labelled arcs of a sentence; errors as of :meth:`encode`.
+        """Return what is believed of the labelled arcs of a sentence by the scores as learned.
 
-        O(n^3 + k L) time, where relations of k arcs are scored.
+        Errors as of :meth:`encode`. O(n^3 + k L) time, where relations of k arcs are scored.
         """
         encoded = self.encode(sentence)
-        return self._posterior(encoded, self.scorer.scores(self.scorer.features(encoded)))
+        return self.believed(self._scores(encoded, self.scorer.scores(self.scorer.features(encoded))))
 
-    def _posterior(self, encoded: EncodedSentence, arcs: Scores) -> LabelledPosterior:
-        features = self.relations.features(encoded)
-        scores = self.relations.scores(features, arcs, self._possible(arcs))
+    def _scores(self, encoded: EncodedSentence, arcs: Scores) -> LabelledScores:
+        return self.relations.scores(self.relations.features(encoded), arcs, self._possible(arcs))
+
+    def believed(self, scores: LabelledScores) -> LabelledPosterior:
+        """Return what is believed of labelled arcs with these scores."""
         summed, chances = scores.summed()
         log_z, marginals = self.inference.infer(summed)
         return LabelledPosterior(scores, log_z, marginals, chances)
@@ -127,14 +140,20 @@ class LabelledParser(Stored):
             return all_arcs(len(arcs) - 1)
         marginals = self.inference.infer(arcs)[1]
         possible = marginals >= self.least
-        heads = self.inference.most_right(marginals)
+        heads = self.inference.best(marginals)
         possible[heads[1:], np.arange(1, len(heads))] = True
         possible[:, 0] = False
         return possible
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
-        return self.posterior(sentence).marginals
+        return self._tempered(self.posterior(sentence)).marginals
+
+    def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
+        """Return what is believed at the parser's temperature."""
+        if self.temperature == 1.0:
+            return posterior
+        return self.believed(posterior.scores.tempered(self.temperature))
 
     def relation_probabilities(self, sentence: Sentence) -> NDArray[np.float64]:
         """Return the posterior probability of every labelled arc, float64[n+1, n+1, L].
@@ -142,7 +161,7 @@ class LabelledParser(Stored):
         The last axis is in the order of ``relations.relations``. ``RelProb=`` of :meth:`parse` takes its
         relation from what is known once there is a tree, too.
         """
-        return self.posterior(sentence).labelled()
+        return self._tempered(self.posterior(sentence)).labelled()
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations.
@@ -177,17 +196,16 @@ class LabelledParser(Stored):
         while block := [(sentence, self.encode(sentence)) for sentence in islice(remaining, BLOCK)]:
             arcs = [self.scorer.scores(self.scorer.features(encoded)) for _, encoded in block]
             believed = [
-                self._posterior(encoded, scores) for (_, encoded), scores in zip(block, arcs, strict=True)
+                self.believed(self._scores(encoded, scores))
+                for (_, encoded), scores in zip(block, arcs, strict=True)
             ]
             for (sentence, encoded), posterior in zip(block, believed, strict=True):
                 yield self._parsed(sentence, encoded, posterior, decode=decode, confidence=confidence)
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
         """Return the heads int32[n+1] of the labelled tree that :meth:`parse` explains."""
-        if decode == "map":
-            scores = posterior.scores
-            return self.inference.best(scores.with_relations(scores.relations.max(axis=1)))
-        return self.inference.most_right(posterior.best_relations())
+        values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
+        return self.inference.best(values)
 
     def _parsed(
         self,
@@ -199,27 +217,30 @@ class LabelledParser(Stored):
         confidence: bool,
     ) -> Sentence:
         heads = self.heads(posterior, decode=decode)
-        chances = self.relation_chances(encoded, posterior, heads)
-        names = tuple(self.relations.relations[best] for best in chances.argmax(axis=1).tolist())
+        scores = self.relation_scores(encoded, posterior, heads)
+        names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
         parsed = with_heads(sentence, heads, names)
         if not confidence:
             return parsed
-        arcs = of_tree(posterior.marginals, heads)
-        return with_relation_probabilities(with_arc_probabilities(parsed, arcs), arcs * chances.max(axis=1))
+        arcs = of_tree(self._tempered(posterior).marginals, heads)
+        right = arcs * best_chances(scores, temperature=self.relation_temperature)
+        return with_relation_probabilities(with_arc_probabilities(parsed, arcs), right)
 
-    def relation_chances(
+    def relation_scores(
         self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads
     ) -> NDArray[np.float64]:
-        """Return the probability of each relation given a tree, float64[n, L], by word.
+        """Return the score of each relation given a tree, float64[n, L], by word; natural log.
 
-        The geometric mean of what was believed of the arc before there was a tree, and of what the labeller
-        says that reads the tree: each knows what the other does not, and both saw the same trees.
+        The mean of what was believed of the arc before there was a tree, and of what the labeller says that
+        reads the tree: each knows what the other does not, and both saw the same trees. -inf for what is no
+        candidate.
         """
-        before = np.zeros((len(heads), len(self.relations.relations)))
-        before[1:] = np.log(np.maximum(posterior.chances_of(heads), LEAST_CHANCE))
-        mean = 0.5 * self.labeller.scores(encoded, heads, before)[1:]
-        chances = np.exp(mean - mean.max(axis=1, keepdims=True))
-        return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+        before = np.log(np.maximum(posterior.chances_of(heads), LEAST_CHANCE))
+        words = np.arange(1, len(heads), dtype=np.int32)
+        after = self.relations.candidates.scores(
+            self.labeller.features(encoded, heads), heads[1:].copy(), words, self.labeller.weights
+        )
+        return 0.5 * (before + after)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
@@ -233,13 +254,25 @@ class LabelledParser(Stored):
             "projective": self.inference.projective,
             "single_root": self.inference.single_root,
             "least": self.least,
+            "temperature": self.temperature,
+            "relation_temperature": self.relation_temperature,
         }, {**arrays, **relation_arrays, **label_arrays}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LabelledParser:
         """Rebuild what :meth:`to_archive` gave."""
         parts = dict.fromkeys(("scorer", "relations", "labeller"), anything)
-        checked(header, {"projective": flag, "single_root": flag, "least": number(0.0, 1.0), **parts})
+        temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))
+        checked(
+            header,
+            {
+                "projective": flag,
+                "single_root": flag,
+                "least": number(0.0, 1.0),
+                **temperatures,
+                **parts,
+            },
+        )
         relations = RelationScorer.from_archive(header["relations"], arrays)
         labeller = Labeller.from_archive(header["labeller"], arrays)
         if labeller.relations != relations.relations:
@@ -250,7 +283,15 @@ class LabelledParser(Stored):
             labeller,
             TreeInference(projective=header["projective"], single_root=header["single_root"]),
             header["least"],
+            header["temperature"],
+            header["relation_temperature"],
         )
+
+
+def best_chances(scores: NDArray[np.float64], *, temperature: float) -> NDArray[np.float64]:
+    """Return the probability of the best relation of each word, float64[n], from scores float64[n, L]."""
+    others = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+    return np.asarray(1.0 / others.sum(axis=1))
 
 
 def all_arcs(n: int) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.labelled_arcs import TAGS, score_relations
+from qsproj.kernels.features.labelled_arcs import TAGS
 from qsproj.models.arc.labeller import compiled_labels
 from qsproj.models.labelled.candidates import Candidates
 from qsproj.models.schema import ascending, buckets, check_cells, checked, labels, one_of
@@ -71,8 +71,7 @@ class RelationScorer:
             The arcs that may be in a tree; column 0 and the diagonal are false.
         """
         heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(possible))
-        relations = np.empty((len(heads), len(self.relations)))
-        score_relations(features, heads, dependents, *self.candidates.lists, self.weights, relations)
+        relations = self.candidates.scores(features, heads, dependents, self.weights)
         return LabelledScores(arcs, heads, dependents, relations)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -18,6 +18,7 @@ from qsproj.kernels.features.label_features import score_labels
 from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.labelled.labelled_parser import all_arcs
 from qsproj.models.labelled.labelled_training import train_labelled_parser
+from qsproj.models.labelled.temperatures import calibrated, surprise
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.labelled_trees import all_labelled_trees, log_sum, score_of
 from tests.sentences import make_sentence
@@ -66,16 +67,18 @@ def enumerated(parser, sentence):
 
 @pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("single_root", [True, False])
-def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, single_root):
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_sums_and_marginals_are_those_of_all_labelled_trees(parser, projective, single_root, temperature):
     inference = TreeInference(projective=projective, single_root=single_root)
-    exact = replace(parser, least=0.0, inference=inference)
+    exact = replace(parser, least=0.0, inference=inference, temperature=temperature)
     used, trees, scores = enumerated(exact, SHORT)
     posterior = exact.posterior(SHORT)
     assert posterior.log_z == pytest.approx(log_sum(scores.tolist()))
+    log_z = log_sum((scores / temperature).tolist())
     expected = np.zeros_like(posterior.labelled())
     for tree, score in zip(trees, scores, strict=True):
         for word, (head, relation) in enumerate(tree, start=1):
-            expected[head, word, used[relation]] += np.exp(score - posterior.log_z)
+            expected[head, word, used[relation]] += np.exp(score / temperature - log_z)
     assert np.allclose(exact.relation_probabilities(SHORT), expected, atol=1e-9)
     assert np.allclose(exact.arc_probabilities(SHORT), expected.sum(axis=2), atol=1e-9)
 
@@ -144,6 +147,36 @@ def test_probabilities_stand_in_misc_and_can_be_judged(parser, sample):
     assert written(next(iter(parser.parse_all(gold)))) == written(parser.parse(gold[0]))
 
 
+def test_temperatures_make_stated_probabilities_fit(parser, sample):
+    """A parser that is far too sure of itself is cooled down on other sentences, and parses as before."""
+    held_out, others = sample[60:80], sample[80:]
+    sure = replace(parser, temperature=0.3, relation_temperature=0.3)
+    cooled = calibrated(sure, held_out)
+
+    def error(one):
+        parsed = list(one.parse_all(others, confidence=True))
+        return expected_calibration_error(reliability(*relation_confidences(others, parsed)))
+
+    assert cooled.temperature > 0.3
+    assert error(cooled) < error(sure)
+    assert [one.deprels for one in cooled.parse_all(others)] == [
+        one.deprels for one in sure.parse_all(others)
+    ]
+
+
+def test_surprise_is_least_where_statements_are_true():
+    right = np.array([True, True, True, False])
+    assert surprise(np.full(4, 0.75), right) == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+    assert surprise(np.full(4, 0.75), right) < min(
+        surprise(np.full(4, p), right) for p in (0.0, 0.6, 0.9, 1.0)
+    )
+
+
+def test_few_sentences_have_no_temperature(sample):
+    few, _ = train_labelled_parser(sample[:5], rng=np.random.default_rng(1), options=OPTIONS)
+    assert few.temperature == few.relation_temperature == 1.0
+
+
 def test_a_model_comes_back_from_its_file(parser, sample, tmp_path):
     parser.save(tmp_path / "m")
     back = load_model(tmp_path / "m")
@@ -158,11 +191,12 @@ def test_a_model_comes_back_from_its_file(parser, sample, tmp_path):
     "change",
     [
         lambda model: model.pop("least"),
+        lambda model: model.update(temperature=0.0),
         lambda model: model["relations"].update(template_set="other"),
         lambda model: model["labeller"]["relations"].reverse(),
         lambda model: model["relations"]["relations"].pop(),
     ],
-    ids=["no bound", "templates", "labeller", "fewer relations"],
+    ids=["no bound", "temperature", "templates", "labeller", "fewer relations"],
 )
 def test_a_damaged_header_is_one_error(parser, tmp_path, change):
     parser.save(tmp_path / "m")
