@@ -95,7 +95,7 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
 
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
     """Do what :func:`with_heads` does for a tree that is known to fit, and is not written to any more."""
-    bare = without_misc(sentence, ARC_PROBABILITY)
+    bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
     heads.flags.writeable = False
     return Sentence(
         sent_id=bare.sent_id,
@@ -238,7 +238,8 @@ def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = N
     """
     layout = sentence.layout
     starts = tuple(f"{key}=" for key in keys)
-    if layout is None or not any(start in "\n".join(layout.lines) for start in starts):
+    text = "" if layout is None else "\n".join(layout.lines)
+    if layout is None or not any(start in text for start in starts):
         return sentence
     lines = list(layout.lines)
     for at in layout.word_lines if words is None else [layout.word_lines[word - 1] for word in words]:

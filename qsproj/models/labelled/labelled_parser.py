@@ -18,6 +18,7 @@ from qsproj.kernels.features.labelled_arcs import best_relations
 from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.labelled.block_parsing import mean_scores, parse_block
 from qsproj.models.labelled.relation_scorer import RelationScorer
 from qsproj.models.schema import anything, checked, flag, number
 from qsproj.models.storage import Stored
@@ -27,8 +28,6 @@ from qsproj.training.labelled_trees import LabelledScores
 # Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
 # dev files of Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
 LEAST = 0.03
-# No candidate is held to be less probable than this before the tree is known.
-LEAST_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,33 +188,25 @@ class LabelledParser(Stored):
     ) -> Iterator[Sentence]:
         """Parse sentences one after the other, faster than each for itself; as :meth:`parse`.
 
-        BLOCK of them at a time go through each step, so that tables of weights are read while in the cache.
+        BLOCK of them at a time go through each kernel, where trees are projective and nothing else is asked.
         """
         check_decoder(decode)
         remaining = iter(sentences)
-        while block := [(sentence, self.encode(sentence)) for sentence in islice(remaining, BLOCK)]:
-            arcs = [self.scorer.scores(self.scorer.features(encoded)) for _, encoded in block]
-            believed = [
-                self.believed(self._scores(encoded, scores))
-                for (_, encoded), scores in zip(block, arcs, strict=True)
-            ]
-            for (sentence, encoded), posterior in zip(block, believed, strict=True):
-                yield self._parsed(sentence, encoded, posterior, decode=decode, confidence=confidence)
+        plain = decode == "mbr" and self.inference.projective and not confidence
+        while block := [_checked(sentence) for sentence in islice(remaining, BLOCK)]:
+            parsed = parse_block(self, block) if plain else None
+            if parsed is None:
+                yield from (self._parsed(one, decode=decode, confidence=confidence) for one in block)
+            else:
+                yield from parsed
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
         """Return the heads int32[n+1] of the labelled tree that :meth:`parse` explains."""
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
         return self.inference.best(values)
 
-    def _parsed(
-        self,
-        sentence: Sentence,
-        encoded: EncodedSentence,
-        posterior: LabelledPosterior,
-        *,
-        decode: str,
-        confidence: bool,
-    ) -> Sentence:
+    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:
+        encoded, posterior = self.encode(sentence), self.posterior(sentence)
         heads = self.heads(posterior, decode=decode)
         scores = self.relation_scores(encoded, posterior, heads)
         names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
@@ -235,12 +226,11 @@ class LabelledParser(Stored):
         reads the tree: each knows what the other does not, and both saw the same trees. -inf for what is no
         candidate.
         """
-        before = np.log(np.maximum(posterior.chances_of(heads), LEAST_CHANCE))
         words = np.arange(1, len(heads), dtype=np.int32)
         after = self.relations.candidates.scores(
             self.labeller.features(encoded, heads), heads[1:].copy(), words, self.labeller.weights
         )
-        return 0.5 * (before + after)
+        return mean_scores(posterior.chances_of(heads), after)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
@@ -292,6 +282,11 @@ def best_chances(scores: NDArray[np.float64], *, temperature: float) -> NDArray[
     """Return the probability of the best relation of each word, float64[n], from scores float64[n, L]."""
     others = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(1.0 / others.sum(axis=1))
+
+
+def _checked(sentence: Sentence) -> Sentence:
+    check_sentence(sentence)
+    return sentence
 
 
 def all_arcs(n: int) -> NDArray[np.bool_]:

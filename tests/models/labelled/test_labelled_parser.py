@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from qsproj import load_model, read_conllu, write_conllu
-from qsproj.corpus.editing import misc_values
+from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.calibration import expected_calibration_error, relation_confidences, reliability
 from qsproj.kernels.features.label_features import score_labels
@@ -145,6 +145,19 @@ def test_probabilities_stand_in_misc_and_can_be_judged(parser, sample):
     table = reliability(*relation_confidences(gold, parsed))
     assert expected_calibration_error(table) < 0.15
     assert written(next(iter(parser.parse_all(gold)))) == written(parser.parse(gold[0]))
+
+
+def test_blocks_parse_as_sentences_do(parser, sample):
+    """Blocks go through other kernels than sentences whose probabilities are asked for."""
+    block = list(parser.parse_all(sample[60:]))
+    alone = [with_heads(one, one.heads) for one in parser.parse_all(sample[60:], confidence=True)]
+    assert [(one.heads.tolist(), one.deprels) for one in block] == [
+        (one.heads.tolist(), one.deprels) for one in alone
+    ]
+    assert written(block[0]) == written(alone[0])
+    many = replace(parser, inference=TreeInference(projective=True, single_root=False), least=0.0)
+    trees = [many.heads(many.posterior(one)).tolist() for one in sample[60:64]]
+    assert [one.heads.tolist() for one in many.parse_all(sample[60:64])] == trees
 
 
 def test_temperatures_make_stated_probabilities_fit(parser, sample):
