@@ -56,5 +56,7 @@ def check_scores(scores: ArrayLike) -> Scores:
         bad = bad[bad[:, 0] != bad[:, 1] + 1]
         if bad.size:
             h, d = int(bad[0, 0]), int(bad[0, 1]) + 1
-            raise ValueError(f"the score of arc {h} -> {d} is {array[h, d]}, expected finite or -inf")
+            raise ValueError(
+                f"scores[{h}, {d}] is {array[h, d]}, expected finite or -inf for an arc {h} -> {d}"
+            )
     return array

@@ -230,7 +230,7 @@ class TreeFamily:
         """Find the best tree of checked scores."""
         heads, score = self.find_best(arcs, single_root)
         if score == -np.inf:
-            raise NoTreeError(arcs.shape[0] - 1, single_root=single_root)
+            raise NoTreeError(arcs, single_root=single_root)
         return heads, score
 
     def _is_impossible(self, arcs: Scores, single_root: bool, derivatives: Scores) -> bool:

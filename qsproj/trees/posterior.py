@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.errors import QsprojError, UsageError
 
 
 class NoTreeError(QsprojError):
     """The scores allow no tree: too many of them are -inf."""
 
-    def __init__(self, n: int, *, single_root: bool) -> None:
+    def __init__(self, scores: Scores, *, single_root: bool) -> None:
         root = "with exactly one root child " if single_root else ""
+        n = len(scores) - 1
         super().__init__(
             f"found no tree {root}over {n} words whose arcs all have a finite score, expected at least one; "
-            "allow more arcs (every word must be reachable from the root)"
+            f"{_why_no_tree(scores)}"
         )
+
+
+def _why_no_tree(scores: Scores) -> str:
+    """Say which word is in the way, where it is one, and what to do."""
+    allowed = scores > -np.inf
+    np.fill_diagonal(allowed, False)
+    alone = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
+    if alone.size:
+        return f"scores[:, {alone[0]}] forbids all arcs to word {alone[0]}: allow one of them"
+    reached = np.zeros(len(scores), dtype=np.bool_)
+    reached[ROOT] = True
+    while (more := reached | allowed[reached].any(axis=0)).sum() > reached.sum():
+        reached = more
+    cut_off = np.flatnonzero(~reached[1:]) + 1
+    if cut_off.size:
+        return f"word {cut_off[0]} cannot be reached from the root: allow arcs that lead there"
+    return "allow more arcs"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,12 +97,14 @@ def checked_values(values: ArrayLike, arcs: Scores) -> NDArray[np.float64]:
     allowed = arcs > -np.inf
     allowed[:, 0] = False
     np.fill_diagonal(allowed, False)
-    if not np.all(np.isfinite(array[allowed])):
-        raise ValueError("the value of an allowed arc is not finite")
+    bad = np.argwhere(allowed & ~np.isfinite(array))
+    if bad.size:
+        h, d = bad[0].tolist()
+        raise ValueError(f"values[{h}, {d}] is {array[h, d]}, expected finite where the arc is allowed")
     return np.where(allowed, array, 0.0)
 
 
 def check_count(name: str, number: int, least: int) -> None:
-    """Raise :class:`~qsproj.errors.UsageError` unless ``number`` is at least ``least``."""
-    if number < least:
-        raise UsageError(f"{name} is {number}, expected at least {least}")
+    """Raise :class:`~qsproj.errors.UsageError` unless ``number`` is whole and at least ``least``."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise UsageError(f"{name} is {number!r}, expected a whole number of at least {least}")

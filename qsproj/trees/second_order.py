@@ -174,7 +174,8 @@ def _best(parts: Parts, single_root: bool) -> tuple[Heads, float]:
     charts = inside(parts, MAXIMUM)
     score = float(charts.closed[ROOT, 0, -1])
     if score == -np.inf:
-        raise NoTreeError(parts.arcs.shape[0] - 1, single_root=single_root)
+        # What is not read may be NaN.
+        raise NoTreeError(np.fmax.reduce(parts.arcs, axis=1), single_root=single_root)
     return best_tree(parts, charts), score
 
 

@@ -277,11 +277,43 @@ def test_bad_arguments_are_refused(trees: ModuleType) -> None:
         trees.posterior(np.zeros((3, 4)))
     with pytest.raises(ValueError, match="expected finite or -inf"):
         trees.best(np.full((3, 3), np.inf))
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"values\[0, 1\] is nan, expected finite where"):
         trees.expectation(scores, np.full((3, 3), np.nan))
     with pytest.raises(ValueError, match="shape"):
         trees.expectation(scores, np.zeros((2, 2)))
+    for count in (2.5, float("nan"), "3", True):
+        with pytest.raises(UsageError, match=r"k is .*, expected a whole number of at least 1"):
+            trees.k_best(scores, count)
+    bad = scores.copy()
+    bad[0, 2] = np.nan
+    with pytest.raises(ValueError, match=r"scores\[0, 2\] is nan, expected finite or -inf for an arc 0 -> 2"):
+        trees.posterior(bad)
     assert issubclass(NoTreeError, QsprojError)
+
+
+@KINDS
+def test_what_stands_in_the_way_of_a_tree_is_told(trees: ModuleType) -> None:
+    scores = np.zeros((4, 4))
+    scores[[0, 1, 3], 2] = -np.inf
+    with pytest.raises(NoTreeError, match=r"scores\[:, 2\] forbids all arcs to word 2: allow one"):
+        trees.k_best(scores, 1)
+    scores = np.full((4, 4), -np.inf)
+    scores[0, 1] = scores[2, 3] = scores[3, 2] = 0.0
+    with pytest.raises(
+        NoTreeError, match="word 2 cannot be reached from the root: allow arcs that lead there"
+    ):
+        trees.posterior(scores)
+    scores[0, 2] = 0.0
+    with pytest.raises(NoTreeError, match=r"exactly one root child .*; allow more arcs"):
+        trees.sample(scores, 1, np.random.default_rng(0), single_root=True)
+
+
+@KINDS
+@ROOTS
+def test_more_trees_than_there_are_gives_all(trees: ModuleType, single_root: bool) -> None:
+    ranked = trees.k_best(np.zeros((4, 4)), 10**9, single_root=single_root)
+    assert len(ranked) == len({tuple(heads.tolist()) for heads, _ in ranked})
+    assert len(ranked) == number_of_trees(3, projective=trees is projective, single_root=single_root)
 
 
 @KINDS
