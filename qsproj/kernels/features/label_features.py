@@ -11,9 +11,12 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
+from qsproj.kernels.prefetch import prefetch
 
 # Nothing is held to be less probable when a loss is reported.
 TINY = 1e-300
+# Weights in a line of the cache.
+LINE = 16
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -22,17 +25,38 @@ def score_labels(features, heads, weights, scores):
 
     ``heads`` int32[n+1]; rows of words without a head (and row 0) become zero.
     """
-    between, out = between_workspace(features), bucket_workspace(features)
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     scores[:] = 0.0
+    # Memory is asked for the weights of an arc while those of the arc before are summed.
+    previous, previous_count = 0, 0
     for dependent in range(1, heads.shape[0]):
         head = heads[dependent]
         if head < 0:
             continue
-        count = one_arc(features, head, dependent, between, out)
-        for k in range(count):
-            row = weights[out[k]]
-            for label in range(row.shape[0]):
-                scores[dependent, label] += row[label]
+        count = one_arc(features, head, dependent, between, ahead)
+        ask_for_rows(weights, ahead, count)
+        add_rows(weights, out, previous_count, scores[previous])
+        out, ahead = ahead, out
+        previous, previous_count = dependent, count
+    add_rows(weights, out, previous_count, scores[previous])
+
+
+@njit(cache=True, error_model="numpy")
+def ask_for_rows(weights, rows, count):
+    """Ask for the memory that the first ``count`` of some rows of weights are in."""
+    flat, width = weights.reshape(-1), weights.shape[1]
+    for k in range(count):
+        for place in range(0, width, LINE):
+            prefetch(flat, rows[k] * np.uint64(width) + np.uint64(place))
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def add_rows(weights, rows, count, sums):
+    """Add the first ``count`` of some rows of weights to ``sums`` float64[L]."""
+    for k in range(count):
+        row = weights[rows[k]]
+        for label in range(row.shape[0]):
+            sums[label] += row[label]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
