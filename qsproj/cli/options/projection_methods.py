@@ -128,6 +128,14 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         help="the few target trees that there are, in the style of the source: they fine-tune the parser",
     )
     group.add_argument(
+        "--order",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="2: factors over several arcs are learned from the links as well; parsing then takes several "
+        "times as long (default: 1)",
+    )
+    group.add_argument(
         "--qg",
         action="store_true",
         help="weigh what links carry over by the posteriors of a grammar as of --method qg, learned from the "
@@ -155,7 +163,9 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
             by_grammar=options.qg,
         ),
         rng=rng,
-        options=SoftProjectionOptions(**values_of(options, SOFT), projective=not options.nonprojective),
+        options=SoftProjectionOptions(
+            **values_of(options, SOFT), projective=not options.nonprojective, order=options.order
+        ),
         annotated=list(read_all(options.annotated)),
     )
 
@@ -165,7 +175,7 @@ METHODS: dict[str, Method] = {
     "soft": Method(
         "a parser of other languages, moved by arcs of uncertain links",
         add_soft_options,
-        ("prior", "strength", "sentences", "rounds", "share", "annotated", "qg", "nonprojective"),
+        ("prior", "strength", "sentences", "rounds", "share", "annotated", "qg", "order", "nonprojective"),
         soft,
     ),
     "hard": Method(

@@ -65,6 +65,8 @@ class SoftProjectionOptions:
         German from an English prior; half in Swedish, and in German with priors of several languages.
     projective : bool
         Whether the parser's trees may not cross arcs.
+    order : int
+        2: a second order is learned above the parser from the evidence of SECOND_ORDER_SENTENCES pairs.
     """
 
     strength: float = 1.5
@@ -74,6 +76,7 @@ class SoftProjectionOptions:
     l2: float = 100.0
     share: float = 0.75
     projective: bool = True
+    order: int = 1
 
 
 # Of the parser that the method ``hard`` trains: passes over the projected trees.

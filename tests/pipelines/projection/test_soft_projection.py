@@ -262,6 +262,20 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert "ArcProb may be far too high" in projected.report[-1]
 
 
+def test_a_second_order_stands_on_the_same_first_order(sample, english):
+    first, second = (
+        project_soft(
+            SoftSources(corpus=alone(sample), priors=[english]),
+            rng=np.random.default_rng(1),
+            options=SoftProjectionOptions(rounds=1, epochs=1, order=order),
+        )
+        for order in (1, 2)
+    )
+    np.testing.assert_array_equal(first.parser.scorer.weights, second.parser.base.scorer.weights)
+    assert second.parser.factors.weights.any()
+    assert second.parser.parse(sample[0].target).deprels.count("root") == 1
+
+
 def test_a_share_of_what_was_learned_lies_between_prior_and_all_of_it(sample, english):
     prior = join_priors([english], projective=True)
     parsers = [
