@@ -62,6 +62,7 @@ MODELS = (
     "train {en.conllu} --epochs 1 --order 2 -o graph.model",
     "train {en.conllu} --epochs 1 --joint-tags -o tagging.model",
     "train {en.conllu} --epochs 1 --labels joint -o labelled.model",
+    "train {en.conllu} --epochs 1 --objective hidden -o cluster.model",
     "biparse train --source {en.conllu} --target {de.conllu} --alignment {links} --source-model arc.model"
     " --epochs 1 -o joint.model",
 )
@@ -79,6 +80,7 @@ JOBS = (
     Job("info {arc.model}"),
     Job("info {text.model}"),
     Job("parse -m {labelled.model} {en.conllu} --confidence -o out.conllu", slow=True),
+    Job("parse -m {cluster.model} {en.conllu} --decode max-z -o out.conllu", slow=True),
     Job("eval {en.conllu} {prague.conllu}"),
     Job("eval {en.conllu} {prague.conllu} --by relation --versus {en.conllu}"),
     Job("eval --alignments {links} {links}"),
