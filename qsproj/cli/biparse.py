@@ -70,7 +70,13 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.features.joint_templates import FAMILIES
     from qsproj.models.arc.arc_training import TrainingOptions
-    from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
+    from qsproj.models.joint.joint_options import (
+        MIN_PROBABILITY,
+        MIN_PROBABILITY_OF_GIVEN,
+        SYNCH,
+        JointOptions,
+        JointTrainingOptions,
+    )
     from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
     from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
 
@@ -101,6 +107,7 @@ def _train(options: argparse.Namespace) -> None:
                 families=(*families[options.factors], *on_links),
                 source_tree=options.source_tree or "joint",
                 link_threshold=options.link_threshold,
+                least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
             ),
             training=JointTrainingOptions(epochs=options.epochs),
             target_training=TrainingOptions(template_set=options.features),

@@ -390,6 +390,7 @@ def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
     model, lender = load_model(joined), load_model(models[1])
     np.testing.assert_array_equal(model.weights.weights, lender.weights.weights)
     assert model.options == lender.options
+    assert model.weights.target_scale == 1.0 != lender.weights.target_scale
     np.testing.assert_array_equal(model.target.scorer.weights, model.source.scorer.weights)
     assert model.target.inference == lender.source.inference
     assert run_cli("biparse", "parse", "-m", joined, *PAIRS, *LINKS, "-o", tmp_path / "parsed").code == 0

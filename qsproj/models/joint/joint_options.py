@@ -16,6 +16,9 @@ SYNCH = "SYNCH"
 SOURCE_TREES = ("joint", "best", "observed")
 # The fewest expected errors.
 LINK_THRESHOLD = 0.5
+# Of an arc, by the first order; and where the target parser is a given one, which may be far from sure.
+MIN_PROBABILITY = 1e-6
+MIN_PROBABILITY_OF_GIVEN = 3e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,10 @@ class JointOptions:
         that the source sentence has.
     propagation : Propagation
         How long messages are passed in parsing.
+    least_probability : float
+        An arc whose first-order probability is below it has no variable, unless the best tree has it. Parsers
+        that are unsure, as projected ones are, leave a hundred times as many factors to the usual one. A
+        second-order parser prunes by its own threshold.
     link_threshold : float
         Links of at least this probability are taken, unless parsing is told otherwise; 0.5 gives the fewest
         expected errors.
@@ -72,6 +79,7 @@ class JointOptions:
     families: tuple[str, ...] = FAMILIES
     source_tree: str = "joint"
     propagation: Propagation = field(default_factory=Propagation)
+    least_probability: float = MIN_PROBABILITY
     link_threshold: float = LINK_THRESHOLD
 
     def __post_init__(self) -> None:
@@ -89,20 +97,22 @@ class JointOptions:
             "families": list(self.families),
             "source_tree": self.source_tree,
             "propagation": asdict(self.propagation),
+            "least_probability": self.least_probability,
             "link_threshold": self.link_threshold,
         }
 
     @staticmethod
     def from_header(header: dict[str, Any]) -> JointOptions:
-        """Rebuild what :meth:`to_header` gave; older files have the default propagation and threshold."""
+        """Rebuild what :meth:`to_header` gave; older files have the default propagation and thresholds."""
         shares = optional(number(0.0, 1.0))
-        checked(header, {"families": names, "source_tree": text, "link_threshold": shares})
-        threshold = header.get("link_threshold")
+        thresholds = {"least_probability": MIN_PROBABILITY, "link_threshold": LINK_THRESHOLD}
+        checked(header, {"families": names, "source_tree": text, **dict.fromkeys(thresholds, shares)})
+        told = {name: header[name] for name in thresholds if header.get(name) is not None}
         return JointOptions(
             families=tuple(header["families"]),
             source_tree=header["source_tree"],
             propagation=options_from(Propagation, Propagation(), header.get("propagation", {})),
-            link_threshold=LINK_THRESHOLD if threshold is None else threshold,
+            **(thresholds | told),
         )
 
 

@@ -96,9 +96,11 @@ class JointParser(Stored):
 
         Joint weights are of tags and of how words are linked, hardly ever of words, so they can be learned
         where both sides have trees, and used where the target has none. What counts words, the dictionary,
-        is left behind.
+        is left behind, and the target's scores count in full: how far to trust the other target parser says
+        nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.)
         """
-        return replace(self, source=source, target=target, dictionary=None)
+        weights = replace(self.weights, target_scale=1.0)
+        return replace(self, source=source, target=target, weights=weights, dictionary=None)
 
     def of_first_order(self) -> JointParser:
         """Return the model without the second-order factors of its sides."""
@@ -134,13 +136,14 @@ class JointParser(Stored):
             When a sentence is too long.
         """
         given = given_source_heads(source_tree or self.options.source_tree, self.source, pair.source)
-        source_scores = tree_scores(self.source, pair.source, required=source_heads)
+        least = self.options.least_probability
+        source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
         source = source_scores.side(1) if given is None else observed_side(given)
         strengths = None
         if self.dictionary is not None:
             strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
         if target_scores is None:
-            target_scores = tree_scores(self.target, pair.target)
+            target_scores = tree_scores(self.target, pair.target, least_probability=least)
         target = target_scores.side(int(source.arcs.max()) + 1)
         return prepare_pair(
             pair,

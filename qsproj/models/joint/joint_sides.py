@@ -18,13 +18,13 @@ from qsproj.bp.links import NO_LINK
 from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads
 from qsproj.models.graph.graph_factors import Family
+from qsproj.models.joint.joint_options import MIN_PROBABILITY
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
 
-# Heads kept for each word: the most probable ones, and none that is less probable than this.
+# Heads kept for each word, at most: the most probable ones.
 MAX_HEADS = 20
-MIN_PROBABILITY = 1e-6
 # Second-order variables stand for pairs of arcs whose log-odds sum to more than this.
 LEAST_LOG_ODDS = 0.0
 
@@ -76,7 +76,9 @@ class Side:
     families: tuple[Family, ...] = ()
 
 
-def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
+def kept_arcs(
+    marginals: NDArray[np.float64], *trees: Heads, least_probability: float = MIN_PROBABILITY
+) -> Pairs:
     """Choose the arcs of a side: each word's most probable heads, and all arcs of some trees.
 
     Parameters
@@ -85,8 +87,10 @@ def kept_arcs(marginals: NDArray[np.float64], *trees: Heads) -> Pairs:
         Probability of each arc under a first-order model.
     trees : int32[n+1]
         What must stay possible: the best tree, so that there is one; in training, the true one.
+    least_probability : float
+        Arcs that are less probable are left out.
     """
-    kept = marginals >= MIN_PROBABILITY
+    kept = marginals >= least_probability
     if len(marginals) > MAX_HEADS:
         weakest = np.partition(marginals, -MAX_HEADS, axis=0)[-MAX_HEADS]
         kept &= marginals >= weakest

@@ -18,7 +18,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_options import SOURCE_TREES
+from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES
 from qsproj.models.joint.joint_scores import FamilyScores
 from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
 from qsproj.models.tree_inference import TreeInference, arcs_in
@@ -55,7 +55,13 @@ class TreeScores:
         return free_side(self.marginals, self.kept, first_variable, families=self.families)
 
 
-def tree_scores(parser: Parser, sentence: Sentence, *, required: Heads | None = None) -> TreeScores:
+def tree_scores(
+    parser: Parser,
+    sentence: Sentence,
+    *,
+    required: Heads | None = None,
+    least_probability: float = MIN_PROBABILITY,
+) -> TreeScores:
     """Ask a parser about a sentence.
 
     Parameters
@@ -64,6 +70,8 @@ def tree_scores(parser: Parser, sentence: Sentence, *, required: Heads | None = 
     sentence : Sentence
     required : int32[n+1] or None
         A tree that must not be pruned away, as the best one never is.
+    least_probability : float
+        Arcs of a first-order parser that are less probable are pruned away.
 
     Raises
     ------
@@ -75,7 +83,10 @@ def tree_scores(parser: Parser, sentence: Sentence, *, required: Heads | None = 
     A sentence with more second-order factors than its parser takes gets the scores of the first order.
     """
     if isinstance(parser, ArcParser):
-        return first_order_scores(parser.scores(sentence), parser.inference, required=required)
+        scores = parser.scores(sentence)
+        return first_order_scores(
+            scores, parser.inference, required=required, least_probability=least_probability
+        )
     base, options = parser.base, parser.options
     encoded = base.encode(sentence)
     features = base.scorer.features(encoded)
@@ -97,12 +108,17 @@ def tree_scores(parser: Parser, sentence: Sentence, *, required: Heads | None = 
 
 
 def first_order_scores(
-    scores: Scores, inference: TreeInference, *, required: Heads | None = None
+    scores: Scores,
+    inference: TreeInference,
+    *,
+    required: Heads | None = None,
+    least_probability: float = MIN_PROBABILITY,
 ) -> TreeScores:
-    """Return what arc scores float64[n+1, n+1], natural log, alone say; ``required`` as above."""
+    """Return what arc scores float64[n+1, n+1], natural log, alone say; other parameters as above."""
     marginals = inference.infer(scores)[1]
     trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
-    return TreeScores(marginals=marginals, kept=kept_arcs(marginals, *trees), links=scores)
+    kept = kept_arcs(marginals, *trees, least_probability=least_probability)
+    return TreeScores(marginals=marginals, kept=kept, links=scores)
 
 
 def first_order(parser: Parser) -> ArcParser:

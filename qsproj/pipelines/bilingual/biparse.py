@@ -123,9 +123,15 @@ def train_joint_parser(
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
     if isinstance(target, ArcParser | GraphParser):
-        target = given_target(usable, target)
+        target = given_target(usable, target, least_probability=options.joint.least_probability)
     if target is None:
-        target = train_target(usable, rng=rng, training=options.target_training, order=options.order)
+        target = train_target(
+            usable,
+            rng=rng,
+            training=options.target_training,
+            order=options.order,
+            least_probability=options.joint.least_probability,
+        )
     untrained = JointParser(
         source=source_parser,
         target=target.parser,

@@ -13,6 +13,7 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
+from qsproj.models.joint.joint_options import MIN_PROBABILITY
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order_scores, tree_scores
 from qsproj.models.tree_inference import reachable
 
@@ -39,8 +40,12 @@ def train_target(
     rng: np.random.Generator,
     training: TrainingOptions | None = None,
     order: int = 1,
+    least_probability: float = MIN_PROBABILITY,
 ) -> TrainedTarget:
     """Train the target parser of this order, and score each target tree by one that has not seen it.
+
+    Those of the first order prune by ``least_probability``, as
+    :class:`~qsproj.models.joint.joint_options.JointOptions` has it.
 
     Raises
     ------
@@ -68,13 +73,13 @@ def train_target(
     )
     trees = [reachable(sentence.heads, parser.inference) for sentence in targets]
     held_out = [
-        first_order_scores(own, parser.inference, required=tree)
+        first_order_scores(own, parser.inference, required=tree, least_probability=least_probability)
         for own, tree in zip(scores, trees, strict=True)
     ]
     return TrainedTarget(parser, held_out)
 
 
-def given_target(pairs: Sequence[SentencePair], parser: Parser) -> TrainedTarget:
+def given_target(pairs: Sequence[SentencePair], parser: Parser, *, least_probability: float) -> TrainedTarget:
     """Take a target parser that was not trained on these trees: one that was projected, or of other trees.
 
     Parameters
@@ -82,9 +87,12 @@ def given_target(pairs: Sequence[SentencePair], parser: Parser) -> TrainedTarget
     pairs : sequence of SentencePair
         With whole target trees.
     parser : ArcParser or GraphParser
+    least_probability : float
+        As of :class:`~qsproj.models.joint.joint_options.JointOptions`.
     """
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
     scores = [
-        tree_scores(parser, pair.target, required=tree) for pair, tree in zip(pairs, trees, strict=True)
+        tree_scores(parser, pair.target, required=tree, least_probability=least_probability)
+        for pair, tree in zip(pairs, trees, strict=True)
     ]
     return TrainedTarget(parser, scores)

@@ -104,10 +104,14 @@ def test_how_long_messages_are_passed_is_stored(pairs, trained, tmp_path):
 
 def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs, trained, tmp_path):
     parser, report = trained
-    strict = replace(parser, options=replace(parser.options, link_threshold=0.999))
+    options = replace(parser.options, link_threshold=0.999, least_probability=0.3)
+    strict = replace(parser, options=options)
     strict.save(tmp_path / "model")
     again = load_model(tmp_path / "model")
     assert again.training == JointTrainingOptions()
+    assert again.options == options
+    arcs = [model.prepare(pairs[31]).structure.target.arcs >= 0 for model in (again, parser)]
+    assert np.count_nonzero(arcs[0]) < np.count_nonzero(arcs[1])
     links, usual, all_links = (
         parsed_pair(model, pairs[31], **more).alignment.links
         for model, more in ((again, {}), (parser, {}), (again, {"link_threshold": 0.0}))
@@ -122,7 +126,14 @@ def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs,
 def test_a_file_of_before_that_was_stored_loads(pairs, trained):
     parser, _ = trained
     header, arrays = parser.to_archive()
-    for added in ("propagation", "link_threshold", "training", "source_order", "target_order"):
+    for added in (
+        "propagation",
+        "link_threshold",
+        "least_probability",
+        "training",
+        "source_order",
+        "target_order",
+    ):
         del header[added]
     again = JointParser.from_archive(header, arrays)
     assert again.options == parser.options
