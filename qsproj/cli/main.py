@@ -90,6 +90,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"qsproj {command}: {error}", file=sys.stderr)
         _drop_unwritten()
         return EXIT_BAD_INPUT
+    except MemoryError:
+        print(
+            f"qsproj {command}: found too little memory for what it is given, expected room for all of it; give "
+            "fewer sentences at a time, or fewer --jobs",
+            file=sys.stderr,
+        )
+        _drop_unwritten()
+        return EXIT_BAD_INPUT
     except BrokenPipeError:
         # The reader of our output went away (head, less): not an error.
         _drop_unwritten()

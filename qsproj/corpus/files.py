@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from qsproj.corpus.line_counter import LONGEST_LINE, LineCounter, LongLineError
+from qsproj.corpus.line_counter import LARGEST_RATIO, LONGEST_LINE, BombError, LineCounter, LongLineError
 from qsproj.corpus.partial_files import partial_of, remove_stale
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError
@@ -80,6 +80,14 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
             found=f"a line of more than {LONGEST_LINE >> 20} MB",
             expected="lines of text",
             remedy="check that it is the right file",
+        ) from error
+    except BombError as error:
+        raise DataError(
+            name_of(path_or_file),
+            counter.lines + 1 if counter else None,
+            found=f"an archive that expands to more than {LARGEST_RATIO} times its size",
+            expected="text, which does not",
+            remedy="look at it (zcat or xzcat FILE | head), and unpack it first if it is what you mean",
         ) from error
     except _DAMAGED_ARCHIVE as error:
         raise DataError(

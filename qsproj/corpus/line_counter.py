@@ -5,16 +5,23 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _CHUNK_BYTES = 1 << 16
 # A line of more bytes is none: an archive of a few of them would fill the memory.
 LONGEST_LINE = 1 << 24
+# Text is some 3 to 20 times as long as its archive. An archive of more than so many bytes of text that is as
+# many times longer repeats one line, to fill the memory.
+LARGEST_BOMB, LARGEST_RATIO = 1 << 24, 200
 
 
 class LongLineError(Exception):
     """A line does not end."""
+
+
+class BombError(Exception):
+    """An archive is a small part of what it expands to."""
 
 
 class LineCounter(io.BufferedIOBase):
@@ -24,7 +31,9 @@ class LineCounter(io.BufferedIOBase):
         self.lines = 0
         self._since_line = 0
         self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
-        self._stream = _decompressed(self._borrowed or stream)
+        self._packed = _Counted(self._borrowed or stream)
+        self._unpacked = 0
+        self._stream = _decompressed(self._packed)
 
     def readable(self) -> bool:
         """Return True."""
@@ -37,6 +46,9 @@ class LineCounter(io.BufferedIOBase):
         self._since_line = len(chunk) - chunk.rfind(b"\n") - 1 if ends else self._since_line + len(chunk)
         if self._since_line > LONGEST_LINE:
             raise LongLineError
+        self._unpacked += len(chunk)
+        if self._unpacked > max(LARGEST_BOMB, LARGEST_RATIO * self._packed.read_so_far):
+            raise BombError
         self.lines += ends
         return chunk
 
@@ -50,10 +62,31 @@ class LineCounter(io.BufferedIOBase):
             self._borrowed.detach()
 
 
-def _decompressed(stream: Any) -> Any:
+class _Counted:
+    """A stream that knows how many bytes were read of it. Mutable; final."""
+
+    def __init__(self, stream: Any) -> None:
+        self.read_so_far = 0
+        self.peek = stream.peek
+        self._stream = stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+        return self._noted(self._stream.read(size))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return the next bytes that are there."""
+        return self._noted(self._stream.read1(size))
+
+    def _noted(self, chunk: bytes) -> bytes:
+        self.read_so_far += len(chunk)
+        return chunk
+
+
+def _decompressed(stream: _Counted) -> Any:
     magic = stream.peek(len(_XZ_MAGIC))
     if magic.startswith(_GZIP_MAGIC):
-        return gzip.GzipFile(fileobj=stream)
+        return gzip.GzipFile(fileobj=cast(BinaryIO, stream))
     if magic.startswith(_XZ_MAGIC):
-        return lzma.LZMAFile(stream)
+        return lzma.LZMAFile(cast(BinaryIO, stream))
     return stream

@@ -84,6 +84,14 @@ def test_a_bug_of_ours_is_not_dressed_up(run_cli, monkeypatch):
         run_cli("eval")
 
 
+def test_too_little_memory_is_one_line(run_cli, monkeypatch):
+    monkeypatch.setattr(command_line, "import_module", lambda name: command_that(raising(MemoryError())))
+    outcome = run_cli("eval")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("qsproj eval: found too little memory")
+    assert outcome.err.count("\n") == 1
+
+
 def test_an_interrupt_is_one_line_and_exit_130(run_cli, monkeypatch):
     monkeypatch.setattr(
         command_line, "import_module", lambda name: command_that(raising(KeyboardInterrupt()))

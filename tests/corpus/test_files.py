@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from qsproj.corpus import line_counter
 from qsproj.corpus.files import open_binary_output, open_output, open_text
 from qsproj.errors import DataError, UsageError
 
@@ -175,3 +176,26 @@ def test_permissions_of_a_replaced_file_are_kept(tmp_path):
         handle.write("new")
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_an_archive_of_one_line_over_and_over_is_told_before_it_fills_the_memory(tmp_path, compress):
+    bomb = tmp_path / "bomb"
+    bomb.write_bytes(compress(b"a\n" * (9 << 20)))
+    message = r"bomb:[0-9]+: found an archive that expands to more than 200 times"
+    with pytest.raises(DataError, match=message), open_text(bomb) as handle:
+        while handle.read(1 << 20):
+            pass
+
+
+def test_text_that_is_compressed_well_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(line_counter, "LARGEST_BOMB", 1000)
+    path = tmp_path / "text.xz"
+    lines = [f"{number} {number * number}\n" for number in range(5000)]
+    path.write_bytes(lzma.compress("".join(lines).encode()))
+    assert read(path) == "".join(lines)
+    path.write_bytes(lzma.compress(b"the same\n" * 200_000))
+    with pytest.raises(DataError, match="expands to more"):
+        read(path)
+    path.write_bytes(b"the same\n" * 2000)
+    assert len(read(path)) == 18_000
