@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_BAD_INPUT
     except MemoryError:
         print(
-            f"qsproj {command}: found too little memory for what it is given, expected room for all of it; give "
+            f"qsproj {command}: found too little memory for what it is given, expected room for it; give "
             "fewer sentences at a time, or fewer --jobs",
             file=sys.stderr,
         )

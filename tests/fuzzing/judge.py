@@ -11,14 +11,20 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from qsproj.cli.main import main
+from qsproj.cli import main as command_line
 from qsproj.corpus.conllu import read_conllu
+from tests.fuzzing.serving import serve
 
 SECONDS = 60
 BYTES = 4 << 30
 # What stands where outputs go, before a run.
 BEFORE = b"what was there before\n"
 LONGEST_LINE = 1000
+
+
+def main(words: list[str]) -> int:
+    """Run ``qsproj WORDS``; ``serve`` as a command that ends."""
+    return serve(words[1:]) if words[0] == "serve" else command_line.main(words)
 
 
 class TooSlowError(Exception):
