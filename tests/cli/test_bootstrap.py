@@ -199,8 +199,8 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
         assert said in outcome.err
 
 
-def test_text_without_spaces_needs_sentences_that_are_cut(tmp_path, run_cli):
-    words = [*options(tmp_path)]
+def test_text_without_spaces_needs_sentences_that_are_cut(made, tmp_path, run_cli):
+    words = [*options(tmp_path), "--work", made[0] / "work"]
     words[words.index("de")] = "zh"
     outcome = run_cli("bootstrap", *words)
     assert outcome.code == 2

@@ -12,6 +12,7 @@ from qsproj.models.arc.arc_examples import (
     annealed_examples,
     check_finite,
     dev_score,
+    right_trees,
     tree_examples,
     tree_objective,
     usable_sentences,
@@ -38,6 +39,16 @@ def score(tree, scores):
 
 def wrong(tree):
     return sum(head != right for head, right in zip(tree[1:], HEADS[1:], strict=True))
+
+
+@pytest.mark.parametrize("inference", [INFERENCE, ONE_ROOT])
+@pytest.mark.parametrize("known", [(-1, 2, -1, -1), (-1, -1, 0, -1), HEADS])
+def test_the_best_right_tree_is_that_of_all_that_agree(scores, inference, known):
+    trees = all_trees(3, projective=inference.projective, single_root=inference.single_root)
+    agreeing = [tree for tree in trees if all(h in (-1, t) for h, t in zip(known[1:], tree[1:], strict=True))]
+    for each in (scores, -scores):
+        expected = max(agreeing, key=lambda tree: score(tree, each))
+        assert tuple(right_trees(frozen_heads(known), inference).best(each).tolist()) == expected
 
 
 @pytest.mark.parametrize(("name", "handicap"), [("margin", MARGIN), ("likelihood", 0.0)])

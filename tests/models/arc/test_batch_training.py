@@ -58,6 +58,7 @@ def test_the_minimum_has_no_slope(loss, examples, optimizer):
     _, at_zero = loss.value_and_gradient(np.zeros(len(weights)))
     assert np.linalg.norm(slope) < 0.01 * np.linalg.norm(at_zero)
     assert records[-1].loss < records[0].loss
+    assert [record.epoch for record in records] == list(range(1, len(records) + 1))
     # What no candidate arc has stays zero.
     assert np.count_nonzero(scorer.weights) <= len(loss.buckets)
 

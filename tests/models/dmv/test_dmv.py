@@ -243,3 +243,11 @@ def test_marks_hang_on_what_they_set_off():
 def test_a_head_that_is_stripped_leaves_its_dependent_free():
     kept = kept_words(("NOUN", "PUNCT", "VERB"), punctuation="strip")
     assert strip_heads(frozen_heads([-1, 2, 3, 0]), kept).tolist() == [-1, -1, 0]
+
+
+def test_what_prefers_nothing_are_distributions():
+    uniform = uniform_parameters(3)
+    assert set(uniform.stop.ravel()) == {0.5} and uniform.stop.shape == (3, 2, 2)
+    np.testing.assert_allclose(uniform.child.sum(axis=-1), np.ones((3, 2)))
+    assert uniform.root.sum() == pytest.approx(1.0)
+    assert len(set(uniform.child.ravel())) == len(set(uniform.root)) == 1
