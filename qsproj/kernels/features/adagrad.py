@@ -58,16 +58,21 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
     rate, step : float
         As for :func:`adagrad`.
     """
+    steep, n_steep = np.empty(slopes.shape[0], np.int64), 0
     for outcome in range(slopes.shape[0]):
-        slope = slopes[outcome]
-        if abs(slope) < 1e-3:
-            continue
-        for k in range(buckets.shape[0]):
-            bucket = buckets[k]
-            state[0, bucket, outcome] += slope * slope
-            change = rate * slope / np.sqrt(state[0, bucket, outcome])
+        if abs(slopes[outcome]) >= 1e-3:
+            steep[n_steep] = outcome
+            n_steep += 1
+    squares, sums = state[0], state[1]
+    for k in range(buckets.shape[0]):
+        bucket = buckets[k]
+        for s in range(n_steep):
+            outcome = steep[s]
+            slope = slopes[outcome]
+            squares[bucket, outcome] += slope * slope
+            change = rate * slope / np.sqrt(squares[bucket, outcome])
             weights[bucket, outcome] -= change
-            state[1, bucket, outcome] -= step * change
+            sums[bucket, outcome] -= step * change
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
