@@ -328,12 +328,11 @@ def count_features(features, arcs, counts, last, sentence):
 @njit(cache=True, error_model="numpy")
 def keep_supported(buckets, count, support):
     """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
-    kept = 0
+    kept = np.int64(0)
     for k in range(count):
         bucket = buckets[k]
-        if (support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE:
-            buckets[kept] = bucket
-            kept += 1
+        buckets[kept] = bucket
+        kept += np.int64((support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE)
     return kept
 
 
@@ -377,16 +376,20 @@ def gather_arcs(features, slopes, support, negligible, gradient, touched, used, 
     negligible : float
         Slopes of this size or less are skipped.
     """
-    between, out = between_workspace(features), bucket_workspace(features)
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     size = slopes.shape[0]
+    waiting, steepness = 0, 0.0
     for arc in range(begin, size * size):
         head, dependent = arc // size, arc % size
         slope = slopes[head, dependent]
         if dependent == 0 or head == dependent or abs(slope) <= negligible:
             continue
-        count = one_arc(features, head, dependent, between, out)
-        if used + count > touched.shape[0]:
-            return used, arc
-        supported = keep_supported(out, count, support)
-        used = add_slopes(out, supported, slope, gradient, touched, used)
-    return used, DONE
+        count = one_arc(features, head, dependent, between, ahead)
+        if used + waiting + count > touched.shape[0]:
+            return add_slopes(out, waiting, steepness, gradient, touched, used), arc
+        supported = keep_supported(ahead, count, support)
+        # The gradient of this arc is on its way while that of the arc before is added to.
+        prefetch_rows(gradient, ahead, supported)
+        used = add_slopes(out, waiting, steepness, gradient, touched, used)
+        out, ahead, waiting, steepness = ahead, out, supported, slope
+    return add_slopes(out, waiting, steepness, gradient, touched, used), DONE

@@ -95,6 +95,7 @@ def step_labels(features, heads, labels, weights, state, rate, step):
         if head < 0 or gold < 0:
             continue
         count = one_arc(features, head, dependent, between, out)
+        ask_for_rows(weights, out, count)
         softmax_of_rows(weights, out[:count], slope)
         loss -= np.log(max(slope[gold], TINY))
         slope[gold] -= 1.0
@@ -122,6 +123,7 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
         if heads[dependent] < 0 or not np.any(evidence[dependent]):
             continue
         count = one_arc(features, heads[dependent], dependent, between, out)
+        ask_for_rows(weights, out, count)
         softmax_of_rows(weights, out[:count], chances)
         seen = chances * np.exp(evidence[dependent])
         total = seen.sum()

@@ -106,5 +106,6 @@ def gather_factors(features, slopes, gradient, touched, used, begin):
         if used + out.shape[0] > touched.shape[0]:
             return used, factor
         count = factor_buckets(features, factor, out)
+        prefetch_rows(gradient, out, count)
         used = add_slopes(out, count, slope, gradient, touched, used)
     return used, DONE

@@ -17,7 +17,6 @@ They return ``used`` and where they stopped: DONE, or a ``begin`` to go on from 
 from __future__ import annotations
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.prefetch import prefetch_rows
 
 DONE = -1
 
@@ -29,7 +28,6 @@ def add_slopes(buckets, count, slope, gradient, touched, used):
     One call for all features of an arc: a call for each feature takes three times as long, as numba counts
     references to the arrays.
     """
-    prefetch_rows(gradient, buckets, count)
     for k in range(count):
         bucket = buckets[k]
         # Without a branch, which would have to wait for the gradient.
