@@ -96,7 +96,7 @@ class TextParser(Stored):
     def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
         parser = cast(ArcParser, self.parser)
         readings = self._readings(sentence, retag=retag)
-        marginals = parser.inference.infer(readings.scores / parser.temperature)[1] if confidence else None
+        marginals = readings.arc_probabilities(parser) if confidence else None
         return parser.attached(
             with_columns(sentence, upos=readings.tags),
             parser.heads(readings.scores, decode=decode),
@@ -116,8 +116,7 @@ class TextParser(Stored):
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
         if self._is_uncertain(sentence):
-            parser = cast(ArcParser, self.parser)
-            return parser.inference.infer(self._readings(sentence).scores / parser.temperature)[1]
+            return self._readings(sentence).arc_probabilities(cast(ArcParser, self.parser))
         return self.parser.arc_probabilities(self.tagged(sentence))
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:

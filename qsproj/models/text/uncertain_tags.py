@@ -32,6 +32,10 @@ TagNumbers = NDArray[np.int32]
 # there: the mean over sequences drawn from the tagger. No better: training on drawn sequences.
 LEAST_TAG = 0.05
 TRUST_IN_TREES = 0.2
+# Scores under tags that are wrong now and then are too sure by so much, beside the parser's temperature. On
+# five development files of these languages the calibration error is 1.4 to 4.4 points by that, 6.7 to 12.4
+# without.
+TAGS_IN_DOUBT = 1.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +71,10 @@ class Readings:
 
     scores: Scores
     tags: Tags
+
+    def arc_probabilities(self, parser: ArcParser) -> Scores:
+        """Return the probability of each arc, float64[n+1, n+1], trusted as far as the tagger is."""
+        return parser.inference.infer(self.scores / (TAGS_IN_DOUBT * parser.temperature))[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import LEAST_TAG, TRUST_IN_TREES, read_uncertain
+from qsproj.models.text.uncertain_tags import LEAST_TAG, TAGS_IN_DOUBT, TRUST_IN_TREES, read_uncertain
 from tests.oracles.trees import all_trees, tree_score
 
 
@@ -128,9 +128,13 @@ def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
 def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
     readings = read_uncertain(model.parser, model.tagger, sentence, readings=model.readings)
-    marginals = model.parser.inference.infer(readings.scores / model.parser.temperature)[1]
+    flattened = readings.scores / (TAGS_IN_DOUBT * model.parser.temperature)
+    marginals = model.parser.inference.infer(flattened)[1]
     np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
-    parsed = model.parse(sentence)
+    parsed = model.parse(sentence, confidence=True)
+    stated = np.array([float(value) for value in misc_values(parsed, "ArcProb")])
+    words = np.arange(1, len(parsed) + 1)
+    np.testing.assert_allclose(stated, marginals[parsed.heads[1:], words], atol=1e-4)
     assert list(parsed.heads) == list(model.parser.heads(readings.scores))
     assert parsed.upos == readings.tags
 
