@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -67,6 +67,17 @@ class Parser(Model, Protocol):
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
+        ...
+
+
+@runtime_checkable
+class BlockParser(Parser, Protocol):
+    """A parser that is faster where it takes several sentences at once."""
+
+    def parse_all(
+        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+    ) -> Iterator[Sentence]:
+        """Do what ``parse`` does for each sentence."""
         ...
 
 
@@ -218,6 +229,11 @@ def kind_of(model: object) -> str:
         if place == home:
             return kind
     raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
+
+
+def is_of_kind(model: object, kind: str) -> bool:
+    """Tell whether a model is of a kind in KINDS, without importing what else there is."""
+    return (type(model).__module__, type(model).__name__) == KINDS[kind]
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:

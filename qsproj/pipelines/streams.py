@@ -13,9 +13,7 @@ from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.labelled.labelled_parser import LabelledParser
-from qsproj.models.storage import Parser, load_parser
+from qsproj.models.storage import BlockParser, Parser, load_parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import TextParser, load_tags
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
@@ -114,7 +112,7 @@ def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) 
     decode, confidence = parsing.decode, parsing.confidence
     if isinstance(parser, TextParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
-    if isinstance(parser, ArcParser | LabelledParser):
+    if isinstance(parser, BlockParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
 

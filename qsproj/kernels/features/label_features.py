@@ -33,7 +33,7 @@ def score_labels(features, heads, weights, scores):
         head = heads[dependent]
         if head < 0:
             continue
-        count = one_arc(features, head, dependent, between, ahead)
+        count = one_arc(features, np.int64(head), dependent, between, ahead)
         ask_for_rows(weights, ahead, count)
         add_rows(weights, out, previous_count, scores[previous])
         out, ahead = ahead, out
@@ -94,7 +94,7 @@ def step_labels(features, heads, labels, weights, state, rate, step):
         head, gold = heads[dependent], labels[dependent]
         if head < 0 or gold < 0:
             continue
-        count = one_arc(features, head, dependent, between, out)
+        count = one_arc(features, np.int64(head), dependent, between, out)
         ask_for_rows(weights, out, count)
         softmax_of_rows(weights, out[:count], slope)
         loss -= np.log(max(slope[gold], TINY))
@@ -122,7 +122,7 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
     for dependent in range(1, heads.shape[0]):
         if heads[dependent] < 0 or not np.any(evidence[dependent]):
             continue
-        count = one_arc(features, heads[dependent], dependent, between, out)
+        count = one_arc(features, np.int64(heads[dependent]), dependent, between, out)
         ask_for_rows(weights, out, count)
         softmax_of_rows(weights, out[:count], chances)
         seen = chances * np.exp(evidence[dependent])

@@ -18,12 +18,22 @@ from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.schema import anything, checked, optional, text, whole
-from qsproj.models.storage import Parser, Stored, kind_of, load_model, model_from, nested, unnested
+from qsproj.models.storage import (
+    BlockParser,
+    Parser,
+    Stored,
+    is_of_kind,
+    kind_of,
+    load_model,
+    model_from,
+    nested,
+    unnested,
+)
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain
+
+TAGGING_PARSER = "tagging-parser"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +92,7 @@ class TextParser(Stored):
                     yield self._parsed(sentence, decode=decode, confidence=confidence, retag=retag)
                 continue
             tagged = (self.tagged(sentence, retag=retag) for sentence in run)
-            if isinstance(self.parser, ArcParser | LabelledParser):
+            if isinstance(self.parser, BlockParser):
                 yield from self.parser.parse_all(tagged, decode=decode, confidence=confidence)
             else:
                 for sentence in tagged:
@@ -121,7 +131,7 @@ class TextParser(Stored):
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
         """Return the sentence with UPOS on every word, its own kept unless ``retag``."""
-        if isinstance(self.parser, TaggingParser) or (not retag and UNSPECIFIED not in sentence.upos):
+        if is_of_kind(self.parser, TAGGING_PARSER) or (not retag and UNSPECIFIED not in sentence.upos):
             return sentence
         tags = self.tagger.tag_words(sentence.forms)
         if not retag:
@@ -171,7 +181,8 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
 
 def tagger_of(model: object) -> Tagger | None:
     """Return the tagger of a model that needs no tags; None for one that has none."""
-    return model.tagger if isinstance(model, TextParser | TaggingParser) else None
+    has_one = isinstance(model, TextParser) or is_of_kind(model, TAGGING_PARSER)
+    return cast(TextParser, model).tagger if has_one else None
 
 
 def load_tags(path: str | Path) -> Tagger:
