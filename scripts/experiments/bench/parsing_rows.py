@@ -1,0 +1,130 @@
+"""Rows on parsing, tagging and the start of commands."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import shutil
+from pathlib import Path
+
+from scripts.experiments.bench import stage_samples
+from scripts.experiments.bench.sides import Bench, Row, Side
+
+TIMES = 4
+# Of the treebank that a second-order parser is trained on: its time a sentence hardly depends on it.
+SHARE = 6
+
+
+def treebank(bench: Bench, name: str) -> str:
+    return gzip.decompress(bench.lab.treebank_path(name).read_bytes()).decode()
+
+
+def kept(bench: Bench, name: str, text: str) -> Path:
+    """Return a file with a text."""
+    path = bench.folder / name
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def first_order(bench: Bench) -> Path:
+    data = bench.lab.treebank_path("english-ewt-train")
+    return bench.made_by_old("first-order.parser", lambda old, path: old.qsproj("train", data, "-o", path))
+
+
+def second_order(bench: Bench) -> Path:
+    blocks = treebank(bench, "english-ewt-train").split("\n\n")[::SHARE]
+    data = kept(bench, "share.conllu", "\n\n".join(filter(str.strip, blocks)) + "\n\n")
+    return bench.made_by_old(
+        "second-order.parser", lambda old, path: old.qsproj("train", "--order", "2", data, "-o", path)
+    )
+
+
+def tagger(bench: Bench, side: Side) -> Path:
+    """Return a German tagger with word classes of raw text, written by a side."""
+    trees = [bench.lab.treebank_path(name) for name in ("german-gsd-dev", "german-lit-test")]
+    pairs = lzma.decompress(bench.lab.bitext_path("de").read_bytes()).decode().splitlines()
+    raw = kept(bench, "raw.de.txt", "".join(f"{pair.split(chr(9))[1]}\n" for pair in pairs))
+    options: list[str | Path] = ["tag", "--train", *trees, "--raw", raw, "--language", "de", "-o"]
+    old = bench.made_by_old("de.tagger", lambda one, path: one.qsproj(*options, path))
+    if side is bench.old:
+        return old
+    again = bench.folder / "de.tagger"
+    if not again.exists():
+        # What is stored as it is stored now: the same model, read and written.
+        program = "import sys; from qsproj import load_model; load_model(sys.argv[1]).save(sys.argv[2])"
+        side.run("-c", program, old, again)
+    return again
+
+
+def rate(bench: Bench, side: Side, model: Path, *, times: int) -> float:
+    """Return sentences of EWT test by second, reading and writing: that of long files less that of a short one."""
+    text = treebank(bench, "english-ewt-test")
+    short, long = kept(bench, "test.conllu", text), kept(bench, f"test{times}.conllu", text * times)
+    taken = [side.qsproj("parse", "-m", model, path, "-o", os.devnull) for path in (short, long)]
+    return text.count("\n\n") * (times - 1) / (taken[1] - taken[0])
+
+
+def one_sentence(bench: Bench, side: Side) -> float:
+    first = treebank(bench, "english-ewt-test").split("\n\n")[0]
+    path = kept(bench, "one.conllu", f"{first}\n\n")
+    return side.qsproj("parse", "-m", first_order(bench), path, "-o", os.devnull)
+
+
+def tagging_start(bench: Bench, side: Side) -> float:
+    path = kept(bench, "one.txt", "Das ist ein Satz .\n")
+    return side.qsproj("tag", "-m", tagger(bench, side), path, "-o", os.devnull)
+
+
+def first_run(bench: Bench, side: Side) -> float:
+    """Return what the demo takes where nothing is compiled yet."""
+    compiled = bench.folder / f"compiled-{side.name}"
+    shutil.rmtree(compiled, ignore_errors=True)
+    corpora = bench.old.source / "corpora"
+    environment = {"NUMBA_CACHE_DIR": str(compiled)}
+    return side.run("-m", "qsproj", "demo", "--corpora", corpora, environment=environment)
+
+
+ROWS = (
+    Row(
+        what="`parse`, first order, EWT test, sentences/s without the start",
+        to_reach="5,000",
+        measure=lambda bench, side: rate(bench, side, first_order(bench), times=TIMES),
+        shown="{:,.0f}".format,
+        rounds=2,
+    ),
+    Row(
+        what="`parse --order 2`, ms a sentence",
+        to_reach="2",
+        measure=lambda bench, side: 1000 / rate(bench, side, second_order(bench), times=2),
+        shown="{:.2f}".format,
+        rounds=2,
+    ),
+    Row(what="`parse` of one sentence, kernels compiled before", to_reach="0.6 s", measure=one_sentence),
+    Row(
+        what="size of a German tagger with raw text",
+        to_reach="20 MB",
+        measure=lambda bench, side: tagger(bench, side).stat().st_size / 1e6,
+        shown="{:.1f} MB".format,
+        rounds=1,
+    ),
+    Row(what="`tag` of one line by it", to_reach="0.8 s", measure=tagging_start),
+    Row(what="first run ever: `demo`, nothing compiled", to_reach="12 s", measure=first_run, rounds=1),
+)
+
+
+def profile(bench: Bench) -> list[list[str]]:
+    """Return where the time of parsing goes, a row a stage: microseconds a sentence, before and now."""
+    text = treebank(bench, "english-ewt-test") * TIMES
+    data, output = kept(bench, f"test{TIMES}.conllu", text), bench.folder / "samples.json"
+    sides = []
+    for side in (bench.old, bench.new):
+        arguments = ("parse", "-m", first_order(bench), data, "-o", os.devnull)
+        side.run(stage_samples.__file__, output, *arguments)
+        seconds = json.loads(output.read_text(encoding="utf-8"))
+        sides.append({name: 1e6 * taken / text.count("\n\n") for name, taken in seconds.items()})
+    names = [*stage_samples.STAGES, "the rest"]
+    rows = [[name, *(f"{side.get(name, 0.0):.0f}" for side in sides)] for name in names]
+    return [*rows, ["in all", *(f"{sum(side.values()):.0f}" for side in sides)]]

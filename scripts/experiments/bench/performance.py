@@ -1,0 +1,65 @@
+"""What users wait for, against an older commit: processor time of whole commands, both in turn in one run.
+
+Rows that were measured before stay on the page with the commit that they were measured at; ``--rows`` names what is
+to be measured now. Ratios are medians of pairs: of two runs of either commit, one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from scripts.experiments.bench.parsing_rows import ROWS as PARSING
+from scripts.experiments.bench.parsing_rows import profile
+from scripts.experiments.bench.sides import BASE, HEADER, Bench, Side, base_side, chosen
+from scripts.experiments.harness.build import CHECKOUT, commit
+from scripts.experiments.harness.experiment import Experiment, Lab
+from scripts.experiments.harness.page import Figures, read_record
+from scripts.experiments.harness.tables import table
+
+PAGE = "performance"
+ROWS = (*PARSING,)
+STAGES_HEADER = ["stage", BASE, "now"]
+
+
+def run(lab: Lab) -> Figures:
+    names = lab.options.rows
+    before = known()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(lab, base_side(lab), Side("now", CHECKOUT), Path(folder))
+        now = {row.what: row.measured(bench, commit()) for row in chosen(ROWS, names)}
+        stages = profile(bench) if names is None or "profile" in names else None
+    rows = [now.get(row.what) or before["rows"].get(row.what) for row in ROWS]
+    shown = stages or list(before["stages"].values())
+    return Figures(
+        tables={
+            "rows": table(HEADER, [row for row in rows if row]),
+            "stages": table(STAGES_HEADER, shown),
+        },
+        values={"base": BASE},
+    )
+
+
+def known() -> dict[str, dict[str, list[str]]]:
+    """Return what the page has: the rows of its tables by name."""
+    try:
+        tables = read_record(PAGE).figures.tables
+    except FileNotFoundError:
+        return {"rows": {}, "stages": {}}
+    return {name: {row[0]: list(row) for row in one.rows} for name, one in tables.items()}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rows",
+        nargs="+",
+        metavar="WORD",
+        help="measure rows with one of these words in their names; `profile` for the stages (default: all)",
+    )
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, page=PAGE, add_arguments=add_arguments)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
