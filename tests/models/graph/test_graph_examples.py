@@ -1,4 +1,4 @@
-"""Who prunes what a second-order parser learns from, and which words its factors read."""
+"""What a second-order parser learns from: who prunes it, what its factors are about, what a tree costs."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,12 @@ import pytest
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import TrainingOptions
-from qsproj.models.graph.graph_examples import FOLDS, train_pruners
+from qsproj.models.graph.graph_examples import FOLDS, graph_examples, train_pruners
 from qsproj.models.graph.graph_factors import FAMILIES, Doubts, sentence_graph
+from qsproj.models.graph.graph_parser import GraphOptions
+from qsproj.models.graph.graph_training import graph_loss
 from qsproj.models.tree_inference import TreeInference
+from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
 
@@ -51,3 +54,25 @@ def test_an_edge_has_one_number_in_all_graphs_over_the_same_arcs(name):
     part, _ = family_of(name, Doubts(np.ones(len(graph.heads), dtype=np.bool_), undecided))
     assert 0 < len(part.edges) <= len(whole.edges)
     assert [variable_of[number] for number in part.edges.tolist()] == part.group.edges.tolist()
+
+
+def test_the_loss_is_that_of_all_trees_where_there_are_no_factors():
+    inference = TreeInference(projective=True, single_root=True)
+    base = ArcParser(ArcScorer.untrained("words"), None, inference)
+    sentence = make_sentence("a b c", "X X X", [2, 0, 2])
+    (example,) = graph_examples([sentence], base, [base], graph_options=GraphOptions(families=()))
+    arcs = list(zip(example.graph.heads.tolist(), example.graph.dependents.tolist(), strict=True))
+    scores = np.random.default_rng(4).normal(size=len(arcs))
+    margin = 0.7
+    handicapped = dict(zip(arcs, scores + margin * ~example.agrees, strict=True))
+    chances = dict.fromkeys(arcs, 0.0)
+    for tree in all_trees(3, projective=True, single_root=True):
+        weight = np.exp(sum(handicapped[tree[word], word] for word in (1, 2, 3)))
+        for word in (1, 2, 3):
+            chances[tree[word], word] += weight
+    total = sum(chances[head, 1] for head in (0, 2, 3))
+    loss, (slopes, _) = graph_loss(example, scores, [], iterations=3, margin=margin)
+    right = [(2, 1), (0, 2), (2, 3)]
+    assert loss == pytest.approx(-sum(np.log(chances[arc] / total) for arc in right))
+    expected = [chances[arc] / total - (arc in right) for arc in arcs]
+    np.testing.assert_allclose(slopes, expected, atol=1e-9)
