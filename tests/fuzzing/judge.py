@@ -47,7 +47,7 @@ def faults_of(words: list[str], inputs: Iterable[Path], outputs: Iterable[Path])
         return ["".join(traceback.format_exception(error))]
     faults = []
     if code == 0:
-        faults += [f"{output.name}: {fault}" for output in outputs for fault in _not_whole(output)]
+        faults += [f"{output.name}: {fault}" for output in outputs for fault in not_whole(output)]
     elif code == 2:
         faults += _not_one_line(said.getvalue(), words[0], inputs)
         faults += [f"{output.name} was touched" for output in outputs if output.read_bytes() != BEFORE]
@@ -89,7 +89,7 @@ def _not_one_line(said: str, command: str, inputs: Iterable[Path]) -> Iterable[s
         yield f"names no file: {ours[0]}"
 
 
-def _not_whole(output: Path) -> Iterable[str]:
+def not_whole(output: Path) -> Iterable[str]:
     """Yield what is wrong with an output of a run that was done."""
     content = output.read_bytes()
     if content == BEFORE:

@@ -9,10 +9,11 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded as Linux does")
 
 if sys.platform == "linux":
-    from tests.fuzzing import judge
+    from tests.fuzzing import judge, stopping
     from tests.fuzzing.commands import JOBS, make_inputs
     from tests.fuzzing.judge import faults_of
     from tests.fuzzing.runs import faults_with
+    from tests.fuzzing.stopping import faults_when_stopped
 
 RUNS = 12
 QUICK = [job for job in JOBS if not job.slow]
@@ -87,3 +88,30 @@ def test_the_judge_bounds_memory_and_time(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "SECONDS", 1)
     monkeypatch.setattr(judge, "main", lambda _: time.sleep(30))
     assert "TooSlowError" in faults_of(["parse"], [], [])[0]
+
+
+@pytest.mark.parametrize("job", [job for job in QUICK if job.command.startswith(("align", "draw"))])
+def test_commands_end_when_they_are_told_to(inputs, job):
+    for seed in range(2):
+        assert faults_when_stopped(job, f"stop.{seed}", inputs) == []
+
+
+def test_a_command_that_does_not_end_or_leaves_something_is_seen(inputs, monkeypatch):
+    def main(words):
+        folder = Path(words[-1]).parent
+        (folder / "out.conllu").write_bytes(b"1\ta\n")
+        (folder / ".out.partial").touch()
+        try:
+            time.sleep(30)
+        except KeyboardInterrupt:
+            return 1
+
+    monkeypatch.setattr(stopping.command_line, "main", main)
+    monkeypatch.setattr(stopping, "LONGEST", 0.2)
+    faults = faults_when_stopped(QUICK[0], "1", inputs)
+    assert [fault.split(":")[0].split(" after")[0] for fault in faults] == [
+        "exit code 1",
+        "said",
+        "out.conllu",
+        ".out.partial was left",
+    ]
