@@ -224,3 +224,12 @@ def gains_of(one: Table, name: str, other: str) -> list[float]:
     """Return how far one row is above another, in each column of treebanks that has both."""
     headings = [h for h in one.header[1:-1] if one.has(name, h) and one.has(other, h)]
     return [one.number(name, h) - one.number(other, h) for h in headings]
+
+
+def labels(tables: Tables) -> Phrases:
+    accuracy, time = tables["accuracy"], tables["time"]
+    return {
+        **{f"gain of {score}": accuracy.cell("mean", f"gain of {score}") for score in ("LAS", "UAS")},
+        "time of parsing": time.cell("mean", "parsing"),
+        "time of training": time.cell("mean", "training"),
+    }
