@@ -5,7 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from qsproj.evaluation.calibration import expected_calibration_error, reliability
+from qsproj.corpus.editing import with_misc
+from qsproj.errors import DataError
+from qsproj.evaluation.calibration import (
+    arc_confidences,
+    expected_calibration_error,
+    relation_confidences,
+    reliability,
+    states_relations,
+)
+from tests.sentences import make_sentence
 
 
 def test_bins_by_hand():
@@ -40,3 +49,17 @@ def test_nothing_predicted_has_no_error():
 def test_what_is_no_probability_is_refused(confidences, right):
     with pytest.raises(ValueError):
         reliability(confidences, right)
+
+
+def test_a_labelled_arc_is_right_where_its_relation_is_too():
+    gold = make_sentence("a b c", "DET NOUN VERB", [2, 3, 0], relations="det nsubj root")
+    parsed = make_sentence("a b c", "DET NOUN VERB", [2, 3, 2], relations="det obj root")
+    stated = with_misc(with_misc(parsed, "ArcProb", ["0.9", "0.8", "0.7"]), "RelProb", ["0.9", "0.5", "0.4"])
+    assert arc_confidences([gold], [stated])[1].tolist() == [True, True, False]
+    confidences, right = relation_confidences([gold], [stated])
+    assert confidences.tolist() == [0.9, 0.5, 0.4]
+    assert right.tolist() == [True, False, False]
+    assert states_relations([stated])
+    assert not states_relations([parsed])
+    with pytest.raises(DataError, match="no RelProb in MISC"):
+        relation_confidences([gold], [parsed])
