@@ -215,6 +215,13 @@ def test_a_promoted_word_may_copy_the_relation_of_its_phrase():
     assert right[3].tolist() == [True, True, False, False, True]
 
 
+def test_before_training_a_word_keeps_its_relation_where_its_phrase_has_another():
+    source = make_sentence("in Paris lives", "ADP PROPN VERB", [2, 3, 0], "z a root")
+    promoted = make_sentence("in Paris lives", "ADP PROPN VERB", [3, 1, 0], "z a root").heads
+    adapter = RelationAdapter.untrained(("a", "root", "z"))
+    assert adapter.adapt(source, encode_source(source), promoted) == ("z", "a", "root")
+
+
 def test_an_unseen_relation_is_kept():
     adapter = RelationAdapter.untrained(("obj", "root"))
     source = make_sentence("a b", "X X", [2, 0], "odd root")
