@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.options.command_files import check_files
+from qsproj.cli.options.common import add_whole_number
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -26,6 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_whole_number(
+        parser,
+        "--readings",
+        least=0,
+        default=0,
+        help="with a first-order parser: try N tags that the tagger doubts, and average over what was tried; "
+        "16 are as in models of qsproj bootstrap, 0 takes the best tags alone",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,6 +43,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.text.text_parser import load_tags, text_parser
 
     check_files(reads=(options.tagger, options.parser), model=options.output)
-    model = text_parser(load_tags(options.tagger), load_parser(options.parser))
+    model = text_parser(load_tags(options.tagger), load_parser(options.parser), readings=options.readings)
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
     model.save(options.output, made=made_by(options, **parts))

@@ -50,6 +50,18 @@ def test_text_is_what_tag_and_parse_make_of_it_one_after_the_other(run_cli, bund
     assert "\n4-5\tim\t" in outcome.out
 
 
+def test_tags_in_doubt_are_tried_on_request(run_cli, tagger, words_parser, bundled, tmp_path):
+    from qsproj.models.storage import load_model
+
+    model = tmp_path / "m"
+    assert run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "5").code == 0
+    assert (load_model(model).readings, load_model(bundled).readings) == (5, 0)
+    assert run_cli("parse", "-m", model, stdin=TEXT).code == 0
+    refused = run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "1001")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "1,000 at most" in refused.err
+
+
 def test_tag_gives_tags_alone(run_cli, bundled, tagger):
     for source in ({"stdin": TEXT}, {"stdin": Path(SAMPLE).read_bytes()}):
         assert run_cli("tag", "-m", bundled, **source).out == run_cli("tag", "-m", tagger, **source).out

@@ -35,6 +35,9 @@ from qsproj.models.text.uncertain_tags import Readings, read_uncertain
 
 TAGGING_PARSER = "tagging-parser"
 
+# Of tags that are tried in a sentence.
+MOST_READINGS = 1000
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextParser(Stored):
@@ -153,7 +156,9 @@ class TextParser(Stored):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
         """Rebuild what :meth:`to_archive` gave."""
-        checked(header, {"readings": optional(whole(0, 1000)), "parser": anything, "tagger": anything})
+        checked(
+            header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}
+        )
         part = checked(header["parser"], {"kind": text, "model": anything})
         parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
@@ -171,11 +176,16 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     Raises
     ------
     UsageError
-        When the parser is a model of pairs or trees, which does not read a sentence alone.
+        When the parser is a model of pairs or trees, which does not read a sentence alone, or is to read
+        several tags of a word and is not a first-order parser; for more than MOST_READINGS.
     """
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):
         raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
+    if readings > MOST_READINGS:
+        raise UsageError(f"found {readings:,} readings, expected {MOST_READINGS:,} at most")
+    if readings and not isinstance(inner, ArcParser):
+        raise UsageError(f"a model of kind {kind_of(inner)} reads one tag of a word; leave out its readings")
     return TextParser(tagger=tagger, parser=inner, readings=readings)
 
 
