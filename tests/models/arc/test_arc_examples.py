@@ -10,10 +10,12 @@ from qsproj.models.arc.arc_examples import (
     RISK_WEIGHT,
     SHARPNESS,
     annealed_examples,
+    arc_margins,
     check_finite,
     dev_score,
     right_trees,
     tree_examples,
+    tree_margins,
     tree_objective,
     usable_sentences,
 )
@@ -130,3 +132,11 @@ def test_scores_that_are_no_numbers_end_training():
     check_finite(np.zeros(3), np.ones(2))
     with pytest.raises(UsageError, match="diverged"):
         check_finite(np.zeros(3), np.array([1.0, np.nan]))
+
+
+def test_a_tree_that_cannot_be_teaches_nothing():
+    two_roots = frozen_heads([-1, 0, 0, 1])
+    assert tree_objective(two_roots, ONE_ROOT, "margin") is None
+    assert tree_margins(two_roots, ONE_ROOT, k=1) is None
+    assert arc_margins(two_roots, ONE_ROOT) is None
+    assert arc_margins(two_roots, INFERENCE) is not None
