@@ -68,7 +68,8 @@ def with_tree_atoms(
         return encoded
     nodes = np.empty((len(heads), len(RELATIVES)), dtype=np.int32)
     ranks = np.empty(len(heads), dtype=np.int64)
-    find_relatives(heads, encoded.tags, _CLASS_BITS, NOMINALS, nodes, ranks)
+    # A copy, for kernels are compiled apart for arrays that may not be written to.
+    find_relatives(heads.copy(), encoded.tags, _CLASS_BITS, NOMINALS, nodes, ranks)
     atoms = np.empty((len(encoded.atoms), len(attributes)), dtype=np.uint64)
     atoms[:, : encoded.atoms.shape[1]] = encoded.atoms
     for column, attribute in enumerate(wanted, start=encoded.atoms.shape[1]):

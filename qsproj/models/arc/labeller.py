@@ -97,7 +97,8 @@ class Labeller:
         """Return the sum of the weights of the features of each arc, float64[n+1, L]."""
         scores = np.empty((len(heads), len(self.relations)))
         features = self.features(encoded, heads, inside)
-        label_features.score_labels(features, heads, self.weights, scores)
+        # A copy, for kernels are compiled apart for arrays that may not be written to.
+        label_features.score_labels(features, heads.copy(), self.weights, scores)
         return scores
 
     def _give_root(self, scores: NDArray[np.float64], at_root: NDArray[np.bool_]) -> None:
