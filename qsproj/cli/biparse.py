@@ -32,6 +32,7 @@ from qsproj.cli.options.biparse_options import (
 )
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
+    naming,
     workers_of,
 )
 from qsproj.cli.options.hand_alignments import alignment_families
@@ -62,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
-    {"train": _train, "join": _join, "parse": _parse, "cotrain": _cotrain}[options.action](options)
+    action = {"train": _train, "join": _join, "parse": _parse, "cotrain": _cotrain}[options.action]
+    with naming(*(getattr(options, name, None) for name in ("source", "target", "alignment"))):
+        action(options)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from qsproj.cli.options.common import (
     add_number,
     add_seed,
     add_whole_number,
+    naming,
     number,
     read_tagged,
     whole_number,
@@ -291,12 +292,9 @@ def run(options: argparse.Namespace) -> None:
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
-    parser, report = train(
-        sentences,
-        dev=dev,
-        rng=np.random.default_rng(options.seed),
-        options=settings,
-    )
+    rng = np.random.default_rng(options.seed)
+    with naming(*options.treebanks):
+        parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     parser.save(options.output, made=_made(options, sentences, parser))
     print(report.summary(parser.inference), file=sys.stderr)
 

@@ -282,3 +282,20 @@ def test_a_long_sentence_is_named_in_adaptation(run_cli, model, tmp_path):
     for options in (("--source", long), ("--parser", model), ("--source", long, "--parser", model)):
         outcome = run_cli("adapt", *options, "--target", long, "-o", tmp_path / "m")
         assert_one_line(outcome, f"{long}:3: found a sentence of 1,001 words")
+
+
+@pytest.mark.parametrize(
+    ("command", "of"),
+    [
+        (("project", *PAIR[:4], "--alignment", "{none}", "--method", "qg"), ("en.conllu", "none")),
+        (("train", "{bare}", "--features", "delexicalised"), ("bare",)),
+        (("project", "--target", "{bare}", "--method", "em"), ("bare",)),
+    ],
+)
+def test_what_teaches_nothing_is_named(tmp_path, run_cli, command, of):
+    rows = "".join(f"{i}\tw\t_\t_\t_\t_\t{i - 1}\tdep\t_\t_\n" for i in (1, 2, 3))
+    files = {"none": tmp_path / "none", "bare": tmp_path / "bare"}
+    files["none"].write_text("\n" * 90, encoding="utf-8")
+    files["bare"].write_text(f"{rows}\n", encoding="utf-8")
+    words = [str(word).format(**files) for word in command]
+    assert_one_line(run_cli(*words, "-o", tmp_path / "model"), *of)

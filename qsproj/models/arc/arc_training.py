@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, counted, unknown_name
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     MarginsOf,
@@ -249,7 +249,9 @@ def prepare(
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
     examples = [example for example in made if example]
     if not examples:
-        raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+        raise NothingToLearnError(
+            "no sentence of the training data can be learned from; is the HEAD column empty?"
+        )
     if len(kept) < len(usable):
         reason = "a head is missing, which eg cannot sum out, or " if options.objective == "eg" else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)

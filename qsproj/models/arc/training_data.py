@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import NothingToLearnError, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.models.arc.arc_examples import usable_sentences
 from qsproj.models.tree_inference import TreeInference, choose_inference
@@ -53,7 +53,7 @@ def training_data(
     if chosen not in TEMPLATE_SETS:
         raise unknown_name("features", chosen, list(TEMPLATE_SETS))
     if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in usable):
-        raise UsageError(
+        raise NothingToLearnError(
             "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
             "tag it first (qsproj tag)"
         )

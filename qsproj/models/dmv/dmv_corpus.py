@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, Heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
 
 UNKNOWN_TAG = "_"
@@ -72,7 +72,7 @@ class TagNumbering:
             When no word had a tag: there is nothing to learn from.
         """
         if len(self._numbers) == 1:
-            raise UsageError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
+            raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
         return tuple(self._numbers)
 
 

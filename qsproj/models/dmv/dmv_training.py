@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, listed_reasons, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
@@ -125,7 +125,7 @@ def _packed_parts(
             parts.append(usable)
     inventory = numbering.inventory()
     if not parts:
-        raise UsageError(
+        raise NothingToLearnError(
             f"no sentence of the training data can be learned from (left out: {listed_reasons(skipped)})"
         )
     return parts, inventory, skipped

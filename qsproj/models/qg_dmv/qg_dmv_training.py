@@ -12,7 +12,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import UsageError, listed_reasons
+from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_corpus import tag_numbers
@@ -95,7 +95,8 @@ def train_qg_dmv(
         usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
         first = next(usable, None)
         if first is None:
-            raise UsageError(f"no sentence pair can be learned from (left out: {listed_reasons(skipped)})")
+            reasons = listed_reasons(skipped)
+            raise NothingToLearnError(f"no sentence pair can be learned from (left out: {reasons})")
         packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)

@@ -12,7 +12,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import TrainingOptions
@@ -118,7 +118,7 @@ def train_joint_parser(
     options = options or BiparseOptions()
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
-        raise UsageError(
+        raise NothingToLearnError(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
