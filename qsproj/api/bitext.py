@@ -222,7 +222,7 @@ def _soft(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
 
 
 def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.models.arc.arc_training import TrainingOptions
+    from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
     from qsproj.pipelines.projection.project import project_hard
 

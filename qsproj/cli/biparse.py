@@ -72,7 +72,7 @@ def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.features.joint_templates import FAMILIES
-    from qsproj.models.arc.arc_training import TrainingOptions
+    from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.models.joint.joint_options import (
         MIN_PROBABILITY,
         MIN_PROBABILITY_OF_GIVEN,

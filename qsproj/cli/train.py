@@ -13,28 +13,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import (
-    add_number,
-    add_seed,
-    add_whole_number,
-    naming,
-    number,
-    read_tagged,
-    whole_number,
-)
+from qsproj.cli.options.common import add_seed, naming, number, read_tagged, whole_number
 from qsproj.cli.options.made import made_by
+from qsproj.cli.options.objectives import ENTROPY, OBJECTIVE_WAYS, add_objective_arguments, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError
-from qsproj.models.arc.arc_objectives import HIDDEN, objective_named, objectives_explained
+from qsproj.models.arc.arc_objectives import HIDDEN, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.models.arc.arc_training import TrainingReport
+    from qsproj.models.arc.training_options import TrainingReport
     from qsproj.models.arc.treebank_weights import Treebank
     from qsproj.models.clusters.cluster_parser import ClusterParser
     from qsproj.models.graph.graph_parser import GraphParser
@@ -75,26 +68,6 @@ WAYS = {
     ),
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
-}
-
-# Steps of optimisers that look at all sentences before each.
-BATCH_STEPS = 60
-
-# How much a sentence of --unlabelled counts unless told.
-ENTROPY = 0.1
-
-# What each objective reads that not all do.
-PENALISED = ("entropy", "l1", "l2", "unlabelled")
-OBJECTIVE_WAYS = {
-    "--objective margin": (*PENALISED, "labels"),
-    "--objective likelihood": (*PENALISED, "labels"),
-    "--objective risk": PENALISED,
-    "--objective mira": ("limit",),
-    "--objective mira-kbest": ("best", "limit"),
-    "--objective mira-factored": ("limit",),
-    "--objective eg": ("cost",),
-    "--objective hidden": ("clusters", *PENALISED),
-    "--objective perceptron": (),
 }
 
 # What is read where relations are named after the tree, and not where they are part of it.
@@ -152,89 +125,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     roots = parser.add_mutually_exclusive_group()
     roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
     roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
-    parser.add_argument(
-        "--objective",
-        default="margin",
-        metavar="NAME",
-        help="what scores are trained for, explained below (default: margin)",
-    )
-    add_whole_number(
-        parser, "--best", least=1, default=5, metavar="K", help="trees that mira-kbest wins against"
-    )
-    parser.add_argument(
-        "--limit",
-        type=number(least=1e-6),
-        default=0.01,
-        metavar="C",
-        help="with the kinds of mira, how far one margin may move the weights (default: 0.01)",
-    )
-    add_whole_number(
-        parser,
-        "--clusters",
-        least=1,
-        default=2,
-        help="with hidden, how many clusters an arc may be in, up to 64; training takes 80 MB for each",
-    )
-    add_number(
-        parser, "--cost", least=1e-6, metavar="C", default=0.01, help="what eg pays for a missed margin"
-    )
-    parser.add_argument(
-        "--optimizer",
-        default="sgd",
-        metavar="NAME",
-        help="of objectives with a gradient: sgd steps after each sentence (default); lbfgs and cg look at "
-        "all of them before each step, of which there are 60 unless --epochs says otherwise",
-    )
+    add_objective_arguments(parser)
     parser.add_argument(
         "--features",
         metavar="NAME",
         help="what is read of a word: delexicalised (UPOS only, to parse another language), words (forms "
         "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
-    )
-    parser.add_argument(
-        "--epochs",
-        type=whole_number(least=1),
-        metavar="N",
-        help="passes over the data (default: 10; perceptron 3, risk 8, eg 20)",
-    )
-    add_whole_number(
-        parser,
-        "--cutoff",
-        least=0,
-        default=0,
-        help="keep features that occur N times (see --support); 0: all; 1 or more makes small models",
-    )
-    parser.add_argument(
-        "--support",
-        default="trees",
-        metavar="NAME",
-        help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
-        "of up to 5 words; sentences, those that have such an arc",
-    )
-    add_number(
-        parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty (default: 15; hidden 60)"
-    )
-    add_number(
-        parser,
-        "--l1",
-        least=0.0,
-        most=1e6,
-        default=0.0,
-        help="strength of the L1 penalty: makes small models",
-    )
-    parser.add_argument(
-        "--unlabelled",
-        metavar="FILE",
-        help="CoNLL-U whose trees are not looked at: the parser is to be sure of these, too (their entropy "
-        "is a penalty)",
-    )
-    add_number(
-        parser,
-        "--entropy",
-        least=0.0,
-        most=1e6,
-        default=ENTROPY,
-        help="how much a sentence of --unlabelled counts",
     )
     parser.add_argument(
         "--like",
@@ -250,27 +146,9 @@ def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
-    from qsproj.models.arc.arc_training import TrainingOptions
     from qsproj.models.arc.treebank_weights import Treebank
 
-    objective = objective_named(options.objective)
-    settings = TrainingOptions(
-        template_set=options.features,
-        objective=options.objective,
-        best=options.best,
-        limit=options.limit,
-        cost=options.cost,
-        clusters=options.clusters,
-        optimizer=options.optimizer,
-        entropy=options.entropy,
-        l1=options.l1,
-        epochs=options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS),
-        cutoff=options.cutoff,
-        support=options.support,
-        l2=objective.l2 if options.l2 is None else options.l2,
-        projective=_choice(yes=options.projective, no=options.nonprojective),
-        single_root=_choice(yes=options.single_root, no=options.multi_root),
-    )
+    settings = training_options(options)
     _check_kind(options)
     check_files(
         reads=(*options.treebanks, options.dev, options.like, options.unlabelled), model=options.output
@@ -383,8 +261,3 @@ def _joint_tags(options: argparse.Namespace) -> Callable[..., tuple[TaggingParse
 
     iterations = options.iterations or TaggingOptions().iterations
     return partial(train_tagging_parser, tagging_options=TaggingOptions(iterations=iterations))
-
-
-def _choice(*, yes: bool, no: bool) -> bool | None:
-    """Turn a pair of opposite switches into True, False, or None where neither is given."""
-    return True if yes else False if no else None

@@ -16,7 +16,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import AlignmentScores, alignment_scores
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection.baselines import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts
 from qsproj.pipelines.projection.method_options import HardProjectionOptions

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
 from tests.serve.client import Client

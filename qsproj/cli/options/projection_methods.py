@@ -96,7 +96,7 @@ def hard(sources: Sources, options: argparse.Namespace) -> Projected:
     """Project arcs through links, train a discriminative parser on them."""
     import numpy as np
 
-    from qsproj.models.arc.arc_training import TrainingOptions
+    from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.pipelines.projection.project import project_hard
 
     (pairs,) = sources

@@ -1,4 +1,4 @@
-"""Hashed arc features on the fly: score all arcs of a sentence, and gather the gradient of their weights.
+"""Hashed arc features on the fly: score the arcs of a sentence.
 
 Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
 of a feature is put together from three parts: what its template asks of the head, of the dependent (both
@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
 PAD = 2
@@ -38,10 +37,6 @@ EACH, SET, VERBS, PUNCTUATION, COORDINATORS = 1, 2, 4, 8, 16
 
 # Numbers that features.atoms gives to the tags which are counted between head and dependent.
 TAG_VERB, TAG_PUNCTUATION, TAG_COORDINATOR = 1, 2, 3
-
-# A gradient (a difference of probabilities) smaller than this does not move the weights, so that most arcs
-# need no second pass. Against 1e-4, training is a third faster and dev UAS the same (docs/parsing.md).
-NEGLIGIBLE = 5e-3
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 BETWEEN_SEED = np.uint64(0xD6E8FEB86659FD93)
@@ -297,99 +292,3 @@ def score_chosen_arcs(features, weights, heads, dependents):
     if heads.shape[0] > 0:
         scores[-1] = total_weight(weights, out, previous_count)
     return scores
-
-
-@njit(cache=True, error_model="numpy")
-def count_features(features, arcs, counts, last, sentence):
-    """Count the features that fire on some arcs of a sentence.
-
-    Parameters
-    ----------
-    features : ArcFeatures
-    arcs : bool[n+1, n+1]
-    counts : uint16[buckets]
-        Saturating. Mutated.
-    last : int32[buckets]
-        The sentence that each bucket was last counted in. Mutated.
-    sentence : int
-        0 or more: the number of this sentence, which counts once for each feature; -1: every arc counts.
-    """
-    between, out = between_workspace(features), bucket_workspace(features)
-    for head in range(arcs.shape[0]):
-        for dependent in range(1, arcs.shape[0]):
-            if head != dependent and arcs[head, dependent]:
-                for k in range(one_arc(features, head, dependent, between, out)):
-                    bucket = out[k]
-                    if counts[bucket] < 65535 and (sentence < 0 or last[bucket] != sentence):
-                        counts[bucket] += np.uint16(1)
-                        last[bucket] = sentence
-
-
-@njit(cache=True, error_model="numpy")
-def keep_supported(buckets, count, support):
-    """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
-    kept = np.int64(0)
-    for k in range(count):
-        bucket = buckets[k]
-        buckets[kept] = bucket
-        kept += np.int64((support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE)
-    return kept
-
-
-@njit(cache=True, error_model="numpy")
-def list_arcs(features, heads, dependents, support):
-    """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
-
-    Returns
-    -------
-    starts : int64[A + 1]
-    buckets : uint64[starts[A]]
-        Those of arc a are ``buckets[starts[a] : starts[a + 1]]``.
-    """
-    between, out = between_workspace(features), bucket_workspace(features)
-    starts = np.zeros(heads.shape[0] + 1, np.int64)
-    buckets = np.empty(256 * (heads.shape[0] + 1), np.uint64)
-    for arc in range(heads.shape[0]):
-        count = one_arc(features, heads[arc], dependents[arc], between, out)
-        count = keep_supported(out, count, support)
-        first = starts[arc]
-        if first + count > buckets.shape[0]:
-            more = np.empty(2 * (first + count), np.uint64)
-            more[:first] = buckets[:first]
-            buckets = more
-        buckets[first : first + count] = out[:count]
-        starts[arc + 1] = first + count
-    return starts, buckets[: starts[-1]]
-
-
-@njit(cache=True, error_model="numpy")
-def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
-    """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
-
-    Parameters
-    ----------
-    features : ArcFeatures
-    slopes : float64[n+1, n+1]
-        Derivative of the loss by each arc score.
-    support : uint64[buckets / 64]
-        Bit mask of the features that exist.
-    negligible : float
-        Slopes of this size or less are skipped.
-    """
-    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
-    size = slopes.shape[0]
-    waiting, steepness = 0, 0.0
-    for arc in range(begin, size * size):
-        head, dependent = arc // size, arc % size
-        slope = slopes[head, dependent]
-        if dependent == 0 or head == dependent or abs(slope) <= negligible:
-            continue
-        count = one_arc(features, head, dependent, between, ahead)
-        if used + waiting + count > touched.shape[0]:
-            return add_slopes(out, waiting, steepness, gradient, touched, used), arc
-        supported = keep_supported(ahead, count, support)
-        # The gradient of this arc is on its way while that of the arc before is added to.
-        prefetch_rows(gradient, ahead, supported)
-        used = add_slopes(out, waiting, steepness, gradient, touched, used)
-        out, ahead, waiting, steepness = ahead, out, supported, slope
-    return add_slopes(out, waiting, steepness, gradient, touched, used), DONE

@@ -16,11 +16,11 @@ from qsproj.kernels.features.arc_features import (
     bucket_workspace,
     extend_between,
     hash_between,
-    keep_supported,
     nothing_between,
     one_arc,
     total_weight,
 )
+from qsproj.kernels.features.arc_gradients import keep_supported
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions
 from qsproj.models.arc.hashed_weights import aligned_weights
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
 

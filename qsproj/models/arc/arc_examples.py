@@ -124,7 +124,7 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objecti
     heads : int32[n+1]
     name : str
         ``margin``, ``likelihood``, ``risk`` or ``perceptron``; see
-        :class:`~qsproj.models.arc.arc_training.TrainingOptions`.
+        :class:`~qsproj.models.arc.training_options.TrainingOptions`.
 
     Returns
     -------

@@ -17,6 +17,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.kernels.features.arc_gradients import NEGLIGIBLE, count_features, gather_arcs
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective, Weighed
@@ -112,7 +113,7 @@ def supported_buckets(
     last = np.full(len(counts), -1, dtype=np.int32)
     for number, (encoded, arcs) in enumerate(examples):
         features = arc_features(encoded, templates, len(counts))
-        kernels.count_features(features, arcs, counts, last, number if by_sentence else -1)
+        count_features(features, arcs, counts, last, number if by_sentence else -1)
     return bit_mask(counts >= cutoff)
 
 
@@ -189,7 +190,7 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
 
     def descend(self, features: ArcFeatures, slopes: Scores) -> None:
         """Take a step down the gradient of one sentence, float64[n+1, n+1] by its arc scores."""
-        self.rule.gather(kernels.gather_arcs, features, slopes, self.support, kernels.NEGLIGIBLE)
+        self.rule.gather(gather_arcs, features, slopes, self.support, NEGLIGIBLE)
         self.rule.step()
 
     def step(self, example: ArcExample) -> float:

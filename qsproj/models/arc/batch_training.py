@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from qsproj.kernels.features import arc_features as kernels
+from qsproj.kernels.features.arc_gradients import gather_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer
 from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.training.loop import EpochRecord
@@ -66,16 +66,14 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         self.rule.gradient[:] = 0.0
         for example in examples:
             everywhere = np.ones((len(example.encoded) + 1,) * 2)
-            self.rule.gather(
-                kernels.gather_arcs, self.features(example.encoded), everywhere, self.support, 0.0
-            )
+            self.rule.gather(gather_arcs, self.features(example.encoded), everywhere, self.support, 0.0)
         self.buckets = np.flatnonzero(self.rule.gradient)
 
     def step(self, example: ArcExample) -> float:
         """Add the gradient of one sentence; return its loss."""
         features = self.features(example.encoded)
         loss, slopes = example.objective.value_and_gradient(self.scores(features))
-        self.rule.gather(kernels.gather_arcs, features, slopes, self.support, 0.0)
+        self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
         return loss
 
     def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

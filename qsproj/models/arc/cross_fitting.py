@@ -10,8 +10,9 @@ from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.feature_selection import supported_by
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features import arc_features as kernels
+from qsproj.kernels.features.arc_gradients import gather_arcs
 from qsproj.models.arc.arc_scorer import ArcLearner, ArcScorer
 from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.training.exponentiated_gradient import DualTree
@@ -56,7 +56,7 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         """Learn from one sentence; return how many heads its distribution expects to be wrong."""
         features = self.features(example.encoded)
         change = example.tree.ascend(self.scores(features), share=self._share)
-        self.rule.gather(kernels.gather_arcs, features, self._cost * change, self.support, 0.0)
+        self.rule.gather(gather_arcs, features, self._cost * change, self.support, 0.0)
         self.rule.step()
         self._wrong += example.tree.wrong
         return example.tree.wrong

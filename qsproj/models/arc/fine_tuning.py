@@ -14,8 +14,9 @@ from qsproj.models.arc.above import train_above, with_added
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.training_options import TrainingOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

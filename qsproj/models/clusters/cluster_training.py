@@ -12,9 +12,10 @@ from qsproj.errors import UsageError
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import right_heads
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.arc_training import Prepared, TrainingOptions, TrainingReport, prepare
+from qsproj.models.arc.arc_training import Prepared, prepare
 from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.clusters.cluster_parser import ClusterParser
 from qsproj.models.clusters.cluster_scorer import (
     MOST_CLUSTERS,

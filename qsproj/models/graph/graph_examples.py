@@ -17,7 +17,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_examples import usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import Expectations, candidate_arcs, expectations
 from qsproj.models.graph.graph_parser import GraphOptions

@@ -15,7 +15,8 @@ from qsproj.errors import unknown_name
 from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.graph.factor_scorer import INITIAL_SQUARES, FactorTrainer
 from qsproj.models.graph.graph_examples import (
     GraphExample,

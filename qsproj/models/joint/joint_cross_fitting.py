@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_trees import TreeScores, tree_scores

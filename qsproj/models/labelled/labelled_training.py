@@ -13,14 +13,14 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import IN_TREE
-from qsproj.kernels.features.arc_features import NEGLIGIBLE
+from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
 from qsproj.kernels.features.labelled_arcs import gather_relations
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport
 from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller, untrained
 from qsproj.models.arc.training_data import training_data
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.labelled.candidates import Candidates
 from qsproj.models.labelled.labelled_parser import LabelledParser, all_arcs
 from qsproj.models.labelled.relation_scorer import RelationScorer

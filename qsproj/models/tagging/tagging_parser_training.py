@@ -20,8 +20,9 @@ from qsproj.kernels.features.row_features import gather_rows
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_graph import FactorValues, infer_tags_and_tree, observed_values

@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample

@@ -26,7 +26,8 @@ from qsproj.errors import UsageError, counted, listed_reasons
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.arc_training import TrainingOptions, train_scorer
+from qsproj.models.arc.arc_training import train_scorer
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.tree_inference import is_whole

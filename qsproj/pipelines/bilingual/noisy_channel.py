@@ -19,7 +19,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order, given_source_heads

@@ -9,8 +9,9 @@ import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import UsageError, counted
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
 from qsproj.models.joint.joint_options import MIN_PROBABILITY

@@ -19,7 +19,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
 from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.arc.treebank_weights import Treebank
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import load_tagger

@@ -10,7 +10,8 @@ import numpy as np
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, TrainingReport, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts, project_tree
 from qsproj.pipelines.projection.method_options import MIN_WEIGHT, HardProjectionOptions
 from qsproj.pipelines.projection.projected import Projected, with_trees_and_tags

@@ -13,8 +13,9 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
 from qsproj.models.tree_inference import TreeInference
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.arc.treebank_weights import Treebank, treebank_weights
 from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES
 

@@ -20,7 +20,8 @@ from qsproj.features.joint_templates import (
     word_hashes,
 )
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.joint.joint_trees import Parser

@@ -18,7 +18,8 @@ from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
 from scripts.experiments.harness.experiment import Lab
 

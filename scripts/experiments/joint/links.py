@@ -25,7 +25,8 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_align
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.dictionary import Dictionary, count_dictionary
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_alignment import train_link_chooser
 from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.tagging.tagger_training import train_tagger

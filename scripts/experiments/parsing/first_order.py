@@ -21,7 +21,8 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab

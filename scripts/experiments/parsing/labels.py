@@ -29,7 +29,8 @@ from qsproj.evaluation.calibration import (
     reliability,
 )
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -15,7 +15,8 @@ import numpy as np
 from qsproj.conventions import ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_examples import sentences_with_trees, train_pruners
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser

@@ -21,7 +21,8 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_objectives import HIDDEN, objective_named
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters.cluster_parser import MAX_Z
 from qsproj.models.clusters.cluster_scorer import summed_out
 from qsproj.models.clusters.cluster_training import train_cluster_parser

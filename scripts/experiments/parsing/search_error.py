@@ -18,7 +18,8 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, Scores, frozen_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab

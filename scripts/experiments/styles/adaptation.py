@@ -16,7 +16,8 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import Converter
 from qsproj.models.converter.converter_training import train_converter
 from qsproj.models.storage import load_parser

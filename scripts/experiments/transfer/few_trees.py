@@ -22,8 +22,9 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft

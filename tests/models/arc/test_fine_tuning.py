@@ -12,9 +12,10 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
 from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 
 

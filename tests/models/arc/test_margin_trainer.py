@@ -7,9 +7,10 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
 from qsproj.models.arc.scale import scaled_to_likelihood
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.mira import LeastChange
 from qsproj.training.plain import PlainSteps

@@ -10,7 +10,8 @@ import qsproj
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters.cluster_parser import ClusterParser
 from qsproj.models.clusters.cluster_scorer import ClusterScorer, zero_rows
 from qsproj.models.clusters.cluster_training import train_cluster_parser

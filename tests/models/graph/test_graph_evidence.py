@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_evidence import SURER, second_order_above
 from tests.oracles.trees import all_trees, tree_score
 

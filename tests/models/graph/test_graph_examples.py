@@ -5,7 +5,7 @@ import pytest
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_examples import FOLDS, graph_examples, train_pruners
 from qsproj.models.graph.graph_factors import FAMILIES, Doubts, sentence_graph
 from qsproj.models.graph.graph_parser import GraphOptions

@@ -9,7 +9,8 @@ import pytest
 from qsproj.bp.odds import probability
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_inference
 from qsproj.models.graph.graph_examples import sentences_with_trees
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, sentence_graph

@@ -15,7 +15,7 @@ from qsproj.features.atoms import encode
 from qsproj.features.second_order import LARGEST_COUNT, factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
 from qsproj.models.graph.graph_inference import expectations, propagate
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser

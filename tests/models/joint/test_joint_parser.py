@@ -13,7 +13,8 @@ from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.storage import load_model

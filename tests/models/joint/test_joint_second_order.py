@@ -13,7 +13,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.second_order import LARGEST_COUNT
-from qsproj.models.arc.arc_training import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import sentence_graph
 from qsproj.models.graph.graph_inference import arc_log_odds, propagate
 from qsproj.models.graph.graph_parser import GraphParser

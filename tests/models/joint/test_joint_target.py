@@ -9,7 +9,8 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.features.joint_templates import FERTILITY_BINS
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser

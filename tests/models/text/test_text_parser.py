@@ -8,7 +8,8 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.errors import DataError
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_parameters import uniform_parameters
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger

@@ -11,7 +11,8 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser

@@ -12,7 +12,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.parallel import Workers
 from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, all_beliefs, cotrain, target_beliefs

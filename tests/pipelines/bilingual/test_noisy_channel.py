@@ -13,7 +13,8 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights

@@ -11,8 +11,9 @@ from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import TrainingOptions, train_arc_parser
+from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.labeller import encode_words
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_calibration import FLATTENING, fit_temperature, trusted
