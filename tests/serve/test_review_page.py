@@ -156,6 +156,21 @@ def test_a_head_is_corrected_saved_and_taken_back(window, path):
     assert path.read_text() == DRAFT
 
 
+def test_a_list_that_comes_late_does_not_replace_a_newer_one(window):
+    page = window()
+    page.locator("#confirm").click()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    late = []
+    page.route("**/api/sentences?*", lambda route: route.continue_() if late else late.append(route))
+    page.reload()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    page.select_option("#shown", "reviewed")
+    page.locator("#list .reviewed").wait_for()
+    late[0].continue_()
+    page.locator("#name", has_text="unsure").wait_for()
+    assert page.locator("#list button").count() == 1
+
+
 def test_the_keyboard_does_it_all(window, path):
     page = window()
     for key in ("Enter", "ArrowUp", "Enter"):

@@ -5,7 +5,7 @@ import { Editor } from "./editor.js";
 const PAGE = 50, POLL = 1000;
 const $ = (id) => document.getElementById(id);
 const list = { offset: 0, total: 0, rows: [] };
-let overview = null;
+let overview = null, turn = 0, newest = null;
 
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, moved: go, reload });
 
@@ -42,11 +42,18 @@ function gain(told) {
     + `${scores(told.after)} after training on the others. ${rest}`;
 }
 
-async function showList(offset) {
+/** Show a part of the list; where another is asked for before this one is there, that one. */
+function showList(offset) {
+  turn += 1;
+  return (newest = fillList(offset, turn));
+}
+
+async function fillList(offset, own) {
   const asked = new URLSearchParams({
     order: $("order").value, shown: $("shown").value, query: $("query").value.trim(), offset, limit: PAGE,
   });
   const part = await ask(`sentences?${asked}`);
+  if (own !== turn) return newest;
   Object.assign(list, { offset, total: part.total, rows: part.sentences });
   $("list").replaceChildren(...list.rows.map(rowOf));
   const last = Math.min(offset + PAGE, list.total);
