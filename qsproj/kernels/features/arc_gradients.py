@@ -73,9 +73,11 @@ def list_arcs(features, heads, dependents, support):
         first = starts[arc]
         if first + count > buckets.shape[0]:
             more = np.empty(2 * (first + count), np.uint64)
-            more[:first] = buckets[:first]
+            for k in range(first):
+                more[k] = buckets[k]
             buckets = more
-        buckets[first : first + count] = out[:count]
+        for k in range(count):
+            buckets[first + k] = out[k]
         starts[arc + 1] = first + count
     return starts, buckets[: starts[-1]]
 

@@ -128,6 +128,7 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
         seen = chances * np.exp(evidence[dependent])
         total = seen.sum()
         loss -= np.log(max(total, TINY))
-        slope[:] = chances - seen / total
+        for label in range(slope.shape[0]):
+            slope[label] = chances[label] - seen[label] / total
         adagrad_outcomes(weights, state, out[:count], slope, rate, step)
     return loss

@@ -104,7 +104,7 @@ def viterbi(emissions, transitions, tags):
                     origin = s
             following[t] = best + emissions[i, t]
             back[i, t] = origin
-        score[:] = following
+        score, following = following, score
     tags[n - 1] = np.argmax(score)
     for i in range(n - 1, 0, -1):
         tags[i - 1] = back[i, tags[i]]

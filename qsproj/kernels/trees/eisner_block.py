@@ -38,6 +38,7 @@ def decode_block(scores, sizes, single_root, expected, heads, done):
         if expected and done[sentence]:
             _, marginals, _, done[sentence] = eisner_posterior(arcs, tree, single_root)
             tree, _ = eisner_best(marginals, single_root)
-        heads[first : first + size] = tree
+        for word in range(size):
+            heads[first + word] = tree[word]
         begin += size * size
         first += size

@@ -119,7 +119,9 @@ def possible(parts, semiring):
                 arcs[h, d] |= parts.arcs[h, c, d] != nothing
     allowed = np.ones((size, contexts), np.bool_)
     if contexts > 1:
-        allowed[:] = arcs.T
+        for d in range(size):
+            for h in range(size):
+                allowed[d, h] = arcs[h, d]
         allowed[0, 0] = True
     return arcs, allowed
 

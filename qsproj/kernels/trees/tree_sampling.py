@@ -52,7 +52,8 @@ def draw_projective(scores, closed, opened, count, rng, single_root):
     root_scores = np.full(size, -np.inf)
     total = closed[0, last]
     if single_root:
-        root_scores[1:] = scores[0, 1:] + closed[1:, 1] + closed[1:, last]
+        for d in range(1, size):
+            root_scores[d] = scores[0, d] + closed[d, 1] + closed[d, last]
         total = root_scores.max()
         total += np.log(np.exp(root_scores - total).sum())
     for tree in range(count):
