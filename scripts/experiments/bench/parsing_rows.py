@@ -96,7 +96,13 @@ ROWS = (
         rounds=1,
     ),
     Row(what="`tag` of one line by it", to_reach="0.8 s", measure=tagging_start),
-    Row(what="first run ever: `demo`, nothing compiled", to_reach="12 s", measure=first_run, rounds=1),
+    Row(
+        what="first run ever: `demo`, nothing compiled",
+        to_reach="12 s",
+        measure=first_run,
+        rounds=1,
+        warm=False,
+    ),
 )
 
 
