@@ -51,8 +51,8 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.calibration import (
     arc_confidences,
     relation_confidences,
+    relations_can_be_judged,
     reliability,
-    states_relations,
 )
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.grouping import GROUPINGS
@@ -279,7 +279,7 @@ def _run_calibration(options: argparse.Namespace) -> None:
     # For its checks: that both hold the same words.
     attachment_scores(gold, [system], names=[options.gold, options.system])
     stated = {"ArcProb": arc_confidences}
-    if states_relations(system):
+    if relations_can_be_judged(gold, system):
         stated["RelProb"] = relation_confidences
     tables = {
         key: reliability(*gather(gold, system, punctuation=not options.no_punct, name=options.system))

@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence",
         action="store_true",
-        help="add ArcProb=, the probability of each arc, to MISC (and UposProb= where the model tags; of a "
-        "model of train --labels joint also RelProb=, that of arc and relation)",
+        help="add ArcProb=, the probability of each arc, to MISC (of a model of train --joint-tags "
+        "also UposProb=, that of the tag; of train --labels joint RelProb=, that of arc and relation)",
     )
     parser.add_argument(
         "--retag", action="store_true", help="parse by the model's own tags, whatever UPOS there is"

@@ -116,7 +116,8 @@ def _sources(options: argparse.Namespace) -> Sources:
         missing = "--source" if not sources else "--alignment"
         raise UsageError(
             f"found no {missing}, expected source trees and their links to the target; name them "
-            f"(--source, --alignment), or learn from the target's tags alone: --method {TARGET_ALONE}"
+            "(--source, --alignment), or leave both out and learn from the tags of one target: --method "
+            f"{TARGET_ALONE}"
         )
     if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
         raise UsageError(

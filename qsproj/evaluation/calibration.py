@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import (
     ARC_PROBABILITY,
     RELATION_PROBABILITY,
@@ -120,13 +121,17 @@ def arc_confidences(
 def relation_confidences(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
 ) -> Outcomes:
-    """As :func:`arc_confidences`, of ``RelProb``: how sure a parser was of each arc and its relation."""
+    """As :func:`arc_confidences`, of ``RelProb``: how sure a parser was of each arc and its relation.
+
+    Words whose gold relation is not known do not count.
+    """
     return _confidences(gold, system, key=RELATION_PROBABILITY, punctuation=punctuation, name=name)
 
 
-def states_relations(system: Iterable[Sentence]) -> bool:
-    """Tell whether any word has a ``RelProb`` in MISC."""
-    return any(set(misc_values(sentence, RELATION_PROBABILITY)) != {None} for sentence in system)
+def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]) -> bool:
+    """Tell whether any word has a ``RelProb`` in MISC, and any a gold relation."""
+    stated = any(set(misc_values(sentence, RELATION_PROBABILITY)) != {None} for sentence in system)
+    return stated and any(set(sentence.deprels) != {UNSPECIFIED} for sentence in gold)
 
 
 def _confidences(
@@ -144,6 +149,7 @@ def _confidences(
             counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]
         correct = parsed.heads == truth.heads
         if key == RELATION_PROBABILITY:
+            counts[1:] &= [relation != UNSPECIFIED for relation in truth.deprels]
             correct[1:] &= [one == other for one, other in zip(truth.deprels, parsed.deprels, strict=True)]
         confidences.append(stated[counts])
         right.append(correct[counts])

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.errors import unknown_name
+from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.posterior import NoTreeError
 
 DECODERS = ("map", "mbr")
+# Of parsers with hidden clusters alone.
+MAX_Z = "max-z"
 Number = TypeVar("Number", bound=np.generic)
 
 # Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), ruling them out was better on dev
@@ -126,6 +128,8 @@ class TreeInference:
 
 def check_decoder(decode: str) -> None:
     """Raise UsageError when ``decode`` is not one of DECODERS."""
+    if decode == MAX_Z:
+        raise UsageError(f"{MAX_Z} is for parsers with hidden clusters; take one of: {', '.join(DECODERS)}")
     if decode not in DECODERS:
         raise unknown_name("decoder", decode, list(DECODERS))
 

@@ -11,8 +11,8 @@ from qsproj.evaluation.calibration import (
     arc_confidences,
     expected_calibration_error,
     relation_confidences,
+    relations_can_be_judged,
     reliability,
-    states_relations,
 )
 from tests.sentences import make_sentence
 
@@ -59,7 +59,10 @@ def test_a_labelled_arc_is_right_where_its_relation_is_too():
     confidences, right = relation_confidences([gold], [stated])
     assert confidences.tolist() == [0.9, 0.5, 0.4]
     assert right.tolist() == [True, False, False]
-    assert states_relations([stated])
-    assert not states_relations([parsed])
+    assert relations_can_be_judged([gold], [stated])
+    assert not relations_can_be_judged([gold], [parsed])
     with pytest.raises(DataError, match="no RelProb in MISC"):
         relation_confidences([gold], [parsed])
+    partly = make_sentence("a b c", "DET NOUN VERB", [2, 3, 0], relations="det _ _")
+    assert relation_confidences([partly], [stated])[0].tolist() == [0.9]
+    assert not relations_can_be_judged([make_sentence("a b c", "DET NOUN VERB", [2, 3, 0])], [stated])

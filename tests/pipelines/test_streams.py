@@ -112,7 +112,10 @@ def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
         next(parse_stream(str(tmp_path / "none"), iter(())))
     with pytest.raises(DataError, match="expected a parser"):
         next(parse_stream(str(models / "tagger"), iter(())))
-    with pytest.raises(UsageError, match="unknown decoder 'x'; known: map, mbr"):
-        next(
-            parse_stream(str(models / "parser"), [make_sentence("ein Hund", "DET NOUN")], Parsing(decode="x"))
-        )
+    for decode, told in (
+        ("x", "unknown decoder 'x'; known: map, mbr"),
+        ("max-z", "parsers with hidden clusters"),
+    ):
+        sentences = [make_sentence("ein Hund", "DET NOUN")]
+        with pytest.raises(UsageError, match=told):
+            next(parse_stream(str(models / "parser"), sentences, Parsing(decode=decode)))

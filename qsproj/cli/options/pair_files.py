@@ -39,7 +39,9 @@ def add_alignment_format(parser: argparse._ActionsContainer) -> None:
         "--alignment-format",
         default=DEFAULT_ALIGNMENT_FORMAT,
         metavar="NAME",
-        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}, a pair a line: 0-0 "
+        "2-1). In triples a line is a link: source, target, weight; a blank line ends a pair. Words count "
+        "from 1 in talp, naacl and triples-one, from 0 in the like of them",
     )
 
 

@@ -16,9 +16,7 @@ from qsproj.models.arc.labeller import Labeller
 from qsproj.models.clusters.cluster_scorer import ClusterScorer, summed_out
 from qsproj.models.schema import anything, checked, flag
 from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import DECODERS, TreeInference, of_tree
-
-MAX_Z = "max-z"
+from qsproj.models.tree_inference import DECODERS, MAX_Z, TreeInference, of_tree
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,10 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     if readings > MOST_READINGS:
         raise UsageError(f"found {readings:,} readings, expected {MOST_READINGS:,} at most")
     if readings and not isinstance(inner, ArcParser):
-        raise UsageError(f"a model of kind {kind_of(inner)} reads one tag of a word; leave out its readings")
+        raise UsageError(
+            f"found readings for a model of kind {kind_of(inner)}, which reads one tag of a word; give a "
+            "first-order parser without clusters or relations in its trees, or leave readings out"
+        )
     return TextParser(tagger=tagger, parser=inner, readings=readings)
 
 

@@ -73,6 +73,10 @@ def load_joint_parser(path: str) -> JointParser:
     )
 
 
+# What the joint model goes on from.
+TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
+
+
 def load_tree_parser(path: str) -> Parser:
     """Read a parser of one side from a file.
 
@@ -82,7 +86,7 @@ def load_tree_parser(path: str) -> Parser:
         As :func:`~qsproj.models.storage.load_model_of`, when the model is of another kind, too.
     """
     kinds: tuple[type[Parser], ...] = (ArcParser, GraphParser)
-    return load_model_of(path, kinds, expected="a parser of order 1 or 2", remedy="train one: qsproj train")
+    return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
 
 
 def _parsed(

@@ -13,13 +13,14 @@ from pathlib import Path
 from scripts.experiments.bench.parsing_rows import ROWS as PARSING
 from scripts.experiments.bench.parsing_rows import profile
 from scripts.experiments.bench.sides import BASE, HEADER, Bench, Side, base_side, chosen
+from scripts.experiments.bench.training_rows import ROWS as TRAINING
 from scripts.experiments.harness.build import CHECKOUT, commit
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures, read_record
 from scripts.experiments.harness.tables import table
 
 PAGE = "performance"
-ROWS = (*PARSING,)
+ROWS = (*PARSING, *TRAINING)
 STAGES_HEADER = ["stage", BASE, "now"]
 
 

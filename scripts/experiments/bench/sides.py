@@ -14,6 +14,7 @@ import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from qsproj.errors import UsageError
 from scripts.experiments.harness.build import CHECKOUT
@@ -24,6 +25,13 @@ ROUNDS = 3
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
+class Spent(NamedTuple):
+    """Processor time of a process in seconds, and its peak resident memory in megabytes."""
+
+    seconds: float
+    peak: float
+
+
 @dataclass(frozen=True)
 class Side:
     """A commit: a folder that holds its ``qsproj/``."""
@@ -31,8 +39,8 @@ class Side:
     name: str
     source: Path
 
-    def run(self, *arguments: str | Path, environment: dict[str, str] | None = None) -> float:
-        """Run Python with this commit's package; return the seconds of processor time.
+    def run(self, *arguments: str | Path, environment: dict[str, str] | None = None) -> Spent:
+        """Run Python with this commit's package; return what that took.
 
         ``arguments`` are those of Python. Bytecode is kept, as it is where qsproj is installed.
         """
@@ -48,9 +56,9 @@ class Side:
             process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise UsageError(f"{self.name}: {' '.join(command)}: {said.strip()}")
-        return usage.ru_utime + usage.ru_stime
+        return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3)
 
-    def qsproj(self, *arguments: str | Path) -> float:
+    def qsproj(self, *arguments: str | Path) -> Spent:
         """Run the command line."""
         return self.run("-m", "qsproj", *arguments)
 
@@ -108,6 +116,8 @@ class Row:
         From the figure to a cell.
     rounds : int
         How often either side is measured, in turn.
+    warm : bool
+        Whether either side is measured once more before, so that its kernels are compiled.
     """
 
     what: str
@@ -115,11 +125,13 @@ class Row:
     measure: Callable[[Bench, Side], float]
     shown: Callable[[float], str] = "{:.2f} s".format
     rounds: int = ROUNDS
+    warm: bool = True
 
     def measured(self, bench: Bench, commit: str) -> list[str]:
         """Return the cells: both medians, the median ratio of the rounds, the aim, and the commit measured."""
-        self.measure(bench, bench.old)
-        self.measure(bench, bench.new)
+        if self.warm:
+            self.measure(bench, bench.old)
+            self.measure(bench, bench.new)
         pairs = [(self.measure(bench, bench.old), self.measure(bench, bench.new)) for _ in range(self.rounds)]
         old, new = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(now / before for before, now in pairs)
