@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.training_options import TrainingReport
-    from qsproj.models.arc.treebank_weights import Treebank
     from qsproj.models.clusters.cluster_parser import ClusterParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.labelled.labelled_parser import LabelledParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
+    from qsproj.pipelines.treebank_weights import Treebank
 
     AnyParser = ArcParser | ClusterParser | GraphParser | LabelledParser | TaggingParser
 
@@ -146,7 +146,7 @@ def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
-    from qsproj.models.arc.treebank_weights import Treebank
+    from qsproj.pipelines.treebank_weights import Treebank
 
     settings = training_options(options)
     _check_kind(options)
@@ -199,7 +199,7 @@ def _made(
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
     """Weigh the treebanks by their likeness to a tagged file, say how, return the weight of each sentence."""
-    from qsproj.models.arc.treebank_weights import treebank_weights
+    from qsproj.pipelines.treebank_weights import treebank_weights
 
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:
