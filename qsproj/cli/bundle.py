@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_whole_number
+from qsproj.cli.options.common import add_model_output, add_whole_number
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
     )
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(parser)
     add_whole_number(
         parser,
         "--readings",

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_output, add_workers, workers_of
+from qsproj.cli.options.common import add_input, add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
@@ -42,9 +42,7 @@ _LOOKED_AT = 1000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="a model that `qsproj` trained")
-    parser.add_argument(
-        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U or text (default: standard input)"
-    )
+    add_input(parser, "CoNLL-U or text")
     add_output(parser, "CoNLL-U")
     parser.add_argument(
         "--decode",

@@ -13,7 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_seed, naming, number, read_tagged, whole_number
+from qsproj.cli.options.common import (
+    add_model_output,
+    add_order,
+    add_seed,
+    naming,
+    number,
+    read_tagged,
+    whole_number,
+)
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.objectives import ENTROPY, OBJECTIVE_WAYS, add_objective_arguments, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
@@ -77,14 +85,10 @@ LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--label
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("treebanks", nargs="+", metavar="TREEBANK", help="CoNLL-U files, plain, .gz or .xz")
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(parser)
     parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
-    parser.add_argument(
-        "--order",
-        type=whole_number(least=1),
-        choices=(1, 2),
-        default=1,
-        help="1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation",
+    add_order(
+        parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
     )
     parser.add_argument(
         "--labels",
