@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_tree
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.first_order import FirstOrderParser, parts_from, unlabelled
+from qsproj.models.arc.first_order import FirstOrderParser, blocks_of, parts_from, unlabelled
 from qsproj.models.schema import checked, number
 from qsproj.models.tree_inference import of_tree
-
-BLOCK = 32
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         SentenceLengthError
             When the sentence last taken from ``sentences`` is too long.
         """
-        remaining = iter(sentences)
-        while block := [_checked(sentence) for sentence in islice(remaining, BLOCK)]:
+        for block in blocks_of(sentences):
             yield from self._parsed(block, decode=decode, confidence=confidence)
 
     def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
@@ -108,8 +104,3 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])
-
-
-def _checked(sentence: Sentence) -> Sentence:
-    check_sentence(sentence)
-    return sentence

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from qsproj.models.schema import anything, checked, flag
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
 
+# So many sentences go through each kernel at once.
+BLOCK = 32
 Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
@@ -99,6 +103,18 @@ def parts_from(
         None if labels is None else Labeller.from_archive(labels, arrays),
         TreeInference(projective=header["projective"], single_root=header["single_root"]),
     )
+
+
+def blocks_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """Yield BLOCK sentences at a time; a SentenceLengthError is of the one that was taken last."""
+    remaining = map(_checked, sentences)
+    while block := list(islice(remaining, BLOCK)):
+        yield block
+
+
+def _checked(sentence: Sentence) -> Sentence:
+    check_sentence(sentence)
+    return sentence
 
 
 def unlabelled(sentence: Sentence) -> tuple[str, ...]:
