@@ -68,12 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
+    from qsproj.corpus.language.codes import check_known_language
     from qsproj.models.storage import load_parser
     from qsproj.models.text.text_parser import TextParser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
+    if options.language is not None:
+        check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
     if options.retag and not isinstance(parser, TextParser):
         raise UsageError(

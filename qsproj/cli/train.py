@@ -29,7 +29,7 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 from qsproj.models.arc.arc_objectives import HIDDEN, objectives_explained
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ def run(options: argparse.Namespace) -> None:
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
+    _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with naming(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
@@ -199,6 +200,15 @@ def _made(
     ]
     words = sum(map(len, sentences))
     return made_by(options, columns=columns, sentences=len(sentences), words=words)
+
+
+def _tell_untagged(sentences: Sequence[Sentence]) -> None:
+    """Say how many words have no UPOS: a parser that never saw tags makes nothing of those it is given."""
+    words = sum(map(len, sentences))
+    untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
+    if untagged:
+        share = "no word has" if untagged == words else f"{untagged:,} of {counted(words, 'word')} have no"
+        print(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)", file=sys.stderr)
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:

@@ -386,7 +386,9 @@ def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
     """No tree of the target is read: here, of all parsers, the English one stands for its own."""
     joined = tmp_path / "joined"
     files = ("--source-model", models[0], "--target-model", models[0], "-o", joined)
-    assert run_cli("biparse", "join", "-m", models[1], *files).code == 0
+    outcome = run_cli("biparse", "join", "-m", models[1], *files)
+    assert outcome.code == 0
+    assert outcome.err.startswith(f"{joined}: joins {models[0]} and ") and outcome.err.count("\n") == 1
     model, lender = load_model(joined), load_model(models[1])
     np.testing.assert_array_equal(model.weights.weights, lender.weights.weights)
     assert model.options == lender.options
