@@ -117,6 +117,7 @@ def _train(options: argparse.Namespace) -> None:
             target_weights=options.target_weights,
             with_dictionary=options.dictionary,
             order=options.order,
+            labels=options.labels,
         ),
         target=target_parser,
     )

@@ -112,6 +112,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     ("option", "families", "as_trees_teach"),
     [
         (("--factors", "synch"), (SYNCH,), True),
+        (("--labels", "after", "--epochs", "1"), FAMILIES, True),
         (("--target-weights", "joint", "--epochs", "1"), FAMILIES, False),
     ],
 )
@@ -124,6 +125,8 @@ def test_other_ways_to_train_give_models_that_parse(
     trained, usual = load_model(model), load_model(models[1])
     assert (trained.options.families, trained.options.source_tree) == (families, "joint")
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
+    assert usual.labeller is not None
+    assert (trained.labeller is None) == (option != ("--target-weights", "joint", "--epochs", "1"))
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)

@@ -23,7 +23,7 @@ METHODS = ("co-training", "noisy-channel")
 
 # What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
 _LEARNING = (
-    *("epochs", "target_weights"),
+    *("epochs", "target_weights", "labels"),
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
@@ -98,6 +98,13 @@ def add_training(actions: Actions) -> None:
         train,
         "of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of dependents, to "
         "the pair's factors",
+    )
+    train.add_argument(
+        "--labels",
+        default="joint",
+        metavar="NAME",
+        help="joint (default): relations of the target are decided with those of the source, which nearly "
+        "say those of parallel arcs; after: by the target's labeller alone, which is faster",
     )
     add_link_learning(train)
     add_number(

@@ -60,6 +60,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         *,
         encoded: EncodedSentence | None = None,
         probabilities: Scores | None = None,
+        evidence: Scores | None = None,
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
@@ -69,12 +70,14 @@ class FirstOrderParser(Stored, Generic[Scorer]):
             The sentence, where it has been encoded already.
         probabilities : float64[n+1, n+1], optional
             Of each arc; those of the tree become ``ArcProb=`` in MISC.
+        evidence : float64[n+1, L], optional
+            What else is known of the relations, as :meth:`Labeller.label` takes it.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)
         else:
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
-            relations = self.labeller.label(encoded, heads)
+            relations = self.labeller.label(encoded, heads, evidence)
         parsed = with_heads(sentence, heads, relations)
         return (
             parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))

@@ -57,6 +57,8 @@ class PreparedPair:
         Features.
     source_factors, target_factors : tuple of float64[F]
         Scores of the second-order factors of each side's own parser, natural log.
+    source_relations : tuple of str or None
+        Those that the source has, where its tree is observed.
     """
 
     structure: JointStructure
@@ -69,6 +71,7 @@ class PreparedPair:
     jump_buckets: Buckets
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
+    source_relations: tuple[str, ...] | None = None
 
 
 def prepare_pair(
