@@ -6,11 +6,11 @@ text into words, tags and parses: qsproj parse -m MODEL TEXT.
 
 Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
 (links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
-side (tagged), train parsers of tags alone (prior), project the trees and train on them (parser), put all
-into one file (model). Each says in a line what it did. With --work DIR each is kept, and made again only when
-its inputs, its options or qsproj have changed: after a kill, the same command goes on. All of DIR may be
-deleted: models are whole without it, and what is missing is made again. What earlier runs left there and this
-one did not use is counted in the end; --clean removes it.
+side (tagged), train a parser on TREEBANK with its words translated by the links (prior), project the trees
+and train on them (parser), put all into one file (model). Each says in a line what it did. With --work DIR
+each is kept, and made again only when its inputs, its options or qsproj have changed: after a kill, the same
+command goes on. All of DIR may be deleted: models are whole without it, and what is missing is made again.
+What earlier runs left there and this one did not use is counted in the end; --clean removes it.
 
 Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
 """
@@ -26,8 +26,6 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
-    add_files,
-    add_model_output,
     add_seed,
     add_workers,
     read_tagged,
@@ -75,10 +73,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="their codes of ISO 639, two or three letters: en de; qaa to qtz for a language without one",
     )
-    add_model_output(parser)
-    add_files(parser, "--also", "treebanks of any other languages, to vote")
-    add_files(parser, "--tagged", "target sentences with UPOS, CoNLL-U")
-    add_files(parser, "--annotated", "target sentences with UPOS and trees")
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    parser.add_argument(
+        "--also", nargs="+", default=[], metavar="FILE", help="treebanks of any other languages, to vote"
+    )
+    parser.add_argument(
+        "--tagged", nargs="+", default=[], metavar="FILE", help="target sentences with UPOS, CoNLL-U"
+    )
+    parser.add_argument(
+        "--annotated",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="target sentences with UPOS and trees",
+    )
     parser.add_argument(
         "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
     )
@@ -86,6 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--unspaced",
         metavar="SIDE",
         help="source, target or both: written without spaces, see `qsproj align --help`",
+    )
+    parser.add_argument(
+        "--untranslated",
+        action="store_true",
+        help="the prior reads tags alone: the words of TREEBANK are not translated by the links",
     )
     parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
@@ -190,6 +203,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         annotated=tuple(options.annotated),
         lexicon=options.lexicon,
         unspaced=options.unspaced,
+        translated=not options.untranslated,
         seed=options.seed,
     )
 

@@ -107,6 +107,16 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
     assert cleaned.err.count("(kept)") == 10
 
 
+def test_without_translated_words_only_what_follows_is_made_again(made, run_cli):
+    folder, extras, _ = made
+    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--untranslated", "-o", folder / "tags")
+    assert outcome.code == 0
+    again = [line for line in outcome.err.splitlines()[:-1] if not line.endswith("(kept)")]
+    assert [line.partition(":")[0] for line in again] == ["prior", "parser", "model"]
+    assert "1 parser, of tags alone" in again[0]
+    assert any("prior: 1 parser, of translated words" in line for line in made[2])
+
+
 def test_another_report_repeats_nothing(made, run_cli):
     folder, extras, said = made
     outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--report", folder / "again.html")

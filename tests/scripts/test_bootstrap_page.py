@@ -19,6 +19,7 @@ from scripts.experiments.transfer.bootstrap_runs import (
     GOLD_TAGS,
     OTHERS,
     UNCERTAIN_TAGS,
+    UNTRANSLATED,
     other_treebanks,
 )
 
@@ -41,10 +42,11 @@ def row(uas: float) -> dict[str, object]:
 
 @pytest.fixture
 def rows():
-    """German is measured twice, Spanish not at all."""
+    """German is measured in three ways, Spanish not at all."""
     return {
         ("German", ENGLISH): row(75.0),
         ("German", OTHERS): row(76.2),
+        ("German", UNTRANSLATED): row(74.6),
         ("Spanish", ENGLISH): None,
     }
 
@@ -68,15 +70,16 @@ def test_what_is_not_measured_is_said(phrases):
 
 def test_differences_are_those_of_the_cells(phrases):
     assert phrases["others"] == phrases["others on dev"] == "+1.2 (German)"
+    assert phrases["translated: UAS"] == phrases["translated: UAS, gold tags"] == "+0.4 (German)"
     assert phrases["gold tags"] == "+5.0 (German)"
     assert (phrases["readings: UAS"], phrases["readings: ECE"]) == ("+2.5 (German)", "+0.0 (German)")
 
 
 def test_stages_are_shown_by_the_run_that_made_them(rows):
     assert runs_table(rows).rows[0] == ("German", ENGLISH, "400", "800", "1234", "1 of 2")
-    assert runs_table(rows).rows[2] == ("Spanish", ENGLISH, "", "", "", "")
+    assert runs_table(rows).rows[3] == ("Spanish", ENGLISH, "", "", "", "")
     made = ("prior", "en.conllu.gz: 3 sentences, weight 1/2 (all)", "12 s")
-    assert stages_table(rows, "German").rows == ((ENGLISH, *made), (OTHERS, *made))
+    assert stages_table(rows, "German").rows == ((ENGLISH, *made), (OTHERS, *made), (UNTRANSLATED, *made))
     assert stages_table(rows, "Spanish") == table(["trees of", "stage", "what it did", "took"], [])
 
 

@@ -21,6 +21,7 @@ from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.treebank_weights import Treebank
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -34,10 +35,10 @@ from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
-from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from qsproj.pipelines.projection.weighted_prior import Translate, weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.translated_trees import linked_words, translated_trees
 from qsproj.progress import track
 
 # From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know
@@ -45,6 +46,8 @@ from qsproj.progress import track
 SENTENCES_TO_CUT = 200
 # To tell how alike the tags of two languages are.
 LIKENESS_SENTENCES = 5000
+# How words are translated is learned from so many pairs: seven of ten words of a treebank are found in them.
+LEXICON_PAIRS = 20_000
 # For text that comes without tags; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
 # Parsed by the finished model, for the report.
@@ -169,30 +172,54 @@ def tag_words(paths: Sequence[Path], words: str, *, tagger: str, total: int, wor
     return Told(line=f"{counted(total, 'sentence')} tagged", figures={})
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source language: its treebanks, and its pairs with the target, tagged on both sides."""
+
+    treebanks: tuple[str, ...]
+    pairs: AlignedFiles
+
+
 def train_priors(
     paths: Sequence[Path],
-    sources: Sequence[str],
+    sources: Sequence[Source],
     others: Sequence[str],
     *,
-    target: Sequence[str],
+    translated: bool,
     seed: int,
 ) -> Told:
-    """Train parsers of tags alone, each treebank weighed by how alike its tags are to the target's."""
-    tagged = islice(read_all(target), LIKENESS_SENTENCES)
+    """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    others : sequence of path
+        Treebanks of any other languages.
+    translated : bool
+        Whether the words of the source treebanks are translated by the links, and the parser of these trees
+        reads them; else all parsers read tags alone.
+    """
+    rng = np.random.default_rng(seed)
+    tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
     source, other = (
-        [Treebank(Path(path).name, list(read_conllu(path))) for path in paths] for paths in (sources, others)
+        [Treebank(Path(path).name, list(read_conllu(path))) for path in paths]
+        for paths in ([path for source in sources for path in source.treebanks], others)
     )
-    prior = weighted_prior(
-        source,
-        other,
-        target=tagged,
-        rng=np.random.default_rng(seed),
-    )
+    translate = [by for source in sources for by in _translations(source, rng)] if translated else []
+    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
     words = sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
-    voters = f"{counted(len(prior.members), 'parser')} of tags alone, from {counted(words, 'word')}"
+    reads = "one of translated words, the others of tags alone" if translated and other else ""
+    reads = reads or ("of translated words" if translated else "of tags alone")
+    voters = f"{counted(len(prior.members), 'parser')}, {reads}, from {counted(words, 'word')}"
     return Told(line="; ".join((voters, *prior.report)), figures={"words": words})
+
+
+def _translations(source: Source, rng: np.random.Generator) -> list[Translate]:
+    """Return what translates the words of each treebank of a source language."""
+    lexicon = linked_words(islice(source.pairs, LEXICON_PAIRS))
+    return [partial(translated_trees, lexicon=lexicon, rng=rng)] * len(source.treebanks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +250,11 @@ def project(
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
     rng = np.random.default_rng(seed)
     projected = project_soft(
-        soft_sources([[pairs] for pairs in named], rng=rng, priors=[load_prior(path) for path in priors]),
+        soft_sources(
+            [[pairs] for pairs in named],
+            rng=rng,
+            priors=[load_prior(path, reads_words=True) for path in priors],
+        ),
         rng=rng,
         options=options,
         annotated=list(read_all(annotated)),

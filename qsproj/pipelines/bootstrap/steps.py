@@ -31,6 +31,8 @@ class BootstrapOptions:
         Target sentences with UPOS and trees, CoNLL-U.
     lexicon : str or None
         Target words with the tags they may have.
+    translated : bool
+        Whether the source's own part of the prior reads words, translated by the links; else tags alone.
     unspaced : str or None
         The side that is written without spaces; see :func:`qsproj.alignment.aligners.align_words`.
     soft : SoftProjectionOptions
@@ -42,6 +44,7 @@ class BootstrapOptions:
     tagged: tuple[str, ...] = ()
     annotated: tuple[str, ...] = ()
     lexicon: str | None = None
+    translated: bool = True
     unspaced: str | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
     seed: int = 1
@@ -200,21 +203,22 @@ class Steps:
         return Corpus(side=side, tagged=tagged)
 
     def priors(self, corpora: Sequence[Corpus]) -> Stage:
-        """Train parsers of tags alone on the sources' and other treebanks."""
+        """Train parsers on the sources' treebanks, their words translated, and on others by tags alone."""
         options = self.options
-        sources = tuple(chain.from_iterable(corpus.side.text.treebanks for corpus in corpora))
-        tagged = tuple(corpus.tagged for corpus in corpora)
+        sources = [stages.Source(corpus.side.text.treebanks, corpus.files) for corpus in corpora]
+        treebanks = tuple(chain.from_iterable(source.treebanks for source in sources))
+        stages_of_pairs = chain.from_iterable(corpus.stages for corpus in corpora)
         return self.workspace.stage(
             "prior",
             partial(
                 stages.train_priors,
                 sources=sources,
                 others=options.also,
-                target=[stage.path for stage in tagged],
+                translated=options.translated,
                 seed=options.seed,
             ),
-            made_of=(*sources, *options.also, *tagged),
-            options=options.seed,
+            made_of=(*treebanks, *options.also, *stages_of_pairs),
+            options=[options.translated, options.seed],
             suffixes=[f".{number}.model" for number in range(1, stages.prior_count(options.also) + 1)],
         )
 

@@ -47,8 +47,13 @@ class Prior:
         return next((member.labeller for member in self.members if member.labeller is not None), None)
 
 
-def load_prior(path: str) -> ArcParser:
+def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
     """Load a parser of tags alone from a model file.
+
+    Parameters
+    ----------
+    reads_words : bool
+        Whether it may read words as well: those of the target, into which its trees were translated.
 
     Raises
     ------
@@ -59,14 +64,14 @@ def load_prior(path: str) -> ArcParser:
     remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
     parser = load_model_of(path, ArcParser, expected=expected, remedy=remedy)
     template_set = parser.scorer.template_set
-    if template_set != PRIOR_TEMPLATE_SET:
+    if template_set != PRIOR_TEMPLATE_SET and not (reads_words and template_set == TEMPLATE_SET):
         found = f"a parser that reads {template_set}, which another language does not share"
         raise DataError(path, None, found=found, expected=expected, remedy=remedy)
     return parser
 
 
 def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
-    """Put parsers of tags alone together by the mean of their weights, tempered.
+    """Put parsers of tags, or of words of the target, together by the mean of their weights, tempered.
 
     A weight that lies in a bucket which a feature of a word hashes to as well acts on that, too; the
     weights learned above the prior make up for it.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,17 +12,19 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
+from qsproj.models.arc.treebank_weights import Treebank, treebank_weights
+from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES, TEMPLATE_SET
 
 EPOCHS = 5
 # Of the target so many sentences are compared; more tell no more of its trigrams.
 TARGET_SENTENCES = 20_000
 
+Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
+
 
 @dataclass(frozen=True, slots=True)
 class WeightedPrior:
-    """Parsers of tags alone that vote, and what there is to say of them.
+    """Parsers of other languages that vote, and what there is to say of them.
 
     Attributes
     ----------
@@ -42,6 +44,7 @@ def weighted_prior(
     *,
     target: Iterable[Sentence],
     rng: np.random.Generator,
+    translate: Sequence[Translate] = (),
     projective: bool = True,
 ) -> WeightedPrior:
     """Train the prior of a target language on treebanks of other languages.
@@ -59,6 +62,9 @@ def weighted_prior(
         Tagged sentences of the target language; the tagger's own tags do. TARGET_SENTENCES are read at most.
     rng : numpy.random.Generator
         The same seed gives the same parsers.
+    translate : sequence of callable
+        For each of ``sources``, what translates the words of its sentences: the parser of the sources then
+        reads words as well. Without, all parsers read tags alone.
     projective : bool
         Whether the parsers' trees may not cross arcs.
 
@@ -76,15 +82,28 @@ def weighted_prior(
         template_set=PRIOR_TEMPLATE_SET, epochs=EPOCHS, projective=projective, single_root=True
     )
 
-    def trained(treebanks: Sequence[Treebank], weights: Sequence[float] | None = None) -> ArcParser:
-        sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
-        return train_arc_parser(sentences, rng=rng, options=options, weights=weights)[0]
+    def trained(
+        sentences: Iterable[Sentence],
+        weights: Sequence[float] | None = None,
+        options: TrainingOptions = options,
+    ) -> ArcParser:
+        return train_arc_parser(list(sentences), rng=rng, options=options, weights=weights)[0]
 
-    of_sources = trained(first)
+    if translate:
+        translated = (by(one.sentences) for by, one in zip(translate, first, strict=True))
+        of_words = replace(options, template_set=TEMPLATE_SET)
+        of_sources = trained(itertools.chain.from_iterable(translated), options=of_words)
+    else:
+        of_sources = trained(sentences_of(first))
     if not others:
         return WeightedPrior((of_sources,), ())
     everything = [*first, *others]
     alike = treebank_weights(everything, itertools.islice(target, TARGET_SENTENCES))
     weights = [one.weight for one in alike for _ in range(one.sentences)]
-    members = (of_sources, trained(everything, weights), trained(others))
+    members = (of_sources, trained(sentences_of(everything), weights), trained(sentences_of(others)))
     return WeightedPrior(members, tuple(map(str, alike)))
+
+
+def sentences_of(treebanks: Iterable[Treebank]) -> Iterator[Sentence]:
+    """Yield the sentences of treebanks, one treebank after the other."""
+    return itertools.chain.from_iterable(treebank.sentences for treebank in treebanks)

@@ -9,7 +9,7 @@ from scripts.experiments.harness.tables import Table, listed, span
 
 Phrases = Mapping[str, str]
 LANGUAGES = ("German", "Spanish", "Swedish")
-ENGLISH, OTHERS = "English", "other treebanks too"
+ENGLISH, OTHERS, UNTRANSLATED = "English", "other treebanks too", "English, words not translated"
 UNKNOWN = "not measured yet"
 
 
@@ -132,6 +132,10 @@ def bootstrap(tables: Tables) -> Phrases:
         "missing": listed([f"{language} ({way})" for language, way, *cells in pud.rows if not any(cells)]),
         "others": differences(pud, (OTHERS, "UAS"), (ENGLISH, "UAS")),
         "others on dev": differences(tables["dev"], (OTHERS, "UAS"), (ENGLISH, "UAS")),
+        **{
+            f"translated: {name}": differences(tables["dev"], (ENGLISH, name), (UNTRANSLATED, name))
+            for name in ("UAS", "LAS, no subtypes", "UAS, gold tags", "LAS, no subtypes, gold tags")
+        },
         "gold tags": differences(pud, (ENGLISH, "UAS, gold tags"), (ENGLISH, "UAS")),
         **{
             f"readings: {name}": differences(

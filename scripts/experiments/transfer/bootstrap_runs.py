@@ -23,7 +23,9 @@ from scripts.experiments.transfer.stages import NAMES, timed
 
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
 ENGLISH, OTHERS = "English", "other treebanks too"
-WAYS = (ENGLISH, OTHERS)
+# What translating the words of the English treebank is worth shows without it.
+UNTRANSLATED = "English, words not translated"
+WAYS = (ENGLISH, OTHERS, UNTRANSLATED)
 # How the words of a test are tagged: by the model, which averages over tags that it doubts; by its best tags; by hand.
 UNCERTAIN_TAGS, BEST_TAGS, GOLD_TAGS = "uncertain tags", "best tags", "gold tags"
 
@@ -47,6 +49,7 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
     treebank, bitext = lab.treebank_path("english-ewt-train"), lab.bitext_path(language)
     command: list[str | Path] = ["--treebank", treebank, "--bitext", bitext, "--languages", "en", language]
     command += ["--also", *also] if also else []
+    command += ["--untranslated"] if way == UNTRANSLATED else []
     data = [treebank, bitext, *also]
     tests = [lab.pud_path(language), lab.treebank_path(DEV[language])]
     name, options, this = f"{language} {way}", {"language": language, "way": way}, Path(__file__)

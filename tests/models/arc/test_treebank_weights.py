@@ -1,5 +1,7 @@
 """Treebanks weighed by their likeness to a language, and what weights do to training."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.treebank_weights import Treebank, treebank_weights
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from tests.sentences import make_sentence
 
 OPTIONS = TrainingOptions(template_set="delexicalised", epochs=3, projective=True, single_root=True)
@@ -68,3 +70,23 @@ def test_a_weighted_prior_votes_and_is_told(sample):
     assert len(three.members) == 3
     assert [line.split(":")[0] for line in three.report] == ["en", "es"]
     np.testing.assert_array_equal(three.members[0].scorer.weights, one.members[0].scorer.weights)
+
+
+def test_a_prior_of_translated_trees_reads_their_words():
+    words = {"a": "eins", "b": "zwei", "c": "drei"}
+
+    def translate(sentences):
+        return [replace(one, forms=tuple(words[form] for form in one.forms)) for one in sentences]
+
+    # Tags alone cannot tell the two apart.
+    other = [replace(one, forms=("d", "e", "f")) for one in INITIAL]
+    words.update(d="vier", e="fünf", f="sechs")
+    treebank = Treebank("both", [*FINAL, *other])
+    prior = weighted_prior(
+        [treebank], target=FINAL, rng=np.random.default_rng(1), translate=[translate], projective=True
+    )
+    (parser,) = prior.members
+    assert parser.scorer.template_set == "words"
+    for forms, root in (("eins zwei drei", 3), ("vier fünf sechs", 1)):
+        sentence = make_sentence(forms, "NOUN ADV VERB")
+        assert parser.parse(sentence).heads.tolist().index(0) == root
