@@ -189,11 +189,11 @@ def train_tagger(
     >>> tagger.tag(qsproj.Sentence.from_words(["Der", "Hund", "schläft", "."])).upos
     ('DET', 'NOUN', 'VERB', 'PUNCT')
     """
-    from qsproj.corpus.text import check_language
+    from qsproj.corpus.language.codes import check_known_language
     from qsproj.models.tagging import tagger_training
 
     if language is not None:
-        check_language(str(language))
+        check_known_language(str(language))
     return tagger_training.train_tagger(
         sentences_of(sentences, "sentences"),
         raw=map(words_in, texts_of(raw, "raw")),

@@ -112,6 +112,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
+    from qsproj.corpus.language.codes import check_known_language
+
     check_files(
         reads=(options.source, options.target, options.hand_alignment, options.model),
         model=options.save_model,
@@ -119,6 +121,8 @@ def run(options: argparse.Namespace) -> None:
         writes=[(options.output, None), (options.linked, options.target)],
     )
     _check_method(options)
+    for language in options.tokenize or ():
+        check_known_language(language)
     if options.linked is not None and not _both_conllu(options):
         raise UsageError(
             "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"

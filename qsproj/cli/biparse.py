@@ -117,6 +117,7 @@ def _train(options: argparse.Namespace) -> None:
             target_weights=options.target_weights,
             with_dictionary=options.dictionary,
             order=options.order,
+            labels=options.labels,
         ),
         target=target_parser,
     )
@@ -130,6 +131,8 @@ def _join(options: argparse.Namespace) -> None:
     check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     load_joint_parser(options.model).of_parsers(*parsers).save(options.output, made=made_by(options))
+    joined = f"joins {options.source_model} and {options.target_model} by what {options.model} has learned"
+    print(f"{options.output}: {joined}", file=sys.stderr)
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:

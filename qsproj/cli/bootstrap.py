@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
+    add_files,
+    add_model_output,
     add_seed,
     add_workers,
     read_tagged,
@@ -73,20 +75,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET"),
         help="their codes of ISO 639, two or three letters: en de; qaa to qtz for a language without one",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
-    parser.add_argument(
-        "--also", nargs="+", default=[], metavar="FILE", help="treebanks of any other languages, to vote"
-    )
-    parser.add_argument(
-        "--tagged", nargs="+", default=[], metavar="FILE", help="target sentences with UPOS, CoNLL-U"
-    )
-    parser.add_argument(
-        "--annotated",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="target sentences with UPOS and trees",
-    )
+    add_model_output(parser)
+    add_files(parser, "--also", "treebanks of any other languages, to vote")
+    add_files(parser, "--tagged", "target sentences with UPOS, CoNLL-U")
+    add_files(parser, "--annotated", "target sentences with UPOS and trees")
     parser.add_argument(
         "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
     )

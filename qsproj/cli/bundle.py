@@ -7,9 +7,10 @@ tags alone. Train the parser with `--features words`: the tagger gives UPOS, but
 from __future__ import annotations
 
 import argparse
+import sys
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_whole_number
+from qsproj.cli.options.common import add_model_output, add_whole_number
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
     )
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(parser)
     add_whole_number(
         parser,
         "--readings",
@@ -46,3 +47,5 @@ def run(options: argparse.Namespace) -> None:
     model = text_parser(load_tags(options.tagger), load_parser(options.parser), readings=options.readings)
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
     model.save(options.output, made=made_by(options, **parts))
+    readings = f", which tries {options.readings} readings of a sentence" if options.readings else ""
+    print(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}", file=sys.stderr)

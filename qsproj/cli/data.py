@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.examples import examples_of
+from qsproj.cli.options.actions import add_action
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
@@ -44,14 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of each action."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, description, declare in (("list", _LIST, _add_list), ("get", _GET, _add_get)):
-        action = actions.add_parser(
-            name,
-            help=description.partition("\n")[0].rstrip("."),
-            description=description,
-            epilog=examples_of(EXAMPLES, name),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        declare(action)
+        declare(add_action(actions, name, description, EXAMPLES))
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_number, add_output, add_pairing, add_whole_number
+from qsproj.cli.options.common import add_input, add_number, add_output, add_pairing, add_whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import DataError, SentenceError, UsageError
 
@@ -39,9 +39,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "file", nargs="?", default="-", metavar="FILE", help="CoNLL-U, .gz or .xz (default: standard input)"
-    )
+    add_input(parser, "CoNLL-U, .gz or .xz", name="file")
     parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
     parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
     add_alignment_format(parser)

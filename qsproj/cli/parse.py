@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_output, add_workers, workers_of
+from qsproj.cli.options.common import add_input, add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
@@ -42,9 +42,7 @@ _LOOKED_AT = 1000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("-m", "--model", required=True, metavar="MODEL", help="a model that `qsproj` trained")
-    parser.add_argument(
-        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U or text (default: standard input)"
-    )
+    add_input(parser, "CoNLL-U or text")
     add_output(parser, "CoNLL-U")
     parser.add_argument(
         "--decode",
@@ -70,12 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
+    from qsproj.corpus.language.codes import check_known_language
     from qsproj.models.storage import load_parser
     from qsproj.models.text.text_parser import TextParser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
+    if options.language is not None:
+        check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
     if options.retag and not isinstance(parser, TextParser):
         raise UsageError(

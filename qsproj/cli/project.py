@@ -15,12 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import (
-    add_pairing,
-    add_seed,
-    add_workers,
-    naming,
-)
+from qsproj.cli.options.common import add_model_output, add_pairing, add_seed, add_workers, naming
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, TARGET_ALONE, WAYS
@@ -68,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_alignment_format(parser)
     add_pairing(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the parser is written")
+    add_model_output(parser, "where the parser is written")
     parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
     parser.add_argument(
         "--method",

@@ -12,8 +12,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_output
-from qsproj.cli.options.examples import examples_of
+from qsproj.cli.options.actions import add_action
+from qsproj.cli.options.common import add_input, add_output
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -46,34 +46,21 @@ _SHOWN_RELATIONS = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of each action."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    convert = _add_action(actions, "convert", _CONVERT)
+    convert = add_action(actions, "convert", _CONVERT, EXAMPLES)
     _add_styles(convert)
-    convert.add_argument(
-        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
-    )
+    add_input(convert, "CoNLL-U")
     add_output(convert, "CoNLL-U")
-    _add_treebank(_add_action(actions, "detect", _DETECT))
-    round_trip = _add_action(actions, "roundtrip", _ROUND_TRIP)
+    detect = add_action(actions, "detect", _DETECT, EXAMPLES)
+    round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
     _add_styles(round_trip)
-    _add_treebank(round_trip)
-    _add_action(actions, "list", _LIST)
+    for action in (detect, round_trip):
+        add_input(action, "CoNLL-U, .gz or .xz", name="treebank")
+    add_action(actions, "list", _LIST, EXAMPLES)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the action."""
     {"convert": _convert, "detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
-
-
-def _add_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str
-) -> argparse.ArgumentParser:
-    return actions.add_parser(
-        name,
-        help=description.partition("\n")[0].rstrip("."),
-        description=description,
-        epilog=examples_of(EXAMPLES, name),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
 
 
 def _add_styles(parser: argparse.ArgumentParser) -> None:
@@ -84,16 +71,6 @@ def _add_styles(parser: argparse.ArgumentParser) -> None:
         default="ud",
         metavar="STYLE",
         help="the style of the input; auto: detect it, which keeps the whole input in memory (default: ud)",
-    )
-
-
-def _add_treebank(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "treebank",
-        nargs="?",
-        default="-",
-        metavar="TREEBANK",
-        help="CoNLL-U, .gz or .xz (default: standard input)",
     )
 
 

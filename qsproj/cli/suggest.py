@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_number, add_output, add_whole_number, located
+from qsproj.cli.options.common import add_input, add_number, add_output, add_whole_number, located
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.progress import track
@@ -48,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="a parser; several form a committee",
     )
-    parser.add_argument(
-        "input", nargs="?", default="-", metavar="INPUT", help="CoNLL-U (default: standard input)"
-    )
+    add_input(parser, "CoNLL-U")
     add_output(parser, "CoNLL-U")
     parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
     add_whole_number(parser, "--count", least=1, help="suggest at most N sentences")

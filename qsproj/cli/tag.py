@@ -96,10 +96,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, or tag the input a sentence at a time."""
-    from qsproj.corpus.text import check_language
+    from qsproj.corpus.language.codes import check_known_language
 
     if options.language is not None:
-        check_language(options.language)
+        check_known_language(options.language)
     way = "--project" if options.project else "--train" if options.train else "-m"
     refuse_unread(options, WAYS, way)
     if options.project:

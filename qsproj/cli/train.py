@@ -13,7 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_seed, naming, number, read_tagged, whole_number
+from qsproj.cli.options.common import (
+    add_model_output,
+    add_order,
+    add_seed,
+    naming,
+    number,
+    read_tagged,
+    whole_number,
+)
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.objectives import ENTROPY, OBJECTIVE_WAYS, add_objective_arguments, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
@@ -21,18 +29,18 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 from qsproj.models.arc.arc_objectives import HIDDEN, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.arc.training_options import TrainingReport
-    from qsproj.models.arc.treebank_weights import Treebank
     from qsproj.models.clusters.cluster_parser import ClusterParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.labelled.labelled_parser import LabelledParser
     from qsproj.models.tagging.tagging_parser import TaggingParser
+    from qsproj.pipelines.treebank_weights import Treebank
 
     AnyParser = ArcParser | ClusterParser | GraphParser | LabelledParser | TaggingParser
 
@@ -77,14 +85,10 @@ LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--label
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("treebanks", nargs="+", metavar="TREEBANK", help="CoNLL-U files, plain, .gz or .xz")
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(parser)
     parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
-    parser.add_argument(
-        "--order",
-        type=whole_number(least=1),
-        choices=(1, 2),
-        default=1,
-        help="1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation",
+    add_order(
+        parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
     )
     parser.add_argument(
         "--labels",
@@ -146,7 +150,7 @@ def run(options: argparse.Namespace) -> None:
     """Train and write the model."""
     import numpy as np
 
-    from qsproj.models.arc.treebank_weights import Treebank
+    from qsproj.pipelines.treebank_weights import Treebank
 
     settings = training_options(options)
     _check_kind(options)
@@ -170,6 +174,7 @@ def run(options: argparse.Namespace) -> None:
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
+    _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with naming(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
@@ -197,9 +202,18 @@ def _made(
     return made_by(options, columns=columns, sentences=len(sentences), words=words)
 
 
+def _tell_untagged(sentences: Sequence[Sentence]) -> None:
+    """Say how many words have no UPOS: a parser that never saw tags makes nothing of those it is given."""
+    words = sum(map(len, sentences))
+    untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
+    if untagged:
+        share = "no word has" if untagged == words else f"{untagged:,} of {counted(words, 'word')} have no"
+        print(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)", file=sys.stderr)
+
+
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
     """Weigh the treebanks by their likeness to a tagged file, say how, return the weight of each sentence."""
-    from qsproj.models.arc.treebank_weights import treebank_weights
+    from qsproj.pipelines.treebank_weights import treebank_weights
 
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:

@@ -16,8 +16,8 @@ Codes = NDArray[np.uint64]
 
 # What is known of a character. A run is a stretch of letters and digits, between spaces or signs.
 CHARACTER_ATTRIBUTES = (
-    *("character", "lower", "kind"),
-    *("two", "three", "four", "kinds3", "kinds5"),
+    *("character", "lower", "kind", "class"),
+    *("two", "three", "four", "kinds3", "kinds5", "classes3"),
     *("rule", "place", "run", "start", "rest", "chunk"),
     *("ends", "begins"),
 )
@@ -27,6 +27,7 @@ TEMPLATES = (
     *("lower-1", "lower", "lower+1", "kind-1", "kind", "kind+1", "kinds3-1", "kinds5-2"),
     *("rule", "rule-1", "rule+1", "rule & kinds3-1", "rule & character", "rule & character-1"),
     *("rule & lower", "rule & two-1", "rule & run"),
+    *("classes3-1", "classes3-2", "classes3", "character & classes3-1", "character-1 & classes3-2"),
     *(
         "place",
         "place & run",
@@ -85,6 +86,10 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     columns["lower"][:] = [_hash("lower", _digits(character).lower()) for character in text]
     kinds = [_kind(character) for character in text]
     columns["kind"][:] = [_hash("kind", kind) for kind in kinds]
+    if not known:
+        # Letters of any case and script are one class: three hyphens between letters teach all others.
+        columns["class"][:] = [_hash("class", unicodedata.category(character)[0]) for character in text]
+        columns["classes3"][:] = _grams(columns["class"], 3)
     for name, base, size in (
         ("two", "lower", 2),
         ("three", "lower", 3),

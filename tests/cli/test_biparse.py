@@ -112,6 +112,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     ("option", "families", "as_trees_teach"),
     [
         (("--factors", "synch"), (SYNCH,), True),
+        (("--labels", "after", "--epochs", "1"), FAMILIES, True),
         (("--target-weights", "joint", "--epochs", "1"), FAMILIES, False),
     ],
 )
@@ -124,6 +125,8 @@ def test_other_ways_to_train_give_models_that_parse(
     trained, usual = load_model(model), load_model(models[1])
     assert (trained.options.families, trained.options.source_tree) == (families, "joint")
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
+    assert usual.labeller is not None
+    assert (trained.labeller is None) == (option != ("--target-weights", "joint", "--epochs", "1"))
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
@@ -386,7 +389,9 @@ def test_weights_of_other_languages_join_two_parsers(run_cli, models, tmp_path):
     """No tree of the target is read: here, of all parsers, the English one stands for its own."""
     joined = tmp_path / "joined"
     files = ("--source-model", models[0], "--target-model", models[0], "-o", joined)
-    assert run_cli("biparse", "join", "-m", models[1], *files).code == 0
+    outcome = run_cli("biparse", "join", "-m", models[1], *files)
+    assert outcome.code == 0
+    assert outcome.err.startswith(f"{joined}: joins {models[0]} and ") and outcome.err.count("\n") == 1
     model, lender = load_model(joined), load_model(models[1])
     np.testing.assert_array_equal(model.weights.weights, lender.weights.weights)
     assert model.options == lender.options

@@ -147,3 +147,18 @@ def test_text_without_spaces_is_cut_by_what_was_learned(files, run_cli):
     refused = run_cli("tag", "-m", path, stdin="今天天气很好\n")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "<standard stream>:1: found 6 letters without a space" in refused.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tag", "-m", "MODEL", "--language", "qq"),
+        ("parse", "-m", "MODEL", "--language", "qq"),
+        ("align", "corpora/en.conllu", "-", "--tokenize", "en", "qq"),
+    ],
+)
+def test_a_code_that_no_language_has_is_refused(model, run_cli, command):
+    outcome = run_cli(*(model if word == "MODEL" else word for word in command), stdin="Haus.\n")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "found language 'qq', expected a code of ISO 639" in outcome.err

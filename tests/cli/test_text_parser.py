@@ -54,7 +54,12 @@ def test_tags_in_doubt_are_tried_on_request(run_cli, tagger, words_parser, bundl
     from qsproj.models.storage import load_model
 
     model = tmp_path / "m"
-    assert run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "5").code == 0
+    outcome = run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "5")
+    assert outcome.code == 0
+    assert (
+        outcome.err.endswith(f"which tries 5 readings of a sentence: {model}\n")
+        and outcome.err.count("\n") == 1
+    )
     assert (load_model(model).readings, load_model(bundled).readings) == (5, 0)
     assert run_cli("parse", "-m", model, stdin=TEXT).code == 0
     refused = run_cli("bundle", tagger, words_parser, "-o", model, "--readings", "1001")

@@ -279,3 +279,15 @@ def test_sentences_without_trees_are_learned_from_beside_others(run_cli, tmp_pat
     outcome = run_cli("train", CORPORA, "-o", tmp_path / "m", *options, "--objective", "perceptron")
     assert outcome.code == 2
     assert "belongs to --objective margin, likelihood, risk" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("untagged", "told"), [(("1", "2", "3"), "no word has UPOS; tag"), (("2",), "2 of 6 words have no UPOS")]
+)
+def test_words_without_upos_are_told(run_cli, tmp_path, untagged, told):
+    row = "{0}\tx\t_\t{1}\t_\t_\t{2}\tdep\t_\t_\n"
+    words = [row.format(i, "_" if i in untagged else "X", h) for i, h in (("1", 2), ("2", 0), ("3", 2))]
+    (tmp_path / "train.conllu").write_text(("".join(words) + "\n") * 2, encoding="utf-8")
+    outcome = run_cli("train", tmp_path / "train.conllu", "--epochs", "1", "-o", tmp_path / "model")
+    assert outcome.code == 0
+    assert told in outcome.err

@@ -17,7 +17,14 @@ from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.models.storage import HEADER_NAME, load_model
+from qsproj.models.storage import (
+    HEADER_NAME,
+    load_archive,
+    load_model,
+    packed_weights,
+    save_model,
+    unpack_weights,
+)
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_weights import TaggingWeights
@@ -149,12 +156,8 @@ def test_a_field_that_is_something_else_is_refused(models, tmp_path, kind, field
         ("tagger", "weights", lambda array: array.astype("S3"), "not plain numbers"),
         ("tagger", "weights", lambda array: array.astype(np.float16), "not plain numbers"),
         ("tagger", "weights", lambda array: np.full_like(array, 1e20), "numbers that are not"),
-        (
-            "tagging-parser",
-            "weights_tag_link_buckets",
-            lambda _: np.array([1 << 31], np.uint32),
-            "out of range",
-        ),
+        ("tagging-parser", "weights_tag_link_used", lambda array: array[1:], "has shape"),
+        ("tagging-parser", "weights_tag_link_used", lambda array: array.astype(np.uint32), "uint8"),
         ("tagging-parser", "weights_arc_weights", lambda _: np.ones(1, np.float32), "has shape .1,."),
         ("dmv", "stop", lambda array: array + 2.0, "numbers that are not 0 to 1"),
     ],
@@ -189,3 +192,39 @@ def test_a_header_that_is_nested_without_end_is_refused(models, tmp_path):
 
     with pytest.raises(DataError, match="bad: found a damaged or foreign file"):
         load_model(rewritten(models / "dmv", tmp_path / "bad", change))
+
+
+WEIGHTS = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, -2.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        packed_weights("some_", WEIGHTS),
+        # As models were written before: rows that are not all zero, and their numbers.
+        {"some_buckets": np.array([1, 2, 3], np.uint32), "some_weights": WEIGHTS[1:4]},
+    ],
+    ids=["bits", "rows"],
+)
+def test_weights_come_back(arrays):
+    assert (unpack_weights("some_", arrays, np.zeros_like(WEIGHTS)) == WEIGHTS).all()
+
+
+def test_rows_out_of_range_are_refused():
+    arrays = {"some_buckets": np.array([5], np.uint32), "some_weights": WEIGHTS[:1]}
+    with pytest.raises(ValueError, match="some_buckets is out of range"):
+        unpack_weights("some_", arrays, np.zeros_like(WEIGHTS))
+
+
+def test_numbers_that_packing_makes_no_smaller_are_stored(tmp_path):
+    rng = np.random.default_rng(1)
+    arrays = {"many": rng.normal(size=1000), "none": np.zeros((0, 3)), "zeros": np.zeros(1000)}
+    save_model(tmp_path / "model", "dmv", {}, arrays)
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        packed = {entry.filename: entry.compress_type == zipfile.ZIP_DEFLATED for entry in archive.infolist()}
+    assert packed == {HEADER_NAME: False, "many.npy": False, "none.npy": False, "zeros.npy": True}
+    _, _, read = load_archive(tmp_path / "model")
+    for name, array in arrays.items():
+        assert read[name].dtype == array.dtype
+        assert read[name].flags.writeable
+        assert np.array_equal(read[name], array)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from qsproj.cli.options.common import add_number, add_seed, add_whole_number, add_workers, whole_number
+from qsproj.cli.options.actions import Actions, add_action
+from qsproj.cli.options.common import (
+    add_jobs,
+    add_model_output,
+    add_number,
+    add_order,
+    add_seed,
+    add_whole_number,
+    add_workers,
+)
 from qsproj.cli.options.hand_alignments import add_link_learning
 from qsproj.cli.options.pair_files import add_pair_files
 from qsproj.cli.options.ways import declare_ways
@@ -14,7 +23,7 @@ METHODS = ("co-training", "noisy-channel")
 
 # What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
 _LEARNING = (
-    *("epochs", "target_weights"),
+    *("epochs", "target_weights", "labels"),
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
@@ -33,31 +42,23 @@ _JOIN = (
 _PARSE = """Parse pairs with a joint model; ArcProb= in MISC and link weights say how sure it is."""
 _COTRAIN = """Train a parser of the target alone on trees, and on pairs whose target sides need none."""
 
-_EXAMPLES_TO_TRAIN = """\
+EXAMPLES = """examples:
+  qsproj train corpora/en.conllu -o en.model
+  qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
   qsproj biparse train --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --source-model en.model -o en-de.model
-"""
-_EXAMPLES_TO_JOIN = """\
   qsproj biparse join -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
-"""
-_EXAMPLES_TO_PARSE = """\
   qsproj biparse parse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
       --alignment-output en-de.links --jobs 2
-"""
-_EXAMPLES_TO_COTRAIN = """\
   qsproj biparse cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --trees corpora/de.conllu -o de.model --method noisy-channel
 """
-EXAMPLES = f"""examples:
-  qsproj train corpora/en.conllu -o en.model
-  qsproj align corpora/en.conllu corpora/de.conllu --weights --threshold 0.1 -o en-de.weighted
-{_EXAMPLES_TO_TRAIN}{_EXAMPLES_TO_JOIN}{_EXAMPLES_TO_PARSE}{_EXAMPLES_TO_COTRAIN}"""
 
 
-def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_training(actions: Actions) -> None:
     """Add the action ``train``."""
-    train = _add_action(actions, "train", _TRAIN, _EXAMPLES_TO_TRAIN, source_tree="joint")
+    train = _add_action(actions, "train", _TRAIN, source_tree="joint")
     train.add_argument(
         "--source-model",
         required=True,
@@ -70,7 +71,7 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="a parser of the target that was not trained on these trees, as from `qsproj project`; without "
         "it, one is trained on them",
     )
-    train.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(train)
     train.add_argument(
         "--factors",
         default="all",
@@ -93,13 +94,17 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_whole_number(
         train, "--epochs", least=1, default=JointTrainingOptions().epochs, help="passes over the pairs"
     )
+    add_order(
+        train,
+        "of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of dependents, to "
+        "the pair's factors",
+    )
     train.add_argument(
-        "--order",
-        type=int,
-        choices=(1, 2),
-        default=1,
-        help="of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of "
-        "dependents, to the pair's factors",
+        "--labels",
+        default="joint",
+        metavar="NAME",
+        help="joint (default): relations of the target are decided with those of the source, which nearly "
+        "say those of parallel arcs; after: by the target's labeller alone, which is faster",
     )
     add_link_learning(train)
     add_number(
@@ -115,9 +120,9 @@ def add_training(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
 
 
-def add_joining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_joining(actions: Actions) -> None:
     """Add the action ``join``."""
-    join = _described(actions, "join", _JOIN, _EXAMPLES_TO_JOIN)
+    join = add_action(actions, "join", _JOIN, EXAMPLES)
     join.add_argument(
         "-m",
         "--model",
@@ -128,12 +133,12 @@ def add_joining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     join.add_argument("--source-model", required=True, metavar="MODEL", help="a parser of the source")
     join.add_argument("--target-model", required=True, metavar="MODEL", help="a parser of the target")
-    join.add_argument("-o", "--output", required=True, metavar="MODEL", help="where the model is written")
+    add_model_output(join)
 
 
-def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parsing(actions: Actions) -> None:
     """Add the action ``parse``."""
-    parse = _add_action(actions, "parse", _PARSE, _EXAMPLES_TO_PARSE, source_tree="as the model was trained")
+    parse = _add_action(actions, "parse", _PARSE, source_tree="as the model was trained")
     parse.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
     parse.add_argument("-o", "--output", metavar="FILE", default="-", help="target trees (default: stdout)")
     parse.add_argument("--source-output", metavar="FILE", help="also write source trees")
@@ -150,13 +155,12 @@ def add_parsing(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     declare_ways(parse, OUTPUT_WAYS)
 
 
-def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_cotraining(actions: Actions) -> None:
     """Add the action ``cotrain``."""
     cotrain = _add_action(
         actions,
         "cotrain",
         _COTRAIN,
-        _EXAMPLES_TO_COTRAIN,
         source_tree="as the model was trained; a noisy channel takes best for joint",
     )
     cotrain.add_argument("-m", "--model", required=True, metavar="MODEL", help="from `qsproj biparse train`")
@@ -166,7 +170,7 @@ def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser])
         metavar="FILE",
         help="target sentences with trees, best those that the model was trained on",
     )
-    cotrain.add_argument("-o", "--output", required=True, metavar="MODEL", help="for `qsproj parse`")
+    add_model_output(cotrain, "for `qsproj parse`")
     cotrain.add_argument(
         "--method",
         default="co-training",
@@ -181,40 +185,20 @@ def add_cotraining(actions: argparse._SubParsersAction[argparse.ArgumentParser])
         default=1,
         help="of co-training: how often the joint model teaches the other, and is renewed by it",
     )
-    cotrain.add_argument(
-        "--jobs",
-        type=whole_number(least=-1),
-        default=1,
-        metavar="N",
-        help="processes that parse pairs for co-training; -1: one for each core (default: 1)",
-    )
+    add_jobs(cotrain, "processes that parse pairs for co-training")
     add_seed(cotrain)
     declare_ways(cotrain, METHOD_WAYS)
 
 
-def _described(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, description: str, examples: str
-) -> argparse.ArgumentParser:
-    """Add an action with its help, without options."""
-    return actions.add_parser(
-        name,
-        help=description.rstrip("."),
-        description=description,
-        epilog=f"examples:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
 def _add_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser],
+    actions: Actions,
     name: str,
     description: str,
-    examples: str,
     *,
     source_tree: str,
 ) -> argparse.ArgumentParser:
     """Add an action that reads pairs; ``source_tree`` says what is the default."""
-    action = _described(actions, name, description, examples)
+    action = add_action(actions, name, description, EXAMPLES)
     add_pair_files(action)
     action.add_argument(
         "--source-tree",

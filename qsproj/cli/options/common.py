@@ -123,6 +123,28 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
+def add_model_output(options: argparse._ActionsContainer, help: str = "where the model is written") -> None:
+    """Add the ``-o`` of a command that writes a model: it has no default."""
+    options.add_argument("-o", "--output", required=True, metavar="MODEL", help=help)
+
+
+def add_input(options: argparse._ActionsContainer, what: str, *, name: str = "input") -> None:
+    """Add the file that is read; ``what`` names what is in it."""
+    options.add_argument(
+        name, nargs="?", default="-", metavar=name.upper(), help=f"{what} (default: standard input)"
+    )
+
+
+def add_files(options: argparse._ActionsContainer, name: str, help: str) -> None:
+    """Add an option that takes several files, by default none."""
+    options.add_argument(name, nargs="+", default=[], metavar="FILE", help=help)
+
+
+def add_order(options: argparse._ActionsContainer, help: str) -> None:
+    """Add ``--order`` of a parser."""
+    options.add_argument("--order", type=whole_number(least=1), choices=(1, 2), default=1, help=help)
+
+
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other; a word without UPOS is an error that names its line."""
     for path in paths:
@@ -170,16 +192,21 @@ def naming(*paths: str | None) -> Iterator[None]:
         raise UsageError(f"{names}: {error}") from error
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
-    group = parser.add_argument_group("workers", "who computes; the result is the same, byte for byte")
-    group.add_argument(
+def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> None:
+    """Add ``--jobs``; ``what`` says what they do."""
+    options.add_argument(
         "--jobs",
         type=whole_number(least=-1),
         default=1,
         metavar="N",
-        help="processes; -1: one for each core (default: 1)",
+        help=f"{what}; -1: one for each core (default: 1)",
     )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
+    group = parser.add_argument_group("workers", "who computes; the result is the same, byte for byte")
+    add_jobs(group)
     group.add_argument(
         "--backend",
         default="processes",

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qsproj.cli.options.common import add_whole_number
+from qsproj.cli.options.common import add_files, add_order, add_whole_number
 from qsproj.cli.options.fields import Field, add_fields, values_of
 from qsproj.cli.options.projection_em import (
     ARC_READS,
@@ -120,20 +120,15 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         "its own --prior (default: one trained on the trees of each source)",
     )
     add_fields(group, SOFT, defaults=SoftProjectionOptions())
-    group.add_argument(
+    add_files(
+        group,
         "--annotated",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="the few target trees that there are, in the style of the source: they fine-tune the parser",
+        "the few target trees that there are, in the style of the source: they fine-tune the parser",
     )
-    group.add_argument(
-        "--order",
-        type=int,
-        choices=(1, 2),
-        default=1,
-        help="2: factors over several arcs are learned from the links as well; parsing then takes several "
-        "times as long (default: 1)",
+    add_order(
+        group,
+        "2: factors over several arcs are learned from the links as well; parsing then takes several times "
+        "as long (default: 1)",
     )
     group.add_argument(
         "--qg",

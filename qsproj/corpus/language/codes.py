@@ -27,5 +27,5 @@ def check_known_language(language: str) -> None:
         raise UsageError(
             f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three where "
             "a language has no two; for one without a code take qaa to qtz. Languages that sacremoses has no "
-            "rules for are cut into words as English is, or as --tagged shows it"
+            "rules for are cut into words as English is, or as tagged sentences show it"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
 from qsproj.models.arc.exponentiated_trainer import DualExample
 from qsproj.models.arc.margin_trainer import MarginExample
@@ -36,6 +37,8 @@ from qsproj.training.objectives import (
 SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 
+Lesson = TypeVar("Lesson")
+Example = TypeVar("Example")
 # The margins of a tree; None when no possible tree agrees with it.
 MarginsOf = Callable[[Heads, TreeInference], Margins | None]
 
@@ -169,15 +172,22 @@ def arc_margins(heads: Heads, inference: TreeInference) -> Margins | None:
     return ArcMargins(right.heads) if right else None
 
 
+def _examples(
+    kind: Callable[[EncodedSentence, Lesson], Example],
+    lesson_of: Callable[[Heads], Lesson | None],
+    sentences: Iterable[Sentence],
+    scorer: ArcScorer,
+) -> list[Example | None]:
+    """Encode sentences, each with the lesson of its tree; None where it has none."""
+    lessons = ((sentence, lesson_of(sentence.heads)) for sentence in sentences)
+    return [kind(scorer.encode(sentence), lesson) if lesson else None for sentence, lesson in lessons]
+
+
 def tree_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, objective: str
 ) -> list[ArcExample | None]:
     """Encode sentences, each with the objective of its tree; None as of :func:`tree_objective`."""
-    examples: list[ArcExample | None] = []
-    for sentence in sentences:
-        found = tree_objective(sentence.heads, inference, objective)
-        examples.append(ArcExample(scorer.encode(sentence), found) if found else None)
-    return examples
+    return _examples(ArcExample, lambda heads: tree_objective(heads, inference, objective), sentences, scorer)
 
 
 def annealed_examples(
@@ -216,23 +226,19 @@ def margin_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, margins_of: MarginsOf
 ) -> list[MarginExample | None]:
     """Encode sentences, each with the margins of its tree; None where it has none."""
-    examples: list[MarginExample | None] = []
-    for sentence in sentences:
-        found = margins_of(sentence.heads, inference)
-        examples.append(MarginExample(scorer.encode(sentence), found) if found else None)
-    return examples
+    return _examples(MarginExample, lambda heads: margins_of(heads, inference), sentences, scorer)
 
 
 def dual_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference
 ) -> list[DualExample | None]:
     """Encode sentences, each with a distribution over trees; None where a head is missing or impossible."""
-    examples: list[DualExample | None] = []
-    for sentence in sentences:
-        right = right_trees(sentence.heads, inference)
-        tree = DualTree(right.heads, inference.infer) if right and right.whole else None
-        examples.append(DualExample(scorer.encode(sentence), tree) if tree else None)
-    return examples
+
+    def distribution(heads: Heads) -> DualTree | None:
+        right = right_trees(heads, inference)
+        return DualTree(right.heads, inference.infer) if right and right.whole else None
+
+    return _examples(DualExample, distribution, sentences, scorer)
 
 
 def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:

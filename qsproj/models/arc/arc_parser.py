@@ -4,43 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_tree
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.editing import with_arc_probabilities, with_tree
+from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.labeller import Labeller
-from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import TreeInference, of_tree
-
-BLOCK = 32
+from qsproj.models.arc.first_order import FirstOrderParser, blocks_of, parts_from, unlabelled
+from qsproj.models.schema import checked, number
+from qsproj.models.tree_inference import of_tree
 
 
 @dataclass(frozen=True)
-class ArcParser(Stored):
+class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
     Attributes
     ----------
-    scorer : ArcScorer
-    labeller : Labeller or None
-        None when the training data had no relations.
-    inference : TreeInference
-        Which trees are possible: projective or all, one root or several.
     temperature : float
         Arc scores are divided by it before probabilities are reported; 1 as trained. Trees are decoded
         from the scores as they are, for which they were learned.
     """
 
-    scorer: ArcScorer
-    labeller: Labeller | None
-    inference: TreeInference
     temperature: float = 1.0
 
     def scores(self, sentence: Sentence) -> Scores:
@@ -52,16 +40,6 @@ class ArcParser(Stored):
             When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
         """
         return self._scores(self.encode(sentence))
-
-    def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence.
-
-        Raises
-        ------
-        SentenceLengthError
-            As :meth:`scores`.
-        """
-        return self.scorer.encode(_checked(sentence))
 
     def _scores(self, encoded: EncodedSentence) -> Scores:
         return self.scorer.scores(self.scorer.features(encoded))
@@ -97,8 +75,7 @@ class ArcParser(Stored):
         SentenceLengthError
             When the sentence last taken from ``sentences`` is too long.
         """
-        remaining = iter(sentences)
-        while block := [_checked(sentence) for sentence in islice(remaining, BLOCK)]:
+        for block in blocks_of(sentences):
             yield from self._parsed(block, decode=decode, confidence=confidence)
 
     def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
@@ -106,7 +83,7 @@ class ArcParser(Stored):
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
         heads = self.inference.decode_block(scores, block.sizes, decode)
-        labels = self.labeller.label_block(block, heads) if self.labeller else map(_unlabelled, sentences)
+        labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)
         end, end_of_scores = 0, 0
         for sentence, relations, size in zip(sentences, labels, block.sizes.tolist(), strict=True):
             end, end_of_scores = end + size, end_of_scores + size * size
@@ -117,65 +94,13 @@ class ArcParser(Stored):
                 parsed = with_arc_probabilities(parsed, of_tree(marginals, parsed.heads))
             yield parsed
 
-    def attached(
-        self,
-        sentence: Sentence,
-        heads: Heads,
-        *,
-        encoded: EncodedSentence | None = None,
-        probabilities: Scores | None = None,
-    ) -> Sentence:
-        """Return the sentence with a tree and the relations that the labeller gives its arcs.
-
-        Parameters
-        ----------
-        encoded : EncodedSentence, optional
-            The sentence, where it has been encoded already.
-        probabilities : float64[n+1, n+1], optional
-            Of each arc; those of the tree become ``ArcProb=`` in MISC.
-        """
-        if self.labeller is None:
-            relations = _unlabelled(sentence)
-        else:
-            encoded = self.scorer.encode(sentence) if encoded is None else encoded
-            relations = self.labeller.label(encoded, heads)
-        parsed = with_heads(sentence, heads, relations)
-        return (
-            parsed if probabilities is None else with_arc_probabilities(parsed, of_tree(probabilities, heads))
-        )
-
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
-        header, arrays = self.scorer.to_archive()
-        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
-        return {
-            "scorer": header,
-            "labeller": label_header,
-            "projective": self.inference.projective,
-            "single_root": self.inference.single_root,
-            "temperature": self.temperature,
-        }, {**arrays, **label_arrays}
+        header, arrays = super().to_archive()
+        return {**header, "temperature": self.temperature}, arrays
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcParser:
         """Rebuild what :meth:`to_archive` gave."""
-        checked(
-            header,
-            {"projective": flag, "single_root": flag, "temperature": number(1e-3, 1e3), "scorer": anything},
-        )
-        labels = header["labeller"]
-        return ArcParser(
-            ArcScorer.from_archive(header["scorer"], arrays),
-            None if labels is None else Labeller.from_archive(labels, arrays),
-            TreeInference(projective=header["projective"], single_root=header["single_root"]),
-            header["temperature"],
-        )
-
-
-def _checked(sentence: Sentence) -> Sentence:
-    check_sentence(sentence)
-    return sentence
-
-
-def _unlabelled(sentence: Sentence) -> tuple[str, ...]:
-    return ("dep",) * len(sentence)
+        checked(header, {"temperature": number(1e-3, 1e3)})
+        return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])

@@ -1,4 +1,4 @@
-"""Arc scores of training sentences by parsers that were trained on the others."""
+"""Scores of training sentences, of arcs and of their relations, by models that were trained on the others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.feature_selection import supported_by
+from qsproj.models.arc.labeller import Labeller, encode_words, train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 
@@ -67,4 +68,41 @@ def cross_fitted_scores(
         )
         for i in np.flatnonzero(fold_of == fold).tolist():
             scores[i] = scorer.scores(scorer.features(encoded[i]))
+    return scores
+
+
+def cross_fitted_relations(
+    sentences: Sequence[Sentence], labeller: Labeller, *, rng: np.random.Generator, folds: int = 5
+) -> list[Scores]:
+    """Score the relations of each tree by a labeller that was not trained on it.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Trees with relations.
+    labeller : Labeller
+        Trained on all of them: the others have its templates.
+    rng : numpy.random.Generator
+        Deals out the sentences, and orders them in each epoch.
+    folds : int
+        How many labellers are trained, each on the sentences of all other folds.
+
+    Returns
+    -------
+    list of float64[n+1, L]
+        Natural log, by the relations of ``labeller``; one that the other trees do not have gets the least
+        score of the sentence.
+    """
+    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
+    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
+    for fold in range(fold_of.max(initial=-1) + 1):
+        rest = [sentences[i] for i in np.flatnonzero(fold_of != fold).tolist()]
+        other = train_labeller(rest, rng=rng, template_set=labeller.template_set)
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            sentence = sentences[i]
+            scores[i] = np.zeros((len(sentence) + 1, len(labeller.relations)))
+            if other is not None:
+                own = other.scores(encode_words(sentence, other.templates), sentence.heads)
+                scores[i][:] = own.min()
+                scores[i][:, [labeller.relations.index(name) for name in other.relations]] = own
     return scores

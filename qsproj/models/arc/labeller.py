@@ -76,6 +76,21 @@ class Labeller:
         self._give_root(scores, heads == ROOT)
         return tuple(self._best(scores, heads)[1:])
 
+    def scores(self, encoded: EncodedSentence, heads: Heads) -> Scores:
+        """Return what each relation scores for each word's arc, float64[n+1, L], natural log, as learned.
+
+        The sentence is encoded as for :meth:`features`.
+        """
+        return self._of_features(encoded, heads)
+
+    def chances(self, encoded: EncodedSentence, heads: Heads) -> Scores:
+        """Return the probability of each relation of each word's arc, float64[n+1, L]; see :meth:`label`."""
+        scores = self._of_features(encoded, heads)
+        self._give_root(scores, heads == ROOT)
+        chances: Scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
     def label_block(self, block: EncodedBlock, heads: Heads) -> list[tuple[str, ...]]:
         """Do what :meth:`label` does for several sentences; ``heads`` has their trees one after the other."""
         inside = block.inside

@@ -9,34 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import unknown_name
-from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.first_order import FirstOrderParser, parts_from
 from qsproj.models.clusters.cluster_scorer import ClusterScorer, summed_out
-from qsproj.models.schema import anything, checked, flag
-from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import DECODERS, MAX_Z, TreeInference, of_tree
+from qsproj.models.tree_inference import DECODERS, MAX_Z
 
 
 @dataclass(frozen=True)
-class ClusterParser(Stored):
+class ClusterParser(FirstOrderParser[ClusterScorer]):
     """A trained first-order parser, each arc of which is in one of some hidden clusters.
-
-    Attributes
-    ----------
-    scorer : ClusterScorer
-    labeller : Labeller or None
-        None when the training data had no relations.
-    inference : TreeInference
-        Which trees are possible: projective or all, one root or several.
 
     *Source*: Smith and Smith 2007, 5; thesis 3.2.5.
     """
-
-    scorer: ClusterScorer
-    labeller: Labeller | None
-    inference: TreeInference
 
     def cluster_scores(self, sentence: Sentence) -> NDArray[np.float64]:
         """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log.
@@ -46,8 +31,7 @@ class ClusterParser(Stored):
         SentenceLengthError
             When the sentence has more than MAX_WORDS words.
         """
-        check_sentence(sentence)
-        return self.scorer.cluster_scores(self.scorer.features(self.scorer.encode(sentence)))
+        return self.scorer.cluster_scores(self.scorer.features(self.encode(sentence)))
 
     def scores(self, sentence: Sentence) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, clusters summed out; raises as above."""
@@ -85,35 +69,14 @@ class ClusterParser(Stored):
         SentenceLengthError, UsageError
             As :meth:`cluster_scores` and :meth:`heads`.
         """
-        check_sentence(sentence)
-        encoded = self.scorer.encode(sentence)
+        encoded = self.encode(sentence)
         scores = self.scorer.cluster_scores(self.scorer.features(encoded))
-        heads = self.heads(scores, decode=decode)
-        relations = self.labeller.label(encoded, heads) if self.labeller else ("dep",) * len(sentence)
-        parsed = with_heads(sentence, heads, relations)
-        if not confidence:
-            return parsed
-        marginals = self.inference.infer(summed_out(scores)[0])[1]
-        return with_arc_probabilities(parsed, of_tree(marginals, heads))
-
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
-        header, arrays = self.scorer.to_archive()
-        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
-        return {
-            "scorer": header,
-            "labeller": label_header,
-            "projective": self.inference.projective,
-            "single_root": self.inference.single_root,
-        }, {**arrays, **label_arrays}
+        marginals = self.inference.infer(summed_out(scores)[0])[1] if confidence else None
+        return self.attached(
+            sentence, self.heads(scores, decode=decode), encoded=encoded, probabilities=marginals
+        )
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ClusterParser:
         """Rebuild what :meth:`to_archive` gave."""
-        checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
-        labels = header["labeller"]
-        return ClusterParser(
-            ClusterScorer.from_archive(header["scorer"], arrays),
-            None if labels is None else Labeller.from_archive(labels, arrays),
-            TreeInference(projective=header["projective"], single_root=header["single_root"]),
-        )
+        return ClusterParser(*parts_from(header, arrays, ClusterScorer))

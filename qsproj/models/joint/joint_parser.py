@@ -39,10 +39,13 @@ from qsproj.models.joint.joint_weights import (
     dictionary_from,
     prepare_pair,
 )
+from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.storage import Stored, nested, unnested
 
 Arrays = dict[str, NDArray[Any]]
+# Arrays of the labeller in a model file.
+RELATIONS = "relations_"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -82,6 +85,9 @@ class JointParser(Stored):
         Whose strengths are features of links.
     training : JointTrainingOptions or None
         How the weights were learned; None where they were not, or by an older version.
+    labeller : JointLabeller or None
+        Decides relations of the target with those of the source as evidence. None: the labeller of the
+        target's parser does, alone.
     """
 
     source: Parser
@@ -90,6 +96,7 @@ class JointParser(Stored):
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
     training: JointTrainingOptions | None = None
+    labeller: JointLabeller | None = None
 
     def of_parsers(self, source: Parser, target: Parser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
@@ -98,9 +105,10 @@ class JointParser(Stored):
         where both sides have trees, and used where the target has none. What counts words, the dictionary,
         is left behind, and the target's scores count in full: how far to trust the other target parser says
         nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.)
+        Relations are those of the other target parser: it may have others.
         """
         weights = replace(self.weights, target_scale=1.0)
-        return replace(self, source=source, target=target, weights=weights, dictionary=None)
+        return replace(self, source=source, target=target, weights=weights, dictionary=None, labeller=None)
 
     def of_first_order(self) -> JointParser:
         """Return the model without the second-order factors of its sides."""
@@ -135,7 +143,8 @@ class JointParser(Stored):
         SentenceLengthError
             When a sentence is too long.
         """
-        given = given_source_heads(source_tree or self.options.source_tree, self.source, pair.source)
+        kind = source_tree or self.options.source_tree
+        given = given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
         source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
         source = source_scores.side(1) if given is None else observed_side(given)
@@ -145,7 +154,7 @@ class JointParser(Stored):
         if target_scores is None:
             target_scores = tree_scores(self.target, pair.target, least_probability=least)
         target = target_scores.side(int(source.arcs.max()) + 1)
-        return prepare_pair(
+        prepared = prepare_pair(
             pair,
             source,
             target,
@@ -154,17 +163,30 @@ class JointParser(Stored):
             families=self.options.families,
             strengths=strengths,
         )
+        return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
 
-    def infer(self, prepared: PreparedPair) -> JointBeliefs:
-        """Run belief propagation on the graph of a pair."""
+    def infer(self, prepared: PreparedPair, target_heads: Heads | None = None) -> JointBeliefs:
+        """Run belief propagation on the graph of a pair, given its target tree int32[n+1] where known."""
         return infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
-            known_states(prepared.structure),
+            known_states(prepared.structure, target_heads),
             source_trees=self.source.inference,
             target_trees=self.target.inference,
             propagation=self.options.propagation,
         )
+
+    def _relation_evidence(
+        self, pair: SentencePair, prepared: PreparedPair, target_heads: Heads
+    ) -> Scores | None:
+        """Return what the source says of the relations of a target tree, float64[n+1, L]; None: nothing."""
+        if self.labeller is None:
+            return None
+        beliefs = self.infer(prepared, target_heads)
+        if beliefs.status is Status.CONTRADICTION:
+            return None
+        senses = relation_senses(self.labeller, self.source, pair, prepared, beliefs, target_heads)
+        return self.labeller.evidence(senses, len(target_heads))
 
     def parse_pair(
         self,
@@ -203,16 +225,24 @@ class JointParser(Stored):
         prepared = self.prepare(pair, source_tree=kind)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
         alone = beliefs is None or beliefs.status is Status.CONTRADICTION
+        evidence = None
         if beliefs is None or alone:
             source_chances = chances_alone(self.source, pair.source)
             target_chances = chances_alone(self.target, pair.target)
             link_chances = probability(prepared.prior)
         else:
             source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
-        observed = kind == "observed"
+        target_heads = self.target.inference.best(target_chances)
+        if not alone:
+            evidence = self._relation_evidence(pair, prepared, target_heads)
+        target = first_order(self.target).attached(
+            pair.target, target_heads, probabilities=target_chances, evidence=evidence
+        )
         return ParsedPair(
-            source=pair.source if observed else _with_tree(self.source, pair.source, source_chances),
-            target=_with_tree(self.target, pair.target, target_chances),
+            source=pair.source
+            if kind == "observed"
+            else _with_tree(self.source, pair.source, source_chances),
+            target=target,
             alignment=likely_links(
                 pair.alignment,
                 link_chances,
@@ -238,6 +268,10 @@ class JointParser(Stored):
         header["training"] = None if self.training is None else asdict(self.training)
         header["target_scale"] = self.weights.target_scale
         header["aligner_scale"] = self.weights.aligner_scale
+        header["labeller"] = None
+        if self.labeller is not None:
+            header["labeller"], own = self.labeller.to_archive()
+            arrays |= nested(RELATIONS, own)
         for side, parser in (("source", self.source), ("target", self.target)):
             header[side], own = parser.to_archive()
             header[f"{side}_order"] = 1 if isinstance(parser, ArcParser) else 2
@@ -267,6 +301,7 @@ class JointParser(Stored):
             _ORDERS[header.get(f"{side}_order") or 1].from_archive(header[side], unnested(f"{side}_", arrays))
             for side in ("source", "target")
         )
+        labeller = header.get("labeller")
         return JointParser(
             source=source,
             target=target,
@@ -274,6 +309,7 @@ class JointParser(Stored):
             options=JointOptions.from_header(header),
             dictionary=dictionary_from(arrays),
             training=JointTrainingOptions.from_header(header.get("training")),
+            labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
         )
 
 

@@ -6,15 +6,18 @@ VALENCE, as it was trained with them): they join the pair's graph as they are, w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.labeller import encode_words
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
@@ -138,6 +141,39 @@ def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
     if isinstance(parser, GraphParser):
         return parser.inference.most_right(parser.arc_probabilities(sentence))
     return parser.heads(parser.scores(sentence))
+
+
+def relation_chances(
+    parser: Parser, sentence: Sentence, heads: Heads, *, names: Sequence[str], given: Sequence[str] | None
+) -> Scores:
+    """Return the probability of each of some relations for each word of a tree, float64[m+1, R].
+
+    Parameters
+    ----------
+    parser : ArcParser or GraphParser
+        With a labeller.
+    sentence : Sentence
+    heads : int32[m+1]
+        The tree.
+    names : sequence of str
+        The relations that are asked for; what the others have is missing to one.
+    given : sequence of str or None
+        Relations that are known, one for each word; a word without one is labelled.
+    """
+    labeller = first_order(parser).labeller
+    # Who asks has seen to it.
+    assert labeller is not None
+    chances = np.zeros((len(heads), len(names)))
+    numbers = {name: number for number, name in enumerate(names)}
+    shared = [(number, numbers[name]) for number, name in enumerate(labeller.relations) if name in numbers]
+    columns, places = np.array(shared, dtype=np.int64).reshape(-1, 2).T
+    chances[:, places] = labeller.chances(encode_words(sentence, labeller.templates), heads)[:, columns]
+    for word, relation in enumerate(given or (), start=1):
+        if relation != UNSPECIFIED:
+            chances[word] = 0.0
+            if relation in numbers:
+                chances[word, numbers[relation]] = 1.0
+    return chances
 
 
 def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:

@@ -31,7 +31,7 @@ from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.schema import ascending, shaped
-from qsproj.models.storage import nested, unnested, unpack_weights
+from qsproj.models.storage import nested, packed_weights, unnested, unpack_weights
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
@@ -57,6 +57,8 @@ class PreparedPair:
         Features.
     source_factors, target_factors : tuple of float64[F]
         Scores of the second-order factors of each side's own parser, natural log.
+    source_relations : tuple of str or None
+        Those that the source has, where its tree is observed.
     """
 
     structure: JointStructure
@@ -69,6 +71,7 @@ class PreparedPair:
     jump_buckets: Buckets
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
+    source_relations: tuple[str, ...] | None = None
 
 
 def prepare_pair(
@@ -150,8 +153,7 @@ class JointWeights:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the weights that are not zero, and their places."""
-        used = np.flatnonzero(self.weights).astype(np.uint32)
-        return {"joint_buckets": used, "joint_weights": self.weights[used]}
+        return packed_weights("joint_", self.weights)
 
     @staticmethod
     def from_arrays(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,16 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities
-from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.labelled_arcs import best_relations
-from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.first_order import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.labelled.block_parsing import mean_scores, parse_block
 from qsproj.models.labelled.relation_scorer import RelationScorer
-from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
+from qsproj.models.schema import anything, checked, number
+from qsproj.models.tree_inference import check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
 # Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
@@ -75,19 +73,16 @@ class LabelledPosterior:
 
 
 @dataclass(frozen=True)
-class LabelledParser(Stored):
+class LabelledParser(FirstOrderParser[ArcScorer]):
     """A trained first-order parser whose trees are labelled.
+
+    Its ``scorer`` says what an arc scores whatever its relation. Its ``labeller`` reads the tree once it is
+    there, and names relations together with what was believed of them before.
 
     Attributes
     ----------
-    scorer : ArcScorer
-        What an arc scores whatever its relation.
     relations : RelationScorer
         What each relation adds.
-    labeller : Labeller
-        Reads the tree once it is there; names relations together with what was believed of them before.
-    inference : TreeInference
-        Which trees are possible: projective or all, one root or several.
     least : float
         Arcs of a smaller probability by the scores of ``scorer`` alone are not in any tree; 0: all may be.
     temperature : float
@@ -97,24 +92,11 @@ class LabelledParser(Stored):
         The same of the scores of relations given a tree.
     """
 
-    scorer: ArcScorer
-    relations: RelationScorer
     labeller: Labeller
-    inference: TreeInference
+    relations: RelationScorer
     least: float = LEAST
     temperature: float = 1.0
     relation_temperature: float = 1.0
-
-    def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence.
-
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
-        """
-        check_sentence(sentence)
-        return self.scorer.encode(sentence)
 
     def posterior(self, sentence: Sentence) -> LabelledPosterior:
         """Return what is believed of the labelled arcs of a sentence by the scores as learned.
@@ -191,9 +173,8 @@ class LabelledParser(Stored):
         BLOCK of them at a time go through each kernel, where trees are projective and nothing else is asked.
         """
         check_decoder(decode)
-        remaining = iter(sentences)
         plain = decode == "mbr" and self.inference.projective and not confidence
-        while block := [_checked(sentence) for sentence in islice(remaining, BLOCK)]:
+        for block in blocks_of(sentences):
             parsed = parse_block(self, block) if plain else None
             if parsed is None:
                 yield from (self._parsed(one, decode=decode, confidence=confidence) for one in block)
@@ -234,44 +215,31 @@ class LabelledParser(Stored):
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
-        header, arrays = self.scorer.to_archive()
+        header, arrays = super().to_archive()
         relation_header, relation_arrays = self.relations.to_archive()
-        label_header, label_arrays = self.labeller.to_archive()
         return {
-            "scorer": header,
+            **header,
             "relations": relation_header,
-            "labeller": label_header,
-            "projective": self.inference.projective,
-            "single_root": self.inference.single_root,
             "least": self.least,
             "temperature": self.temperature,
             "relation_temperature": self.relation_temperature,
-        }, {**arrays, **relation_arrays, **label_arrays}
+        }, {**arrays, **relation_arrays}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LabelledParser:
         """Rebuild what :meth:`to_archive` gave."""
-        parts = dict.fromkeys(("scorer", "relations", "labeller"), anything)
         temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))
-        checked(
-            header,
-            {
-                "projective": flag,
-                "single_root": flag,
-                "least": number(0.0, 1.0),
-                **temperatures,
-                **parts,
-            },
-        )
+        parts = dict.fromkeys(("relations", "labeller"), anything)
+        checked(header, {"least": number(0.0, 1.0), **temperatures, **parts})
+        scorer, labeller, inference = parts_from(header, arrays, ArcScorer)
         relations = RelationScorer.from_archive(header["relations"], arrays)
-        labeller = Labeller.from_archive(header["labeller"], arrays)
-        if labeller.relations != relations.relations:
+        if labeller is None or labeller.relations != relations.relations:
             raise ValueError("labeller and relations in the header know different relations")
         return LabelledParser(
-            ArcScorer.from_archive(header["scorer"], arrays),
-            relations,
+            scorer,
             labeller,
-            TreeInference(projective=header["projective"], single_root=header["single_root"]),
+            inference,
+            relations,
             header["least"],
             header["temperature"],
             header["relation_temperature"],
@@ -282,11 +250,6 @@ def best_chances(scores: NDArray[np.float64], *, temperature: float) -> NDArray[
     """Return the probability of the best relation of each word, float64[n], from scores float64[n, L]."""
     others = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(1.0 / others.sum(axis=1))
-
-
-def _checked(sentence: Sentence) -> Sentence:
-    check_sentence(sentence)
-    return sentence
 
 
 def all_arcs(n: int) -> NDArray[np.bool_]:

@@ -191,7 +191,7 @@ class Course:
         )
         in_tree = untrained(f"{self.template_set}{IN_TREE}", relations.relations)
         labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
-        return LabelledParser(arcs, relations, labeller or in_tree, self.inference), records
+        return LabelledParser(arcs, labeller or in_tree, self.inference, relations), records
 
 
 def relations_in(sentences: Sequence[Sentence]) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ def _heads_of(
     def score(learned: tuple[ArcScorer, RelationScorer]) -> float:
         arcs, relations = learned
         labeller = untrained(f"{arcs.template_set}{IN_TREE}", relations.relations)
-        parser = LabelledParser(arcs, relations, labeller, inference)
+        parser = LabelledParser(arcs, labeller, inference, relations)
         return right_heads(dev, (parser.heads(parser.posterior(sentence)) for sentence in dev))
 
     return score

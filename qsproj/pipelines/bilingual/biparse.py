@@ -27,10 +27,12 @@ from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, hea
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
+from qsproj.pipelines.bilingual.relations import with_joint_labeller
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
 from qsproj.training.loop import EpochRecord
 
 TARGET_WEIGHTS = ("fixed", "joint")
+LABELS = ("joint", "after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +54,14 @@ class BiparseOptions:
         Whether to count a dictionary from the candidate links of the pairs that are learned from.
     order : int
         Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
+    labels : str
+        ``joint``: relations of the target are decided with those of the source as evidence
+        (:mod:`qsproj.models.joint.relations.joint_labeller`); ``after``: by the target's labeller alone.
 
     Raises
     ------
     UsageError
-        When ``target_weights`` is unknown.
+        When ``target_weights`` or ``labels`` is unknown, or ``order`` is.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)
@@ -65,9 +70,12 @@ class BiparseOptions:
     target_weights: str = "fixed"
     with_dictionary: bool = False
     order: int = 1
+    labels: str = "joint"
 
     def __post_init__(self) -> None:
-        """Check the name."""
+        """Check the names."""
+        if self.labels not in LABELS:
+            raise unknown_name("labels", self.labels, list(LABELS))
         if self.target_weights not in TARGET_WEIGHTS:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
         if self.order not in (1, 2):
@@ -149,6 +157,8 @@ def train_joint_parser(
         untrained, examples, [pair.target for pair in usable], rng, options.training
     )
     trained = replace(trained, training=options.training)
+    if options.labels == "joint":
+        trained = with_joint_labeller(trained, usable, examples, rng=rng, unseen=target.unseen)
     return trained, JointTrainingReport(
         pairs=len(examples),
         skipped=skipped,

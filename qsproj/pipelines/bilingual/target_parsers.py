@@ -29,10 +29,13 @@ class TrainedTarget:
         Trained on all target trees.
     scores : list of TreeScores
         What a parser says of each target sentence that was not trained on it.
+    unseen : bool
+        Whether ``parser`` itself was not trained on them either.
     """
 
     parser: Parser
     scores: list[TreeScores]
+    unseen: bool = False
 
 
 def train_target(
@@ -96,4 +99,4 @@ def given_target(pairs: Sequence[SentencePair], parser: Parser, *, least_probabi
         tree_scores(parser, pair.target, required=tree, least_probability=least_probability)
         for pair, tree in zip(pairs, trees, strict=True)
     ]
-    return TrainedTarget(parser, scores)
+    return TrainedTarget(parser, scores, unseen=True)

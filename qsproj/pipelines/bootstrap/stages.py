@@ -21,7 +21,6 @@ from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.arc.treebank_weights import Treebank
 from qsproj.models.storage import Made, load_model_of, load_parser
 from qsproj.models.tagging.tagger import load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -39,6 +38,7 @@ from qsproj.pipelines.projection.weighted_prior import Translate, weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import linked_words, translated_trees
+from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
 # From so many sentences on, how they are cut into words is learned; fewer are cut better by rules, which know

@@ -20,7 +20,7 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, counted, listed_reasons
+from qsproj.errors import counted, listed_reasons
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
@@ -36,7 +36,7 @@ from qsproj.pipelines.projection.soft_calibration import fit_temperature, truste
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
 from qsproj.pipelines.projection.soft_relations import learn_relations
-from qsproj.pipelines.projection.soft_selection import choose_pairs
+from qsproj.pipelines.projection.soft_selection import choose_pairs, nothing_chosen
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 from qsproj.training.objectives import EvidenceLikelihood
@@ -109,9 +109,7 @@ def project_soft(
         )
         chosen, left_out = choose_pairs(following, parser, sentences=options.sentences)
         if not chosen:
-            raise NothingToLearnError(
-                "no pair has links that carry arcs over to half its words; parse the source, check the links"
-            )
+            raise nothing_chosen(left_out)
         seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
         examples = evidence_examples(prior.joined, seen, strength=options.strength)
         training = TrainingOptions(epochs=options.epochs, l2=options.l2)

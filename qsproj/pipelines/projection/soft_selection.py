@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from qsproj.conventions import Scores
+from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.pipelines.projection.soft_evidence import pooled_evidence
 from qsproj.pipelines.translations import Translations
@@ -23,6 +24,12 @@ MIN_COVERAGE = 0.5
 UNUSUAL_LENGTH = f"fewer than {LENGTH_BANDS[0]} or more than {LENGTH_BANDS[-1] - 1} words"
 LITTLE_EVIDENCE = "links that carry arcs over to less than half of the words"
 LESS_AGREEMENT = "less agreement than others of their length"
+
+
+REMEDIES = {
+    UNUSUAL_LENGTH: "cut the text into sentences, one a pair",
+    LITTLE_EVIDENCE: "parse the source, check the links",
+}
 
 
 def agreement(evidence: Scores, probabilities: Scores) -> float:
@@ -98,3 +105,11 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
     chosen = [entry for band in bands for entry in band]
     pairs = [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]
     return Chosen(pairs, {reason: count for reason, count in left_out.items() if count})
+
+
+def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:
+    """Say why no pair was chosen, and what to do about the commonest reason."""
+    if not left_out:
+        return NothingToLearnError("found no pair to learn from; name files with ten pairs or more")
+    commonest = max(left_out, key=left_out.__getitem__)
+    return NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {REMEDIES[commonest]}")

@@ -12,8 +12,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.arc.treebank_weights import Treebank, treebank_weights
 from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES, TEMPLATE_SET
+from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
 EPOCHS = 5
 # Of the target so many sentences are compared; more tell no more of its trigrams.

@@ -134,6 +134,7 @@ def test_a_file_of_before_that_was_stored_loads(pairs, trained):
         "training",
         "source_order",
         "target_order",
+        "labeller",
     ):
         del header[added]
     again = JointParser.from_archive(header, arrays)
@@ -224,6 +225,8 @@ def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source
         train(joint=JointOptions(source_tree="none"))
     with pytest.raises(UsageError, match="unknown target weights 'free'; known: fixed, joint"):
         train(target_weights="free")
+    with pytest.raises(UsageError, match="unknown labels 'none'; known: joint, after"):
+        train(labels="none")
     for evidence in (-0.1, 1.5, np.nan):
         with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):
             train(training=JointTrainingOptions(source_evidence=evidence))

@@ -88,6 +88,15 @@ def test_the_sample_is_learned_by_heart(german, tokenizer):
     assert (scores.tokens.f1, scores.words.f1) == (100.0, 100.0)
 
 
+def test_three_hyphens_between_letters_teach_all_others(german, tmp_path):
+    rows = [(1, "{}", "SpaceAfter=No"), (2, "-", "SpaceAfter=No"), (3, "{}", "_"), (4, "kommt", "_")]
+    row = "".join(ROW.format(*cells) for cells in rows)
+    pairs = (("EU", "Rat"), ("Bundes", "Rat"), ("Mac", "OS"))
+    hyphens = read(tmp_path, "".join(row.format(*pair) + "\n" for pair in pairs))
+    learned = train_tokenizer([*german, *hyphens], rng=np.random.default_rng(1), language="de")
+    assert learned.words("Der Wurst-verkauf schläft.") == ["Der", "Wurst", "-", "verkauf", "schläft", "."]
+
+
 def test_few_sentences_do_not_cut_worse_than_rules(data_dir):
     sentences = list(read_conllu(data_dir / "treebanks" / "spanish-gsd-dev.conllu.gz"))
     test = sentences[500:560]

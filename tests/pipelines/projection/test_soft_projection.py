@@ -1,6 +1,7 @@
 """Soft projection: evidence against sums over links, the choice of pairs, the prior, and the whole."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -322,8 +323,15 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
 
 
 def test_pairs_without_links_are_refused(english):
-    with pytest.raises(UsageError, match="no pair has links"):
-        project_soft(SoftSources(corpus=alone([pair(7, [])]), priors=[english]), rng=np.random.default_rng(1))
+    refused = partial(project_soft, rng=np.random.default_rng(1))
+    for words, message in (
+        (7, "1 for links that carry arcs over to less than half of the words; parse the source"),
+        (5, "1 for fewer than 6 or more than 35 words; cut the text"),
+    ):
+        with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
+            refused(SoftSources(corpus=alone([pair(words, [])]), priors=[english]))
+    with pytest.raises(UsageError, match="found no pair"):
+        refused(SoftSources(corpus=alone([]), priors=[english]))
 
 
 def test_the_temperature_undoes_what_sharpened_the_scores():

@@ -1,0 +1,93 @@
+"""Relations of words of which it is uncertain what they are linked to: a mixture over their senses.
+
+Each word of a sentence has some *senses*, each with a chance, and features that score every relation; the
+chances that are missing to one go to a sense that says nothing. Senses are rows of tables, ordered by word:
+``words`` int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the places of a sense's features among the
+weights float32[rows, L].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qsproj.kernels.compilation import njit
+from qsproj.kernels.features.adagrad import adagrad_outcomes
+from qsproj.kernels.features.label_features import TINY
+
+# No sense is held to make a relation likelier by more than this, natural log.
+MOST_SCORE = 30.0
+# The chance of the sense that says nothing.
+LEAST_REST = 1e-4
+
+
+@njit(cache=True, error_model="numpy")
+def weigh_senses(rows, chances, weights):
+    """Return float64[E, L], the chance of each sense times the exponential of its score of each relation."""
+    weighed = np.empty((rows.shape[0], weights.shape[1]))
+    for sense in range(rows.shape[0]):
+        for label in range(weights.shape[1]):
+            score = 0.0
+            for t in range(rows.shape[1]):
+                score += weights[rows[sense, t], label]
+            weighed[sense, label] = chances[sense] * np.exp(min(score, MOST_SCORE))
+    return weighed
+
+
+@njit(cache=True, error_model="numpy")
+def sum_senses(words, chances, weighed, size):
+    """Return float64[size, L], the sum of each word's senses, and of the one that says nothing."""
+    mixed = np.zeros((size, weighed.shape[1]))
+    said = np.zeros(size)
+    for sense in range(words.shape[0]):
+        said[words[sense]] += chances[sense]
+        for label in range(weighed.shape[1]):
+            mixed[words[sense], label] += weighed[sense, label]
+    for word in range(size):
+        mixed[word] += max(1.0 - said[word], LEAST_REST)
+    return mixed
+
+
+@njit(cache=True, error_model="numpy")
+def step_relations(words, chances, rows, base, known, scale, weights, state, rate, step):
+    """Take one AdaGrad step for each sense of the words whose relation is known.
+
+    The probability of a relation goes with ``exp(scale * base)`` and the sum of the word's senses.
+
+    Parameters
+    ----------
+    words, chances, rows
+        The senses, as above.
+    base : float64[n+1, L]
+        What is known of each word's relation without senses, natural log.
+    known : int32[n+1]
+        Number of the relation, -1 where it is not known.
+    scale : float
+    weights, state, rate, step
+        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+
+    Returns
+    -------
+    (float, float)
+        The loss before the step, in nats, and its derivative by ``scale``.
+    """
+    weighed = weigh_senses(rows, chances, weights)
+    mixed = sum_senses(words, chances, weighed, base.shape[0])
+    slopes = np.zeros_like(base)
+    loss, by_scale = 0.0, 0.0
+    for word in range(1, base.shape[0]):
+        gold = known[word]
+        if gold < 0:
+            continue
+        scores = scale * base[word] + np.log(mixed[word])
+        chance = np.exp(scores - scores.max())
+        chance /= chance.sum()
+        loss -= np.log(max(chance[gold], TINY))
+        chance[gold] -= 1.0
+        slopes[word] = chance
+        by_scale += (chance * base[word]).sum()
+    for sense in range(words.shape[0]):
+        word = words[sense]
+        if known[word] >= 0:
+            slope = slopes[word] * weighed[sense] / mixed[word]
+            adagrad_outcomes(weights, state, rows[sense], slope, rate, step)
+    return loss, by_scale

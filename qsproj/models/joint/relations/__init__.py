@@ -1,0 +1,1 @@
+"""Relations of both sides of a pair, decided together."""
