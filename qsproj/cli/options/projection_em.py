@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from qsproj.cli.options.checkpoints import add_checkpoint, checkpoint_of
 from qsproj.cli.options.common import add_number, add_whole_number, workers_of
+from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
-    from qsproj.models.dmv.em_checkpoint import Checkpoint, EMRun
+    from qsproj.models.checkpoint import Checkpoint
+    from qsproj.models.dmv.em_checkpoint import EMRun
     from qsproj.pipelines.projection.projected import Projected
 
 # The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
@@ -64,12 +66,7 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
         help="strip: leave it out, attach it by rule when parsing; keep: learn it as any word "
         f"({_defaults('punctuation')})",
     )
-    group.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="write the state of EM there after each iteration"
-    )
-    group.add_argument(
-        "--resume", action="store_true", help="go on from the state in --checkpoint DIR, where there is one"
-    )
+    add_checkpoint(group, kept="the state of EM there after each iteration")
     add_number(
         parser.add_argument_group("--method qg"),
         "--min-linked",
@@ -146,13 +143,7 @@ def _run(options: argparse.Namespace) -> EMRun:
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
-    from qsproj.errors import UsageError
-    from qsproj.models.dmv.em_checkpoint import Checkpoint
-
-    if options.checkpoint is None:
-        if options.resume:
-            raise UsageError("--resume needs the folder of the run to go on from; add --checkpoint DIR")
-        return None
-    if options.iterations == 0:
+    checkpoint = checkpoint_of(options)
+    if checkpoint is not None and options.iterations == 0:
         raise UsageError("--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out")
-    return Checkpoint(folder=options.checkpoint, resume=options.resume)
+    return checkpoint

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.errors import DataError, UsageError
 from qsproj.models.archive import damage_told
+from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
-from qsproj.models.storage import load_archive, nested, save_model, unnested
+from qsproj.models.storage import nested, unnested
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
 
-KIND = "em-checkpoint"
-FILE_NAME = "em.checkpoint"
+STAGE = "em"
 
 # What stands in the file of each iteration.
 MOST = 1e300
@@ -33,27 +29,6 @@ _RECORD = {
 
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
-    """Where the state of EM is kept.
-
-    Attributes
-    ----------
-    folder : Path
-        Made where it is not there. It holds one file, replaced after each iteration.
-    resume : bool
-        Whether to go on from what is there; a folder without a state is started from the beginning.
-    """
-
-    folder: Path
-    resume: bool = False
-
-    @property
-    def path(self) -> Path:
-        """The file that the state is in."""
-        return self.folder / FILE_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,50 +80,49 @@ def run_resumable_em(
     """
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
-    folder, state, beginning = checkpoint.folder, None, start()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot be made a folder: {error.strerror}") from error
-    if checkpoint.resume and checkpoint.path.exists():
-        state = read_state(checkpoint.path, beginning, fingerprint=fingerprint)
+    beginning = start()
+    checkpoint.make_folder()
+    state = read_state(checkpoint, beginning, fingerprint=fingerprint)
     return run_em(
         state.parameters if state else beginning,
         problem,
         limits=limits,
         resume=state,
-        after_iteration=lambda state: write_state(checkpoint.path, state, fingerprint=fingerprint),
+        after_iteration=lambda state: write_state(checkpoint, state, fingerprint=fingerprint),
     )
 
 
-def write_state(path: Path, state: EMState[Any], *, fingerprint: str) -> None:
-    """Write a state of EM whose parameters are a dataclass of arrays; the file appears when it is whole."""
+def write_state(checkpoint: Checkpoint, state: EMState[Any], *, fingerprint: str) -> None:
+    """Write a state of EM whose parameters are a dataclass of arrays."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, parameters in (("parameters", state.parameters), ("best", state.best)):
         own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
         arrays |= nested(f"{name}-", own)
     records = [asdict(record) for record in state.records]
-    save_model(path, KIND, {"fingerprint": fingerprint, "records": records}, arrays)
+    checkpoint.write(STAGE, {"records": records}, arrays, fingerprint=fingerprint)
 
 
-def read_state(path: Path, like: Parameters, *, fingerprint: str) -> EMState[Parameters]:
-    """Read what :func:`write_state` wrote.
+def read_state(checkpoint: Checkpoint, like: Parameters, *, fingerprint: str) -> EMState[Parameters] | None:
+    """Read what :func:`write_state` wrote; None where there is none, or none is wanted.
 
     Parameters
     ----------
+    checkpoint : Checkpoint
     like : Parameters
         Those of the same shapes that EM starts from.
+    fingerprint : str
 
     Raises
     ------
     DataError
         When the file is damaged, or was made from other data or with other options.
     """
-    kind, header, arrays = load_archive(path)
-    if kind != KIND or header.get("fingerprint") != fingerprint:
-        raise _not_of_this(path)
+    found = checkpoint.read(STAGE, fingerprint=fingerprint)
+    if found is None:
+        return None
+    header, arrays = found
     shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
-    with damage_told(path):
+    with damage_told(checkpoint.path(STAGE)):
         parameters, best = (
             type(like)(**_of_shapes(unnested(f"{part}-", arrays), shapes)) for part in ("parameters", "best")
         )
@@ -158,20 +132,3 @@ def read_state(path: Path, like: Parameters, *, fingerprint: str) -> EMState[Par
 
 def _of_shapes(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
     return {name: shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()}
-
-
-def _not_of_this(path: Path) -> DataError:
-    return DataError(
-        str(path),
-        None,
-        found="a checkpoint of other data or options, or of another version of qsproj",
-        expected="one of these",
-        remedy="name another folder, or leave out --resume to start anew",
-    )
-
-
-def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
-    """Return the CRC-32 of the bytes of the arrays, going on from ``start``, that of others before."""
-    for array in arrays:
-        start = zlib.crc32(np.ascontiguousarray(array).data, start)
-    return start

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
+from qsproj.models.checkpoint import checksum
 from qsproj.models.dmv.dmv_corpus import TagNumbering
-from qsproj.models.dmv.em_checkpoint import checksum
 from qsproj.models.qg_dmv.qg_dmv_corpus import QgCorpus, nodes_of, pack_pairs
 
 PART_PAIRS = 10_000

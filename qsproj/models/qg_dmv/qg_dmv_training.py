@@ -14,11 +14,12 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
+from qsproj.models.checkpoint import checksum
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters, uniform_parameters
 from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
-from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, checksum, run_resumable_em
+from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, run_resumable_em
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions

@@ -7,10 +7,11 @@ import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
+from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.dmv import dmv_training
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import FILE_NAME, Checkpoint, EMRun
+from qsproj.models.dmv.em_checkpoint import EMRun
 from qsproj.models.qg_dmv import qg_dmv_parts, qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
@@ -127,7 +128,7 @@ def test_parts_do_not_change_what_is_learned(method, monkeypatch):
 )
 def test_a_state_without_what_belongs_to_it_is_refused(tmp_path, header):
     train("dmv", 1, Checkpoint(folder=tmp_path))
-    path = tmp_path / FILE_NAME
+    path = tmp_path / "em.checkpoint"
     kind, good, arrays = load_archive(path)
     save_model(path, kind, {**good, **header} if header else {}, arrays)
     with pytest.raises(DataError, match="checkpoint: found"):
@@ -136,7 +137,7 @@ def test_a_state_without_what_belongs_to_it_is_refused(tmp_path, header):
 
 def test_a_state_of_other_shapes_is_refused(tmp_path):
     train("dmv", 1, Checkpoint(folder=tmp_path))
-    path = tmp_path / FILE_NAME
+    path = tmp_path / "em.checkpoint"
     kind, header, arrays = load_archive(path)
     save_model(path, kind, header, arrays | {"best-root": arrays["best-root"][:1]})
     with pytest.raises(DataError, match=r"checkpoint: found .*root has shape"):
