@@ -30,6 +30,7 @@ from qsproj.cli.options.biparse_options import (
     add_parsing,
     add_training,
 )
+from qsproj.cli.options.checkpoints import checkpoint_of
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
     naming,
@@ -37,7 +38,7 @@ from qsproj.cli.options.common import (
 )
 from qsproj.cli.options.hand_alignments import alignment_families
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.pair_files import located_pairs, pair_files_of, pairs_in
+from qsproj.cli.options.pair_files import located_pairs, pair_files_of, tagged_pairs
 from qsproj.cli.options.ways import refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
@@ -96,7 +97,7 @@ def _train(options: argparse.Namespace) -> None:
     check_files(reads=reads, model=options.output)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = list(pairs_in(pair_files_of(options), source_tree=options.source_tree))
+    pairs = tagged_pairs(pair_files_of(options), source_tree=options.source_tree)
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
@@ -120,9 +121,10 @@ def _train(options: argparse.Namespace) -> None:
             labels=options.labels,
         ),
         target=target_parser,
+        checkpoint=checkpoint_of(options),
     )
     joint_parser.save(options.output, made=made_by(options))
-    print(*report.epoch_lines(), report.summary(), sep="\n", file=sys.stderr)
+    print(report.summary(), file=sys.stderr)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -235,7 +237,7 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise DataError(
             options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
         )
-    pairs = list(pairs_in(pair_files_of(options), source_tree=joint.options.source_tree))
+    pairs = tagged_pairs(pair_files_of(options), source_tree=joint.options.source_tree)
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
         settings = CotrainingOptions(rounds=options.rounds)

@@ -35,6 +35,8 @@ EXAMPLES = """examples:
   qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
 """
 
+# The kind of model whose target side alone parses here.
+JOINT = "joint-parser"
 # A file in which none of the first so many sentences has a tag is taken to have none at all.
 _LOOKED_AT = 1000
 
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.corpus.language.codes import check_known_language
-    from qsproj.models.storage import load_parser
+    from qsproj.models.storage import is_of_kind, load_parser
     from qsproj.models.text.text_parser import TextParser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
@@ -78,6 +80,11 @@ def run(options: argparse.Namespace) -> None:
     if options.language is not None:
         check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
+    if is_of_kind(parser, JOINT):
+        notice(
+            f"{options.model}: a parser of both sides of a bitext, of which the target side parses here, "
+            "alone; its source side is not used. To parse pairs: qsproj biparse parse"
+        )
     if options.retag and not isinstance(parser, TextParser):
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"

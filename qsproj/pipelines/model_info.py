@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.storage import KINDS, load_archive, load_made, model_in
 
 Header = Mapping[str, Any]
+
+# What every graph of links has.
+LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")
 
 # Kind -> what it is, and what one does with it.
 _KINDS = {
@@ -98,6 +103,26 @@ def _graph_parser(header: Header) -> dict[str, Any]:
     return {**_arc_parser(header["base"]), "factors": header["options"].get("families") or "all"}
 
 
+def _joint_parser(header: Header) -> dict[str, Any]:
+    """Say what its graphs are made of, how they are parsed, and how the joint weights were learned."""
+    options = JointOptions.from_header(dict(header))
+    training = JointTrainingOptions.from_header(header.get("training"))
+    parts = {
+        side: _part("graph-parser" if header.get(f"{side}_order") == 2 else "arc-parser", header[side])
+        for side in ("source", "target")
+    }
+    return {
+        "factors": [*LINK_FACTORS, *options.families],
+        "source_tree": options.source_tree,
+        "least_probability_of_an_arc": options.least_probability,
+        "least_probability_of_a_link": options.link_threshold,
+        "weight_of_the_target_parser": header["target_scale"],
+        "propagation": asdict(options.propagation),
+        "training": None if training is None else asdict(training),
+        **parts,
+    }
+
+
 def _part(kind: str, header: Header) -> dict[str, Any]:
     return {"kind": kind, **_described(kind, header)}
 
@@ -127,9 +152,10 @@ _DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
     },
     "text-parser": _text_parser,
     "adapted-parser": lambda header: {"parser": _part(header["source_kind"], header["source"])},
-    "joint-parser": lambda header: {
-        side: _part("graph-parser" if header.get(f"{side}_order") == 2 else "arc-parser", header[side])
-        for side in ("source", "target")
+    "joint-parser": _joint_parser,
+    "link-chooser": lambda header: {
+        "link factors": [*LINK_FACTORS, *header["families"]],
+        "reads tags": header["tagged"],
     },
     "dmv": lambda header: {"tags": header["inventory"]} if "inventory" in header else {},
 }

@@ -6,7 +6,7 @@ large steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,33 @@ class AdaGrad(SparseOptimiser):
             shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * self.rate / roots, 0.0), shrunk)
         self.sums += self.steps * (shrunk - self.weights)
         self.weights[:] = shrunk
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return, of the weights that have moved, all that :meth:`restore` goes on from between two steps."""
+        used = np.flatnonzero(self._state.any(axis=1) | (self.weights != 0.0))
+        return {
+            "steps": np.array([self.steps]),
+            "buckets": used.astype(np.uint32),
+            "weights": self.weights[used],
+            "squares_and_sums": self._state[used, :2],
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave.
+
+        Raises
+        ------
+        KeyError, ValueError
+            When it is not there, or does not fit.
+        """
+        buckets, moved = state["buckets"], (state["weights"], state["squares_and_sums"])
+        if [values.shape for values in moved] != [buckets.shape, (len(buckets), 2)] or (
+            len(buckets) and buckets[-1] >= len(self.weights)
+        ):
+            raise ValueError("the weights and their sums are not those of the same buckets")
+        self.weights[:], self._state[:, :2] = 0.0, 0.0
+        self.weights[buckets], self._state[buckets, :2] = moved
+        self.steps = int(state["steps"][0])
 
     def mean(self) -> Weights:
         """Return the mean of the weights after every step so far; 0 where an L1 penalty has left 0."""
@@ -138,3 +165,14 @@ class DenseAdaGrad(Optimiser):
         self.weights -= change
         self.sums -= self.steps * change
         self.steps += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that :meth:`restore` goes on from."""
+        return {"steps": np.array([self.steps]), "dense": np.stack([self.weights, self.sums, self._squares])}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave; errors as of :meth:`AdaGrad.restore`."""
+        if state["dense"].shape != (3, len(self.weights)):
+            raise ValueError("the weights are not so many")
+        self.weights[:], self.sums[:], self._squares[:] = state["dense"]
+        self.steps = int(state["steps"][0])

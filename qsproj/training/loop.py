@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import process_time
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.progress import track
 
@@ -54,6 +55,24 @@ class Trainer(ABC, Generic[Example, Model]):
         """Return the model with the mean of the weights after every step so far."""
 
 
+class ResumableTrainer(Trainer[Example, Model]):
+    """A trainer whose state between two epochs can be kept and put into another of its kind. Abstract."""
+
+    @abstractmethod
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return, as finite numbers, all that learning goes on from between two epochs."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave.
+
+        Raises
+        ------
+        KeyError, ValueError
+            When it is not there, or does not fit.
+        """
+
+
 def learn(
     trainer: Trainer[Example, Model],
     examples: Sequence[Example],
@@ -89,18 +108,62 @@ def learn(
     records: list[EpochRecord] = []
     best: tuple[float, int, Model] | None = None
     for epoch in range(1, epochs + 1):
-        order = rng.permutation(len(examples))
-        following = track(order, f"{description}, epoch {epoch}", total=len(examples))
-        start = process_time()
-        loss = sum(trainer.step(examples[int(i)]) for i in following)
-        trainer.regularise()
-        seconds, scored = process_time() - start, None
+        record = _epoch(trainer, examples, epoch, rng=rng, description=description)
         if score is not None:
             model = trainer.averaged()
             scored = score(model)
+            record = replace(record, score=scored)
             if best is None or scored > best[0]:
                 best = scored, epoch, model
-        records.append(EpochRecord(epoch, loss / max(len(examples), 1), scored, seconds))
+        records.append(record)
         if best and patience is not None and epoch - best[1] >= patience:
             break
     return (best[2] if best else trainer.averaged()), records
+
+
+def learn_on(
+    trainer: Trainer[Example, Model],
+    examples: Sequence[Example],
+    *,
+    epochs: int,
+    rng: np.random.Generator,
+    earlier: Sequence[EpochRecord],
+    after_epoch: Callable[[Sequence[EpochRecord]], None],
+    description: str = "training",
+) -> tuple[Model, list[EpochRecord]]:
+    """Do what :func:`learn` does without a score, after epochs that may lie behind the trainer.
+
+    Parameters
+    ----------
+    trainer, examples, description
+        As there.
+    epochs : int
+        With the earlier ones.
+    rng : numpy.random.Generator
+        In the state in which the earlier epochs left it.
+    earlier : sequence of EpochRecord
+    after_epoch : callable
+        Called with all records so far.
+    """
+    records = list(earlier)
+    for epoch in range(len(records) + 1, epochs + 1):
+        records.append(_epoch(trainer, examples, epoch, rng=rng, description=description))
+        after_epoch(records)
+    return trainer.averaged(), records
+
+
+def _epoch(
+    trainer: Trainer[Example, Model],
+    examples: Sequence[Example],
+    epoch: int,
+    *,
+    rng: np.random.Generator,
+    description: str,
+) -> EpochRecord:
+    """Go through the examples once, in a new order."""
+    order = rng.permutation(len(examples))
+    following = track(order, f"{description}, epoch {epoch}", total=len(examples))
+    start = process_time()
+    loss = sum(trainer.step(examples[int(i)]) for i in following)
+    trainer.regularise()
+    return EpochRecord(epoch, loss / max(len(examples), 1), None, process_time() - start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +15,13 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.joint.joint_options import SYNCH
+from qsproj.models.joint.joint_options import (
+    LINK_THRESHOLD,
+    MIN_PROBABILITY,
+    SYNCH,
+    JointTrainingOptions,
+    Propagation,
+)
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions
 
@@ -213,12 +221,26 @@ def test_features_are_those_that_are_asked_for(run_cli, models, tmp_path):
     assert_one_line(run_cli(*train, "--features", "x"), "unknown features 'x'; known: delexicalised, words")
 
 
-def test_a_side_without_tags_is_told_of(run_cli, models, tmp_path):
-    rows = Path(PAIRS[3]).read_text(encoding="utf-8").splitlines(keepends=True)
+def without_tags(path):
+    rows = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
     cells = (row.split("\t") for row in rows)
     bare = ("\t".join([*row[:3], "_", *row[4:]]) if len(row) == 10 else "".join(row) for row in cells)
+    return "".join(bare)
+
+
+@pytest.mark.parametrize("source_tree", ["joint", "best", "observed"])
+def test_nothing_is_learned_from_a_side_without_tags(run_cli, models, tmp_path, source_tree):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(without_tags(PAIRS[1]), encoding="utf-8")
+    files = ("--source", bare, *PAIRS[2:], *LINKS, "--source-tree", source_tree, "-o", tmp_path / "out")
+    told = f"{bare}: found no word with a UPOS tag, expected the tags that parsers read; tag it first"
+    assert_one_line(run_cli("biparse", "train", *files, "--source-model", models[0]), told)
+    assert_one_line(run_cli("biparse", "cotrain", *files, "-m", models[1], "--trees", PAIRS[3]), told)
+
+
+def test_a_side_without_tags_is_told_of(run_cli, models, tmp_path):
     target = tmp_path / "bare.conllu"
-    target.write_text("".join(bare), encoding="utf-8")
+    target.write_text(without_tags(PAIRS[3]), encoding="utf-8")
     pairs = ("--source", PAIRS[1], "--target", target)
     outcome = run_cli("biparse", "parse", "-m", models[1], *pairs, *LINKS, "-o", tmp_path / "out")
     assert outcome.code == 0
@@ -275,6 +297,38 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     rounds = ("--method", "noisy-channel", "--rounds", "2")
     assert_one_line(run_cli(*cotrain, "-m", models[1], *rounds), "--rounds belongs to --method co-training")
     assert parser.read_bytes() == before
+
+
+def test_two_processes_teach_what_one_teaches(run_cli, models, tmp_path):
+    cotrain = ("biparse", "cotrain", *PAIRS, *LINKS, "-m", models[1], "--trees", PAIRS[3])
+    said = []
+    for jobs in ("1", "2"):
+        outcome = run_cli(*cotrain, "--jobs", jobs, "-o", tmp_path / jobs)
+        assert outcome.code == 0
+        said.append((outcome.err, (tmp_path / jobs).read_bytes()))
+    assert said[0] == said[1]
+
+
+def test_info_tells_all_that_is_stored(run_cli, models):
+    told = json.loads(run_cli("info", models[1], "--json").out)
+    assert told["factors"] == ["ALIGN", "SOURCEFERT", "TARGETFERT", "MONO"]
+    assert told["source_tree"] == "best"
+    assert told["propagation"] == asdict(Propagation())
+    assert told["training"] == asdict(JointTrainingOptions(epochs=1))
+    assert told["least_probability_of_a_link"] == LINK_THRESHOLD
+    assert told["least_probability_of_an_arc"] == MIN_PROBABILITY
+    assert 0.0 < told["weight_of_the_target_parser"] < 2.0
+    assert "tolerance" in run_cli("info", models[1]).out
+
+
+def test_parsing_with_one_side_alone_is_told(run_cli, models, tmp_path):
+    outcome = run_cli("parse", "-m", models[1], PAIRS[3], "-o", tmp_path / "parsed")
+    assert outcome.code == 0
+    assert outcome.err == (
+        f"{models[1]}: a parser of both sides of a bitext, of which the target side parses here, alone; its "
+        "source side is not used. To parse pairs: qsproj biparse parse\n"
+    )
+    assert run_cli("parse", "-m", models[0], PAIRS[1], "-o", tmp_path / "parsed").err == ""
 
 
 def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path):

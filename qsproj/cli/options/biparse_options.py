@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from qsproj.cli.options.actions import Actions, add_action
+from qsproj.cli.options.checkpoints import add_checkpoint
 from qsproj.cli.options.common import (
     add_jobs,
     add_model_output,
@@ -117,6 +118,7 @@ def add_training(actions: Actions) -> None:
         help="least probability of the links that the model writes",
     )
     add_seed(train)
+    add_checkpoint(train, kept="there the target parser, and what is learned jointly after each epoch")
     declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)
 
 

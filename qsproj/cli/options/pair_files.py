@@ -11,6 +11,7 @@ import numpy as np
 
 from qsproj.cli.options.common import add_pairing
 from qsproj.conventions import NO_HEAD
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
@@ -73,6 +74,27 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
                 remedy="parse the source first, or choose --source-tree joint or best",
             )
         yield pair
+
+
+def tagged_pairs(files: AlignedFiles, *, source_tree: str | None) -> list[SentencePair]:
+    """Return the pairs of some files to learn from.
+
+    Raises
+    ------
+    DataError
+        As :func:`pairs_in`, and when no word of a file has a tag.
+    """
+    pairs = list(pairs_in(files, source_tree=source_tree))
+    for side, path in (("source", files.source), ("target", files.target)):
+        if pairs and all(set(getattr(pair, side).upos) <= {UNSPECIFIED} for pair in pairs):
+            raise DataError(
+                name_of(path),
+                None,
+                found="no word with a UPOS tag",
+                expected="the tags that parsers read",
+                remedy="tag it first: qsproj tag",
+            )
+    return pairs
 
 
 def located_pairs(

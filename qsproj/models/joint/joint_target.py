@@ -10,11 +10,12 @@ has seen all. L2 pulls it to zero, so the target weights stay near where monolin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import Sentence
@@ -23,13 +24,15 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
+from qsproj.models.epoch_keeping import learn_kept
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
-from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_training import UNKEPT, Epochs, JointTrainer
 from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.storage import nested, unnested
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.loop import EpochRecord, ResumableTrainer
 
 TARGET_RATE = 0.05
 TARGET_L2 = 150.0
@@ -44,12 +47,17 @@ class TargetExample:
     joint: JointExample
 
 
-class _Trainer(Trainer[TargetExample, tuple[ArcScorer, JointWeights]]):
+class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
     """Learns joint weights, and what is added to the target parser's. Mutable; final."""
 
     def __init__(self, joint: JointTrainer, template_set: str) -> None:
         self._joint = joint
-        self._arcs = ArcTrainer(template_set, rule=partial(AdaGrad, rate=TARGET_RATE, l2=TARGET_L2))
+        self._arcs = ArcTrainer(template_set, rule=self._rule)
+
+    def _rule(self, weights: NDArray[Any]) -> AdaGrad:
+        """Return the optimiser of what is added, whose state is asked for."""
+        self._added = AdaGrad(weights, rate=TARGET_RATE, l2=TARGET_L2)
+        return self._added
 
     def step(self, example: TargetExample) -> float:
         """Learn from one pair; return its loss before the step."""
@@ -67,6 +75,15 @@ class _Trainer(Trainer[TargetExample, tuple[ArcScorer, JointWeights]]):
         """Return the means of the weights after every step so far."""
         return self._arcs.averaged(), self._joint.averaged()
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that learning goes on from between two epochs."""
+        return {**nested("arcs_", self._added.state()), **nested("links_", self._joint.state())}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
+        self._added.restore(unnested("arcs_", state))
+        self._joint.restore(unnested("links_", state))
+
 
 def train_target_jointly(
     examples: Sequence[JointExample],
@@ -76,6 +93,7 @@ def train_target_jointly(
     rng: np.random.Generator,
     source_trees: TreeInference,
     options: JointTrainingOptions,
+    following: Epochs = UNKEPT,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's.
 
@@ -92,6 +110,8 @@ def train_target_jointly(
     source_trees : TreeInference
     options : JointTrainingOptions
         For the joint weights; what is added to the target's is learned by TARGET_RATE and TARGET_L2.
+    following : Epochs
+        As of :func:`~qsproj.models.joint.joint_training.train_joint_weights`.
 
     Returns
     -------
@@ -110,12 +130,14 @@ def train_target_jointly(
         TargetExample(target.scorer.encode(sentence), example)
         for sentence, example in zip(sentences, examples, strict=True)
     ]
-    (added, weights), records = learn(
+    (added, weights), records = learn_kept(
         _Trainer(trainer, target.scorer.template_set),
         pairs,
         epochs=options.epochs,
         rng=rng,
         description="training jointly",
+        stages=following.stages,
+        tell=lambda record: following.tell(record, trainer.statuses[record.epoch - 1]),
     )
     if weights.target_scale < LEAST_SCALE:
         raise UsageError(

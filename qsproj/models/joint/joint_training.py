@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.features.row_features import gather_rows
+from qsproj.models.epoch_keeping import KeptStages, learn_kept
 from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
 from qsproj.models.joint.joint_graph import JointGraph
 from qsproj.models.joint.joint_inference import pass_messages
@@ -20,9 +23,10 @@ from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_scores import JointBeliefs, JointScores, mixed
 from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
+from qsproj.models.storage import nested, unnested
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.loop import EpochRecord, ResumableTrainer
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
@@ -31,7 +35,30 @@ NEGLIGIBLE = 1e-4
 SCALE_RATE = 0.1
 
 
-class JointTrainer(Trainer[JointExample, JointWeights]):
+def _untold(_: EpochRecord, __: Counter[Status]) -> None:
+    """Take no notice of an epoch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epochs:
+    """What becomes of the epochs of a training, beside what it learns.
+
+    Attributes
+    ----------
+    stages : KeptStages or None
+        Where the state after each epoch is kept, to go on from; None: nowhere.
+    tell : callable
+        Called with the record of each epoch, and how the runs of belief propagation in it ended.
+    """
+
+    stages: KeptStages | None = None
+    tell: Callable[[EpochRecord, Counter[Status]], None] = _untold
+
+
+UNKEPT = Epochs()
+
+
+class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     """Learns joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is what the factors' beliefs expect with the target tree observed minus what they expect
@@ -160,6 +187,23 @@ class JointTrainer(Trainer[JointExample, JointWeights]):
         """Return the mean of the weights after every step so far."""
         return JointWeights(self._descent.mean(), float(self._scale.mean()[0]))
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that learning goes on from between two epochs."""
+        ends = [[statuses[status] for status in Status] for statuses in self.statuses]
+        return {
+            **nested("joint_", self._descent.state()),
+            **nested("scale_", self._scale.state()),
+            "statuses": np.array(ends),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
+        self._descent.restore(unnested("joint_", state))
+        self._scale.restore(unnested("scale_", state))
+        self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
+        ends = [zip(Status, row, strict=True) for row in state["statuses"].tolist()]
+        self.statuses = [+Counter(dict(row)) for row in ends]
+
 
 def train_joint_weights(
     examples: Sequence[JointExample],
@@ -168,6 +212,7 @@ def train_joint_weights(
     source_trees: TreeInference,
     target_trees: TreeInference,
     options: JointTrainingOptions,
+    following: Epochs = UNKEPT,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights beside target scores that stay as they are.
 
@@ -181,6 +226,8 @@ def train_joint_weights(
     source_trees, target_trees : TreeInference
         Which trees are possible.
     options : JointTrainingOptions
+    following : Epochs
+        What becomes of the epochs.
 
     Returns
     -------
@@ -195,7 +242,13 @@ def train_joint_weights(
         As :class:`JointTrainer`.
     """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
-    weights, records = learn(
-        trainer, examples, epochs=options.epochs, rng=rng, description="training jointly"
+    weights, records = learn_kept(
+        trainer,
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        description="training jointly",
+        stages=following.stages,
+        tell=lambda record: following.tell(record, trainer.statuses[record.epoch - 1]),
     )
     return weights, records, trainer.statuses[: len(records)]

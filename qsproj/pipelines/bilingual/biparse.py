@@ -16,19 +16,27 @@ from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reaso
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import train_joint_weights
+from qsproj.models.joint.joint_training import Epochs, train_joint_weights
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tree_inference import reachable
-from qsproj.pipelines.bilingual.biparse_reports import NO_LINK, JointTrainingReport, ParsingCounts
+from qsproj.pipelines.bilingual.biparse_reports import (
+    NO_LINK,
+    JointTrainingReport,
+    ParsingCounts,
+    epoch_line,
+)
+from qsproj.pipelines.bilingual.kept_training import kept_stages
 from qsproj.pipelines.bilingual.relations import with_joint_labeller
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
+from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
 TARGET_WEIGHTS = ("fixed", "joint")
@@ -94,6 +102,7 @@ def train_joint_parser(
     rng: np.random.Generator,
     options: BiparseOptions | None = None,
     target: TrainedTarget | Parser | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.
 
@@ -117,11 +126,16 @@ def train_joint_parser(
     target : TrainedTarget, ArcParser, GraphParser or None
         What :func:`~qsproj.pipelines.bilingual.target_parsers.train_target` made of these pairs already; or a
         parser that has not seen their target trees, such as one that was projected; None: train one.
+    checkpoint : Checkpoint or None
+        Where what is done is kept, the target parser and each epoch of joint training, to go on from; what
+        comes out does not depend on it.
 
     Raises
     ------
     UsageError
         When fewer than two pairs can be learned from, or an option is out of range.
+    DataError
+        When what was kept is damaged, or of other pairs or options.
     """
     options = options or BiparseOptions()
     usable, skipped = usable_pairs(pairs)
@@ -130,6 +144,10 @@ def train_joint_parser(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
+    stages = None
+    if checkpoint is not None:
+        parsers = [source_parser, *([target] if isinstance(target, ArcParser | GraphParser) else [])]
+        stages = kept_stages(checkpoint, usable, parsers, rng=rng, options=options)
     if isinstance(target, ArcParser | GraphParser):
         target = given_target(usable, target, least_probability=options.joint.least_probability)
     if target is None:
@@ -139,6 +157,7 @@ def train_joint_parser(
             training=options.target_training,
             order=options.order,
             least_probability=options.joint.least_probability,
+            stages=stages,
         )
     untrained = JointParser(
         source=source_parser,
@@ -154,7 +173,12 @@ def train_joint_parser(
         _joint_example(untrained, pair, scores) for pair, scores in zip(usable, target.scores, strict=True)
     ]
     trained, records, statuses = _LEARNERS[options.target_weights](
-        untrained, examples, [pair.target for pair in usable], rng, options.training
+        untrained,
+        examples,
+        [pair.target for pair in usable],
+        rng,
+        options.training,
+        Epochs(stages=stages, tell=_tell),
     )
     trained = replace(trained, training=options.training)
     if options.labels == "joint":
@@ -177,6 +201,7 @@ def _without_target_weights(
     _: object,
     rng: np.random.Generator,
     options: JointTrainingOptions,
+    following: Epochs,
 ) -> Learned:
     """Learn joint weights beside a target parser that stays as it is."""
     weights, records, statuses = train_joint_weights(
@@ -185,6 +210,7 @@ def _without_target_weights(
         source_trees=parser.source.inference,
         target_trees=parser.target.inference,
         options=options,
+        following=following,
     )
     return replace(parser, weights=weights), records, statuses
 
@@ -195,6 +221,7 @@ def _with_target_weights(
     sentences: Sequence[Sentence],
     rng: np.random.Generator,
     options: JointTrainingOptions,
+    following: Epochs,
 ) -> Learned:
     """Learn joint weights, and move those of the target parser."""
     target, weights, records, statuses = train_target_jointly(
@@ -204,8 +231,14 @@ def _with_target_weights(
         rng=rng,
         source_trees=parser.source.inference,
         options=options,
+        following=following,
     )
     return replace(parser, target=target, weights=weights), records, statuses
+
+
+def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
+    """Tell how an epoch went while others follow."""
+    notice(epoch_line(epoch, statuses))
 
 
 # By the values of target_weights.

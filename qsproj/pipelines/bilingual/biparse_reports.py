@@ -43,13 +43,6 @@ class JointTrainingReport:
         """How all runs ended."""
         return sum(self.by_epoch, Counter())
 
-    def epoch_lines(self) -> list[str]:
-        """Say in a line how each epoch went."""
-        return [
-            f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
-            for epoch, statuses in zip(self.epochs, self.by_epoch, strict=True)
-        ]
-
     def summary(self) -> str:
         """Say in a line what was trained."""
         return (
@@ -57,6 +50,11 @@ class JointTrainingReport:
             f"left out: {listed_reasons(self.skipped)}"
             + (f"; {self.hand.summary()}" if self.hand is not None else "")
         )
+
+
+def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
+    """Say in a line how an epoch of training went."""
+    return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
 @dataclass(slots=True)

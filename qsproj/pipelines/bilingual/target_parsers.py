@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.epoch_keeping import KeptStages
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
 from qsproj.models.joint.joint_options import MIN_PROBABILITY
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order_scores, tree_scores
 from qsproj.models.tree_inference import reachable
+from qsproj.pipelines.bilingual.kept_training import read_target, write_target
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,23 +47,43 @@ def train_target(
     training: TrainingOptions | None = None,
     order: int = 1,
     least_probability: float = MIN_PROBABILITY,
+    stages: KeptStages | None = None,
 ) -> TrainedTarget:
     """Train the target parser of this order, and score each target tree by one that has not seen it.
 
     Those of the first order prune by ``least_probability``, as
-    :class:`~qsproj.models.joint.joint_options.JointOptions` has it.
+    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. With ``stages``, what comes out is kept
+    there, or taken from there.
 
     Raises
     ------
     UsageError
         When there are fewer than two pairs.
+    DataError
+        When what was kept is damaged, or of other pairs or options.
     """
     if len(pairs) < 2:
         raise UsageError(
             f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
         )
-    training = training or TrainingOptions()
-    targets = [pair.target for pair in pairs]
+    if stages is not None and (kept := read_target(stages, rng)) is not None:
+        return TrainedTarget(*kept)
+    trained = _train_target(
+        [pair.target for pair in pairs], rng, training or TrainingOptions(), order, least_probability
+    )
+    if stages is not None:
+        write_target(stages, trained.parser, trained.scores, rng)
+    return trained
+
+
+def _train_target(
+    targets: Sequence[Sentence],
+    rng: np.random.Generator,
+    training: TrainingOptions,
+    order: int,
+    least_probability: float,
+) -> TrainedTarget:
+    """Do the work of :func:`train_target`."""
     if order == 2:
         graph_parser, _ = train_graph_parser(targets, rng=rng, options=training)
         return TrainedTarget(

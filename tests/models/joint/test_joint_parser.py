@@ -25,6 +25,7 @@ from qsproj.pipelines.bilingual.biparse import (
     train_joint_parser,
     usable_pairs,
 )
+from qsproj.pipelines.bilingual.biparse_reports import epoch_line
 from qsproj.pipelines.bilingual.target_parsers import train_target
 
 OPTIONS = TrainingOptions(epochs=2)
@@ -118,7 +119,7 @@ def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs,
         for model, more in ((again, {}), (parser, {}), (again, {"link_threshold": 0.0}))
     )
     assert len(links) < len(usual) <= len(all_links) == len(pairs[31].alignment.links)
-    lines = report.epoch_lines()
+    lines = [epoch_line(*epoch) for epoch in zip(report.epochs, report.by_epoch, strict=True)]
     assert len(lines) == 10
     assert lines[0].startswith(f"epoch 1: loss {report.epochs[0].loss:.3f} nats a pair; ")
     assert lines[-1].endswith("of 90 runs converged")

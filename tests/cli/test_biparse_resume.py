@@ -1,0 +1,74 @@
+"""``qsproj biparse train`` that is killed and called again: the model is that of one run."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+
+SIZE = 6
+PATIENCE = 300.0
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory):
+    """Return the command, but for the model that it writes."""
+    from qsproj.cli.main import main
+
+    folder = tmp_path_factory.mktemp("resume")
+    for name in ("en", "de"):
+        write_conllu(islice(read_conllu(f"corpora/{name}.conllu"), SIZE), folder / f"{name}.conllu")
+    links = Path("corpora/en-de.pharaoh").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "links").write_text("".join(links[:SIZE]), encoding="utf-8")
+    source = str(folder / "en.model")
+    assert main(["train", str(folder / "en.conllu"), "-o", source, "--epochs", "1"]) == 0
+    files = (
+        "--source",
+        folder / "en.conllu",
+        "--target",
+        folder / "de.conllu",
+        "--alignment",
+        folder / "links",
+    )
+    options = ("--source-model", source, "--factors", "mono", "--source-tree", "best", "--epochs", "20")
+    return ("biparse", "train", *files, *options)
+
+
+def kept(path):
+    """Tell which file this is, if there is one: it is replaced, never changed."""
+    return path.stat().st_ino if path.exists() else None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
+    assert run_cli(*train, "-o", tmp_path / "whole").code == 0
+    epochs, model = tmp_path / "state" / "epochs.checkpoint", tmp_path / "model"
+    command = (*train, "--checkpoint", tmp_path / "state", "--resume", "-o", model)
+    for number, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 128 + signal.SIGTERM)):
+        before, until = kept(epochs), time.monotonic() + PATIENCE
+        process = subprocess.Popen([sys.executable, "-m", "qsproj", *map(str, command)])
+        while kept(epochs) == before and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.001)
+        process.send_signal(number)
+        assert process.wait() == code
+        assert not model.exists()
+    outcome = run_cli(*command)
+    assert outcome.code == 0
+    told = [line for line in outcome.err.splitlines() if line.startswith("epoch ")]
+    assert 0 < len(told) < 20
+    assert told[-1].startswith("epoch 20: loss ")
+    assert "converged" in told[-1]
+    assert model.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_going_on_needs_a_folder(run_cli, train, tmp_path):
+    outcome = run_cli(*train, "--resume", "-o", tmp_path / "model")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "--resume needs the folder of the run to go on from; add --checkpoint DIR" in outcome.err
