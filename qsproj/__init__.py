@@ -83,5 +83,5 @@ if not TYPE_CHECKING:  # Type checkers know the names above, and no others.
 
 
 def __dir__() -> list[str]:
-    """Name what can be asked for, imported or not."""
-    return sorted({*globals(), *__all__})
+    """Name what can be asked for, imported or not, and nothing that is only needed in here."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -52,6 +52,11 @@ def test_no_module_takes_the_place_of_a_name(name):
     assert not (package / name).exists() and not (package / f"{name}.py").exists()
 
 
+def test_completion_offers_the_public_names_and_no_others():
+    assert [name for name in dir(qsproj) if not name.startswith("__")] == DOCUMENTED
+    assert set(SIGNATURES) < set(DOCUMENTED)
+
+
 def test_sentences_are_made_of_words():
     expected = "(forms, *, upos=None, heads=None, deprels=None, sent_id='')"
     assert bare(qsproj.Sentence.from_words) == expected
