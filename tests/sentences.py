@@ -11,12 +11,12 @@ def make_sentence(forms: str, upos: str, heads: list[int] | None = None, relatio
     words = tuple(forms.split())
     blank = ("_",) * len(words)
     return Sentence(
-        None,
-        words,
-        blank,
-        tuple(upos.split()),
-        blank,
-        blank,
-        tuple(relations.split()) or blank,
-        frozen_heads([-1, *(heads or [-1] * len(words))]),
+        sent_id=None,
+        forms=words,
+        lemmas=blank,
+        upos=tuple(upos.split()),
+        xpos=blank,
+        feats=blank,
+        deprels=tuple(relations.split()) or blank,
+        heads=frozen_heads([-1, *(heads or [-1] * len(words))]),
     )

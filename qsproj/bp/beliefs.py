@@ -14,7 +14,7 @@ from qsproj.errors import UsageError
 from qsproj.kernels.bp.bp_beliefs import expected_messages, state_probabilities, variable_entropies
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Beliefs:
     """The end of a run.
 

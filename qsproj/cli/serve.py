@@ -151,7 +151,7 @@ def _session(options: argparse.Namespace) -> Session:
         source, links = options.pairs
         pairs = PairFiles(source, links, options.alignment_format, options.pair)
     train_after = options.train_after if options.model else None
-    return Session(Draft(options.review), pairs=pairs, train_after=train_after)
+    return Session(draft=Draft(options.review), pairs=pairs, train_after=train_after)
 
 
 def _training(options: argparse.Namespace) -> list[ComputePool]:

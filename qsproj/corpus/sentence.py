@@ -40,7 +40,7 @@ class Layout:
     start: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sentence:
     """A sentence with what is known of its syntax. Words are 1..n; tuples hold word i at index i - 1.
 

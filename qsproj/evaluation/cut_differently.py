@@ -47,7 +47,7 @@ class F1:
         return percentage(2 * self.right, self.gold + self.system)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CutScores:
     """Scores of one system against a gold file that is cut differently.
 

@@ -37,7 +37,7 @@ class TemplateSet:
     directed: tuple[Template, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTemplates:
     """Templates as the kernels read them; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 

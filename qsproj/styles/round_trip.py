@@ -14,7 +14,7 @@ from qsproj.styles.relations import base_relation
 from qsproj.styles.style import UD, Style
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
     """What converting a treebank and converting it back changed; all are counts.
 

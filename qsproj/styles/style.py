@@ -19,7 +19,7 @@ Sharing = Literal["head", "nearest"]
 FunctionWord = Literal["child", "head"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
     """One choice in each dimension; the defaults are those of Universal Dependencies.
 

@@ -17,7 +17,7 @@ SURE = 0.9
 DIFFERS, OTHER = "differs", "other"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arc:
     """An arc to draw: its ends 0..n, its relation, how sure it is (or None), and what more there is to say.
 
@@ -66,7 +66,12 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
     return tuple(
-        Arc(head, word, relation, None if value is None else _probability(sentence, value))
+        Arc(
+            head=head,
+            dependent=word,
+            relation=relation,
+            confidence=None if value is None else _probability(sentence, value),
+        )
         for word, (head, relation, value) in enumerate(rows, start=1)
         if head != NO_HEAD
     )

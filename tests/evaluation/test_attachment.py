@@ -24,7 +24,16 @@ def sentence(*words, sent_id=None):
     forms, tags, heads, relations = zip(*(word.split("/") for word in words))
     empty = ("_",) * len(forms)
     numbers = frozen_heads([-1, *map(int, heads)])
-    return Sentence(sent_id, forms, empty, tags, empty, empty, relations, numbers)
+    return Sentence(
+        sent_id=sent_id,
+        forms=forms,
+        lemmas=empty,
+        upos=tags,
+        xpos=empty,
+        feats=empty,
+        deprels=relations,
+        heads=numbers,
+    )
 
 
 def random_heads(rng, n, *, single_root=True):

@@ -49,7 +49,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     from qsproj.serve.review.session import Session
 
     def make_app(pools):
-        session = Session(Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
+        session = Session(draft=Draft(str(path)), pairs=pairs, train_after=train_after if parser else None)
         if parser is not None:
             pools.append(ComputePool(Retraining(parser, output, 1), processes=1))
         app = review_app(session, pools[0] if pools else None, Limits(bytes=100_000))
@@ -240,7 +240,7 @@ def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
     from qsproj.serve.review.retraining import Retrained
     from qsproj.serve.review.session import Session
 
-    session = Session(Draft(str(path)), train_after=1)
+    session = Session(draft=Draft(str(path)), train_after=1)
     before = [session.belief(index) for index in (0, 1)]
     session.confirm(0, before[0].tree, version=session.draft.version(0))
     new = {

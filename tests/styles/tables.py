@@ -11,14 +11,14 @@ def sentence_of(table: str, column: int = 0) -> Sentence:
     rows = [line.split() for line in table.strip().splitlines()]
     blank = ("_",) * len(rows)
     return Sentence(
-        None,
-        tuple(row[0] for row in rows),
-        blank,
-        tuple(row[1] for row in rows),
-        blank,
-        blank,
-        tuple(row[3 + 2 * column] for row in rows),
-        frozen_heads([-1, *(int(row[2 + 2 * column]) for row in rows)]),
+        sent_id=None,
+        forms=tuple(row[0] for row in rows),
+        lemmas=blank,
+        upos=tuple(row[1] for row in rows),
+        xpos=blank,
+        feats=blank,
+        deprels=tuple(row[3 + 2 * column] for row in rows),
+        heads=frozen_heads([-1, *(int(row[2 + 2 * column]) for row in rows)]),
     )
 
 

@@ -77,7 +77,8 @@ _FUNCTION_WORDS = list(itertools.product(*list(DIMENSIONS.values())[4:]))
 @pytest.mark.parametrize("number", range(len(_COORDINATIONS)))
 def test_the_style_of_a_converted_treebank_is_found(trees, number):
     """Every choice for coordinations, each with one for function words; the script tries all of both."""
-    style = Style(*_COORDINATIONS[number], *_FUNCTION_WORDS[number * 7 % len(_FUNCTION_WORDS)])
+    choices = (*_COORDINATIONS[number], *_FUNCTION_WORDS[number * 7 % len(_FUNCTION_WORDS)])
+    style = Style(**dict(zip(DIMENSIONS, choices, strict=True)))
     assert detect_style(convert_all(trees, style)).style == style
 
 

@@ -38,14 +38,14 @@ def sentences(draw: st.DrawFn, *, partial: bool = True) -> Sentence:
     relations = [draw(st.sampled_from(relations)) for _, _, relations in words]
     blank = ("_",) * n
     return Sentence(
-        None,
-        tuple(form for form, _, _ in words),
-        blank,
-        tuple(tag for _, tag, _ in words),
-        blank,
-        blank,
-        tuple("root" if head == 0 else relation for head, relation in zip(heads[1:], relations)),
-        frozen_heads(heads),
+        sent_id=None,
+        forms=tuple(form for form, _, _ in words),
+        lemmas=blank,
+        upos=tuple(tag for _, tag, _ in words),
+        xpos=blank,
+        feats=blank,
+        deprels=tuple("root" if head == 0 else relation for head, relation in zip(heads[1:], relations)),
+        heads=frozen_heads(heads),
     )
 
 

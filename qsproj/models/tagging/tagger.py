@@ -52,7 +52,7 @@ class FeatureExtractor:
         return keys
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Tagger(Stored):
     """A trained tagger; :func:`qsproj.models.tagging.tagger_training.train_tagger` makes one.
 

@@ -30,7 +30,7 @@ RAREST_OF_RAW = 3
 Words = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
     """How to train a tagger; the defaults were chosen between German treebanks, see docs/tagging.md.
 

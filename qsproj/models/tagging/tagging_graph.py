@@ -56,7 +56,7 @@ class FactorValues:
     tag_links: Values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TaggingGraph:
     """The candidate arcs of a sentence, the tags its words may have, and the factors over them.
 
@@ -162,14 +162,17 @@ def tagging_graph(
     ]
     states = np.repeat([2, n_tags, 1], [arcs.size, n, 1])
     words, word_tags = np.nonzero(possible)
+    pair_arcs, pair_candidates, pair_slots = _pairs(heads, dependents, possible)
     return TaggingGraph(
-        heads,
-        dependents,
-        possible,
-        np.append(ROOT, words + 1).astype(np.int32),
-        np.append(0, word_tags).astype(np.int32),
-        *_pairs(heads, dependents, possible),
-        factor_graph(states, groups),
+        heads=heads,
+        dependents=dependents,
+        possible=possible,
+        candidate_words=np.append(ROOT, words + 1).astype(np.int32),
+        candidate_tags=np.append(0, word_tags).astype(np.int32),
+        pair_arcs=pair_arcs,
+        pair_candidates=pair_candidates,
+        pair_slots=pair_slots,
+        graph=factor_graph(states, groups),
     )
 
 

@@ -32,7 +32,7 @@ N_STATES = 4
 IMPOSSIBLE = -1e6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Tokenizer:
     """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from qsproj.pipelines.projection.method_options import MIN_WEIGHT
 UNLABELLED = "_"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectionCounts:
     """What projection gave, summed over sentence pairs; precision and recall are those of table 4.2.
 
@@ -42,15 +42,8 @@ class ProjectionCounts:
 
     def __add__(self, other: ProjectionCounts) -> ProjectionCounts:
         """Return the counts of both."""
-        return ProjectionCounts(
-            self.pairs + other.pairs,
-            self.words + other.words,
-            self.arcs + other.arcs,
-            self.whole + other.whole,
-            self.gold + other.gold,
-            self.judged + other.judged,
-            self.right + other.right,
-        )
+        sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
+        return ProjectionCounts(**sums)
 
     @property
     def precision(self) -> float:

@@ -21,7 +21,7 @@ SURENESS = 4
 Words = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LinkedText:
     """Target sentences, their words numbered, and what each word is linked to.
 

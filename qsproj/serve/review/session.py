@@ -35,7 +35,7 @@ class Belief:
     chances: tuple[float | None, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Session:
     """A draft under review. Mutable; final.
 

@@ -114,7 +114,16 @@ def joined(sentences: Sequence[Sentence], start: int, length: int) -> Sentence:
         start += 1
     forms, lemmas, upos, xpos, feats, deprels = map(tuple, zip(*words[:length], strict=True))
     heads = frozen_heads([NO_HEAD] * (length + 1))
-    return Sentence(None, forms, lemmas, upos, xpos, feats, deprels, heads)
+    return Sentence(
+        sent_id=None,
+        forms=forms,
+        lemmas=lemmas,
+        upos=upos,
+        xpos=xpos,
+        feats=feats,
+        deprels=deprels,
+        heads=heads,
+    )
 
 
 def joined_texts(

@@ -35,14 +35,14 @@ def deep_sentence(n):
     heads = [-1, *(k + 1 for k in range(1, n)), 0]
     heads[3] = n
     return Sentence(
-        None,
-        tuple(f"w{k % 4}" for k in range(n)),
-        ("_",) * n,
-        tuple(TAGS[k % 4] for k in range(n)),
-        ("_",) * n,
-        ("_",) * n,
-        tuple(RELATIONS[k % 4] for k in range(n)),
-        frozen_heads(heads),
+        sent_id=None,
+        forms=tuple(f"w{k % 4}" for k in range(n)),
+        lemmas=("_",) * n,
+        upos=tuple(TAGS[k % 4] for k in range(n)),
+        xpos=("_",) * n,
+        feats=("_",) * n,
+        deprels=tuple(RELATIONS[k % 4] for k in range(n)),
+        heads=frozen_heads(heads),
     )
 
 
@@ -108,7 +108,16 @@ def random_sentence(rng, n):
     tags = tuple(TAGS[k] for k in rng.integers(0, 4, n))
     relations = tuple(RELATIONS[k] for k in rng.integers(0, 2, n))
     blank = ("_",) * n
-    return Sentence(None, tags, blank, tags, blank, blank, relations, frozen_heads(heads))
+    return Sentence(
+        sent_id=None,
+        forms=tags,
+        lemmas=blank,
+        upos=tags,
+        xpos=blank,
+        feats=blank,
+        deprels=relations,
+        heads=frozen_heads(heads),
+    )
 
 
 def test_each_atom_of_pairs_tells_what_the_twins_tells():
