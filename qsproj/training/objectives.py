@@ -230,22 +230,3 @@ class Entropy:
         log_z, _ = self.infer(scores)
         expected, covariances = self.expect(scores, scores)
         return log_z - expected, -covariances
-
-
-class Staged:
-    """An objective that changes from one visit of its sentence to the next, as in annealing. Mutable; final.
-
-    Parameters
-    ----------
-    stages : (int, Objective)
-        For how many visits each objective stands; the last one stays.
-    """
-
-    def __init__(self, *stages: tuple[int, Objective]) -> None:
-        self._following = [objective for visits, objective in stages for _ in range(visits)]
-        self._last = stages[-1][1]
-
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient of the objective of this visit; the next one may have another."""
-        objective = self._following.pop(0) if self._following else self._last
-        return objective.value_and_gradient(scores)

@@ -14,7 +14,6 @@ from qsproj.training.objectives import (
     Mistakes,
     PartialTreeLikelihood,
     Risk,
-    Staged,
     TreeLikelihood,
     Weighed,
 )
@@ -175,14 +174,6 @@ def test_entropy_is_that_of_all_trees(scores):
     chances = np.exp([score_of(tree, scores) for tree in trees])
     chances /= chances.sum()
     assert value == pytest.approx(-(chances * np.log(chances)).sum())
-
-
-def test_stages_follow_each_other_and_the_last_stays(scores):
-    stages = [Risk(HEADS, expected, sharpness) for sharpness in (0.5, 1.0, 2.0)]
-    staged = Staged((2, stages[0]), (1, stages[1]), (1, stages[2]))
-    losses = [staged.value_and_gradient(scores)[0] for _ in range(6)]
-    wanted = [stages[k].value_and_gradient(scores)[0] for k in (0, 0, 1, 2, 2, 2)]
-    assert losses == wanted
 
 
 def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scores):

@@ -14,7 +14,7 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
+from qsproj.models.arc.arc_scorer import AnnealedExample, ArcExample, ArcScorer
 from qsproj.models.arc.exponentiated_trainer import DualExample
 from qsproj.models.arc.margin_trainer import MarginExample
 from qsproj.models.storage import Parser
@@ -27,7 +27,6 @@ from qsproj.training.objectives import (
     Objective,
     PartialTreeLikelihood,
     Risk,
-    Staged,
     TreeLikelihood,
     Weighed,
 )
@@ -207,9 +206,9 @@ def annealed_examples(
     examples: list[ArcExample | None] = []
     for example in likelihoods:
         if example is not None and isinstance(tree := example.objective, TreeLikelihood):
-            risks = [Risk(tree.heads, inference.expect, sharpness) for sharpness in SHARPNESS]
-            stages = [(1, Weighed(RISK_WEIGHT, risk)) for risk in risks]
-            example = ArcExample(example.encoded, Staged((first, tree), *stages))
+            risks = (Risk(tree.heads, inference.expect, sharpness) for sharpness in SHARPNESS)
+            stages = tuple(Weighed(RISK_WEIGHT, risk) for risk in risks)
+            example = AnnealedExample(example.encoded, tree, first, stages)
         examples.append(example)
     return examples
 

@@ -129,6 +129,11 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
         Makes the optimiser of the weights: how they move by what a sentence teaches.
     start : float32[buckets], optional
         Weights to start from; zeros by default. Not changed.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are over.
     """
 
     def __init__(
@@ -144,6 +149,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
         if start is not None:
             weights[:] = start
         self.rule = rule(weights)
+        self.epoch = 0
         self._live = ArcScorer(template_set, weights)
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
@@ -167,6 +173,7 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
         self.rule.regularise()
+        self.epoch += 1
 
     def averaged(self) -> ArcScorer:
         """Return a scorer with the mean of the weights after every step so far."""
@@ -180,9 +187,30 @@ class ArcExample:
     encoded: EncodedSentence
     objective: Objective
 
+    def objective_in(self, epoch: int) -> Objective:
+        """Return the objective of an epoch, the first of which is 0."""
+        return self.objective
+
     def weighed(self, weight: float) -> ArcExample:
         """Return the same, counting ``weight`` times."""
         return ArcExample(self.encoded, Weighed(weight, self.objective))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnnealedExample(ArcExample):
+    """A sentence whose objective changes: ``stages`` are those from epoch ``first`` on; the last stays."""
+
+    first: int
+    stages: tuple[Objective, ...]
+
+    def objective_in(self, epoch: int) -> Objective:
+        """Return the objective of an epoch, the first of which is 0."""
+        return self.objective if epoch < self.first else self.stages[: epoch - self.first + 1][-1]
+
+    def weighed(self, weight: float) -> AnnealedExample:
+        """Return the same, counting ``weight`` times."""
+        stages = tuple(Weighed(weight, stage) for stage in self.stages)
+        return AnnealedExample(self.encoded, Weighed(weight, self.objective), self.first, stages)
 
 
 class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
@@ -196,6 +224,7 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
     def step(self, example: ArcExample) -> float:
         """Learn from one sentence; return its loss before the step."""
         features = self.features(example.encoded)
-        loss, slopes = example.objective.value_and_gradient(self.scores(features))
+        objective = example.objective_in(self.epoch)
+        loss, slopes = objective.value_and_gradient(self.scores(features))
         self.descend(features, slopes)
         return loss

@@ -1,5 +1,7 @@
 """What arc weights learn from: the objective of a tree by its name, against all trees one by one."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,10 @@ from qsproj.models.arc.arc_examples import (
     tree_objective,
     usable_sentences,
 )
-from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.arc_scorer import AnnealedExample, ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.loop import learn
 from qsproj.training.objectives import PartialTreeLikelihood
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
@@ -106,11 +110,37 @@ def test_risk_comes_after_likelihood_and_counts_more(scores):
     likelihood, risk = (
         tree_objective(frozen_heads(HEADS), INFERENCE, name) for name in ("likelihood", "risk")
     )
-    losses = [whole.objective.value_and_gradient(scores)[0] for _ in range(5)]
+    stages = [whole.objective_in(epoch) for epoch in range(6)]
+    losses = [stage.value_and_gradient(scores)[0] for stage in stages]
+    assert losses == [stage.value_and_gradient(scores)[0] for stage in stages]
+    assert stages[-1] is stages[-2]
+    halves = [whole.weighed(0.5).objective_in(epoch) for epoch in range(6)]
+    assert [half.value_and_gradient(scores)[0] for half in halves] == [loss / 2 for loss in losses]
     assert losses[:2] == [likelihood.value_and_gradient(scores)[0]] * 2
     assert losses[2] == pytest.approx(RISK_WEIGHT * risk.value_and_gradient(scores)[0])
     assert len(set(losses[2:])) == len(set(SHARPNESS))
-    assert isinstance(known.objective, PartialTreeLikelihood)
+    assert isinstance(known.objective_in(4), PartialTreeLikelihood)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An objective of no slope, that is known by its loss."""
+
+    loss: float
+
+    def value_and_gradient(self, scores):
+        return self.loss, np.zeros_like(scores)
+
+
+def test_an_objective_stays_for_an_epoch():
+    trainer = ArcTrainer("delexicalised", rule=TrainingOptions().rule())
+    encoded = trainer.encode(make_sentence("a b c", "X X X", HEADS[1:]))
+    examples = [
+        AnnealedExample(encoded, Constant(1.0), 2, (Constant(2.0), Constant(3.0))),
+        ArcExample(encoded, Constant(5.0)),
+    ]
+    _, records = learn(trainer, examples, epochs=5, rng=np.random.default_rng(1))
+    assert [record.loss for record in records] == [3.0, 3.0, 3.5, 4.0, 4.0]
 
 
 def test_sentences_without_any_head_are_counted():
