@@ -84,8 +84,9 @@ JOBS = (
     Job("eval {en.conllu} {prague.conllu}"),
     Job("eval {en.conllu} {prague.conllu} --by relation --versus {en.conllu}"),
     Job("eval --alignments {links} {links}"),
+    Job("eval --alignments {links} {triples} --alignment-format triples"),
+    Job("eval {en.conllu} {parsed.conllu} --calibration"),
     Job("draw {en.conllu} -o out.html"),
-    Job("eval {en.conllu} {prague.conllu} --calibration"),
     Job("draw {en.conllu} --target {de.conllu} --alignment {links} -o out.html"),
     Job("styles detect {en.conllu}"),
     Job("styles convert --to prague {en.conllu} -o out.conllu"),
@@ -95,6 +96,7 @@ JOBS = (
     Job("align {pairs.tsv} -o out.links"),
     Job("suggest -m {arc.model} {en.conllu} --annotated {prague.conllu} --count 2 -o out.conllu"),
     Job("bundle {tagger.model} {arc.model} -o out.model"),
+    Job("bundle {tagger.model} {labelled.model} -o out.model", slow=True),
     # Refused, undamaged too: there are too few pairs. What is checked before anything is learned is the same.
     Job("bootstrap --treebank {en.conllu} --bitext {pairs.tsv} --languages en de -o out.model"),
     Job("serve -m {text.model} {de.conllu} -o out.conllu"),
@@ -107,16 +109,25 @@ JOBS = (
     ),
     Job("train {en.conllu} --epochs 1 --order 2 -o out.model", slow=True),
     Job("train {en.conllu} --epochs 1 --joint-tags -o out.model", slow=True),
+    Job("train {en.conllu} --epochs 1 --labels joint --dev {prague.conllu} -o out.model", slow=True),
+    Job("train {en.conllu} --epochs 1 --objective hidden -o out.model", slow=True),
+    Job("train {en.conllu} --epochs 1 --objective mira-kbest --cutoff 1 -o out.model", slow=True),
+    Job("train {en.conllu} --epochs 1 --entropy 0.5 --unlabelled {de.conllu} -o out.model", slow=True),
     Job("tag --train {de.conllu} --raw {de.txt} --language de -o out.model", slow=True),
     Job(f"tag --project {_PAIR} --lexicon {{lexicon.tsv}} --language de -o out.model", slow=True),
     Job("adapt --source {en.conllu} --target {prague.conllu} -o out.model", slow=True),
     Job(f"project {_PAIR} -o out.model --trees out.conllu", slow=True),
     Job(f"project {_PAIR} --prior {{delexicalised.model}} --annotated {{de.conllu}} -o out.model", slow=True),
+    Job(f"project {_PAIR} --order 2 -o out.model", slow=True),
     Job(f"project {_PAIR} --method hard -o out.model", slow=True),
     Job(f"project {_PAIR} --method hard-em -o out.model --trees out.conllu", slow=True),
     Job(f"project {_PAIR} --method qg -o out.model", slow=True),
     Job(f"project {_PAIR} --method em -o out.model", slow=True),
     Job(f"biparse train {_PAIR} --source-model {{arc.model}} --epochs 1 -o out.model", slow=True),
+    Job(
+        "biparse join -m {joint.model} --source-model {arc.model} --target-model {arc.model} -o out.model",
+        slow=True,
+    ),
     Job(f"biparse parse -m {{joint.model}} {_PAIR} -o out.conllu", slow=True),
     Job(
         f"biparse cotrain -m {{joint.model}} {_PAIR} --trees {{de.conllu}} --method noisy-channel"
@@ -157,6 +168,9 @@ def make_inputs(folder: Path, *, quick: bool) -> dict[str, Path]:
     inputs["pairs.tsv"] = "".join(f"{source}\t{target}\n" for source, target in both)
     inputs |= _bitext()
     inputs["lexicon.tsv"] = "Haus\tNOUN\ngeht\tVERB\n"
+    inputs["triples"] = "\n".join(
+        "".join(f"{link.replace('-', ' ')} 1\n" for link in line.split()) for line in links[:SENTENCES]
+    )
     for name, text in inputs.items():
         (folder / name).write_text(text, encoding="utf-8")
     paths = {name: folder / name for name in inputs}
@@ -165,6 +179,9 @@ def make_inputs(folder: Path, *, quick: bool) -> dict[str, Path]:
     for command in MODELS[:QUICK_MODELS] if quick else MODELS:
         words = [str(folder / word.strip("{}")) if _is_file(word) else word for word in command.split()]
         _run(words)
+    parsed = folder / "parsed.conllu"
+    _run(f"parse -m {folder / 'arc.model'} {paths['en.conllu']} --confidence -o {parsed}".split())
+    paths["parsed.conllu"] = parsed
     return paths | {path.name: path for path in folder.glob("*.model")}
 
 
