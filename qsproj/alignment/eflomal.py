@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from qsproj.alignment.symmetrize import THRESHOLD, Links
 from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.partial_files import temporary_folder
 from qsproj.errors import QsprojError, UsageError
 
 _PROGRAM = "eflomal-align"
@@ -54,9 +54,9 @@ def eflomal_links(
         When it fails; the text ends with the last line that it wrote.
     """
     program = find_eflomal()
-    with tempfile.TemporaryDirectory(prefix="qsproj-eflomal-") as folder:
+    with temporary_folder() as folder:
         names = ("source", "target", "forward", "backward")
-        source, target, forward, backward = (Path(folder) / name for name in names)
+        source, target, forward, backward = (folder / name for name in names)
         sizes = _write_sides(pairs, source, target)
         command = [program, "--overwrite", "-s", source, "-t", target, "-f", forward, "-r", backward]
         _run([str(word) for word in command])

@@ -8,10 +8,8 @@ and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +26,7 @@ from qsproj.alignment.shards import (
     write_shards,
 )
 from qsproj.alignment.word_pairs import PairPriors
+from qsproj.corpus.partial_files import temporary_folder
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import bar
 
@@ -122,9 +121,9 @@ def train_hmm(
     *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
     """
     settings = settings or HmmSettings()
-    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+    with temporary_folder() as folder:
         priors = PairPriors(base=settings.lexical_prior, likeness=settings.likeness_prior)
-        shards = write_shards(Path(folder), pairs, size=settings.shard, priors=priors)
+        shards = write_shards(folder, pairs, size=settings.shard, priors=priors)
         sweeps = settings.ibm1_sweeps + settings.hmm_sweeps
         with bar("aligning", total=sweeps * len(shards.files), unit="shard") as progress:
             sweep = _first_sweep(shards, settings)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.made import made_by
+from qsproj.corpus.partial_files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
     _check_outputs(options)
     _check_what_is_annotated(options)
     workers = workers_of(options)
-    with tempfile.TemporaryDirectory(prefix="qsproj-") as temporary:
+    with temporary_folder() as temporary:
         workspace = Workspace(Path(options.work or temporary), say=_say)
         made = bootstrap(
             texts,

@@ -1,7 +1,8 @@
 """Files that are being written: named after the process that writes them, and removed when it is dead.
 
 An output is written beside its place and moved there when it is whole. A process that is killed leaves what
-it had written. The next one that writes to that place takes it away, where both run on the same machine.
+it had written. The next one that writes to that place takes it away, where both run on the same machine. So
+it is with temporary folders: the next process that makes one removes those of dead processes.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from contextlib import suppress
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+from qsproj.errors import UsageError
 
 SUFFIX = ".partial"
 # Names of files may not be of any length.
@@ -38,6 +44,37 @@ def remove_stale(folder: Path, *, of: str = "") -> None:
             if wanted and writer.isdecimal() and not _is_alive(int(writer)):
                 with suppress(OSError):
                     path.unlink()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder in ``TMPDIR`` that lasts as long as the block; what dead processes left there is removed.
+
+    Raises
+    ------
+    UsageError
+        When there is no place for it.
+    """
+    prefix = f"qsproj-{_machine()}."
+    try:
+        place = Path(tempfile.gettempdir())
+        for path in place.glob(f"{prefix}*"):
+            _remove_dead(path, maker=path.name.removeprefix(prefix).partition(".")[0])
+        made = tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}.")
+    except OSError as error:
+        raise UsageError(
+            f"no temporary folder can be made: {error.strerror}; have TMPDIR name a folder to write to"
+        ) from error
+    with made as folder:
+        yield Path(folder)
+
+
+def _remove_dead(folder: Path, *, maker: str) -> None:
+    """Remove a folder of ours whose maker is dead; others may leave what looks alike where all may write."""
+    with suppress(OSError):
+        ours = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+        if ours and not folder.is_symlink() and maker.isdecimal() and not _is_alive(int(maker)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stem(name: str) -> str:

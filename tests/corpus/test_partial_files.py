@@ -1,9 +1,13 @@
 """What killed processes left half-written goes with the next output of that name; all else stays."""
 
 import os
+import tempfile
+
+import pytest
 
 from qsproj.corpus.files import open_output
-from qsproj.corpus.partial_files import partial_of, remove_stale
+from qsproj.corpus.partial_files import partial_of, remove_stale, temporary_folder
+from qsproj.errors import UsageError
 
 
 def left_by(process, path):
@@ -43,3 +47,28 @@ def test_files_of_other_machines_and_other_names_stay(tmp_path, dead_process):
 
 def test_long_names_are_shortened(tmp_path):
     assert len(partial_of(tmp_path / ("x" * 255)).name) < 100
+
+
+def test_the_next_temporary_folder_removes_those_of_dead_processes(tmp_path, monkeypatch, dead_process):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_folder() as own:
+        machine = own.name.removeprefix("qsproj-").partition(".")[0]
+    assert not own.exists()
+    stale, living, foreign = (
+        tmp_path / f"qsproj-{name}.x" for name in (f"{machine}.{dead_process}", f"{machine}.1", "other.2")
+    )
+    elsewhere = tmp_path / "elsewhere"
+    for folder in (stale, living, foreign, elsewhere):
+        folder.mkdir()
+        (folder / "00000.cells.npy").write_text("")
+    link = tmp_path / f"qsproj-{machine}.{dead_process}.link"
+    link.symlink_to(elsewhere)
+    with temporary_folder() as own:
+        assert set(tmp_path.iterdir()) == {own, living, foreign, elsewhere, link}
+    assert (elsewhere / "00000.cells.npy").exists()
+
+
+def test_where_no_temporary_folder_can_be_made_a_message_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(UsageError, match="TMPDIR"), temporary_folder():
+        pass

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
+from qsproj.corpus.partial_files import temporary_folder
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
@@ -92,13 +91,13 @@ def train_qg_dmv(
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
-    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+    with temporary_folder() as folder:
         usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
         first = next(usable, None)
         if first is None:
             reasons = listed_reasons(skipped)
             raise NothingToLearnError(f"no sentence pair can be learned from (left out: {reasons})")
-        packed = pack_into(Path(folder), itertools.chain([first], usable), punctuation=options.punctuation)
+        packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
         result, log_likelihood = _run_em(packed, dev, began, options, run)
     parameters = result.parameters

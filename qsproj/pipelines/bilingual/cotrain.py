@@ -14,15 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, Scores
+from qsproj.corpus.partial_files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
@@ -139,7 +138,9 @@ def cotrain(
         statuses.update(ends)
         taught = _belief_examples(monolingual, usable, beliefs)
         if not annotated and not taught:
-            raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
+            raise NothingToLearnError(
+                "found neither a whole tree nor a pair with candidate links to learn from"
+            )
         monolingual = _train(monolingual, [*annotated, *taught], rng=rng, training=options.training)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):
@@ -172,8 +173,8 @@ def all_beliefs(
     if workers.jobs == 1:
         yield from (target_beliefs(bilingual, pair) for pair in pairs)
         return
-    with TemporaryDirectory(prefix="qsproj-") as folder:
-        path = str(Path(folder) / "joint.model")
+    with temporary_folder() as folder:
+        path = str(folder / "joint.model")
         bilingual.save(path)
         believed = partial(_beliefs_by_file, path)
         yield from map_in_order(believed, pairs, workers=workers, block=BLOCK_PAIRS)
