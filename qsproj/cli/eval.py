@@ -36,10 +36,11 @@ from pathlib import Path
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
-from qsproj.corpus.files import open_output
+from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
     ALIGNMENTS,
     DEFAULT_ALIGNMENT_FORMAT,
+    WITH_WORDS,
     names_of,
     read_alignments,
     read_sentences,
@@ -53,6 +54,7 @@ from qsproj.evaluation.calibration import (
     relation_confidences,
     relations_can_be_judged,
     reliability,
+    share_stated,
 )
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
 from qsproj.evaluation.grouping import GROUPINGS
@@ -68,6 +70,7 @@ from qsproj.evaluation.score_tables import (
     systems_as_table,
 )
 from qsproj.evaluation.side_by_side import WordsDifferError
+from qsproj.progress import notice
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
@@ -248,11 +251,12 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
 
 def _run_alignments(options: argparse.Namespace) -> None:
     """Print the scores of links."""
-    scores = alignment_scores(
-        read_alignments(options.gold, options.gold_format or DEFAULT_ALIGNMENT_FORMAT),
-        read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT),
-        names=(options.gold, options.system),
-    )
+    gold_format = options.gold_format or DEFAULT_ALIGNMENT_FORMAT
+    gold = list(read_alignments(options.gold, gold_format))
+    # So that links to words that there are not are errors, where GOLD says what words there are.
+    sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
+    system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
+    scores = alignment_scores(gold, system, names=(options.gold, options.system))
     if scores.possible == 0:
         raise DataError(
             options.gold,
@@ -260,6 +264,12 @@ def _run_alignments(options: argparse.Namespace) -> None:
             found="no link",
             expected="links to score against",
             remedy="check that GOLD is the file with the right links",
+        )
+    if scores.found_one_off > scores.found_possible:
+        notice(
+            f"{options.system}: {scores.found_possible:,} of its links are right, "
+            f"{scores.found_one_off:,} were its words one off; check what words count from: --gold-format, "
+            "--alignment-format"
         )
     if options.json:
         text = json.dumps(alignment_scores_as_json(scores), indent=2)
@@ -281,6 +291,12 @@ def _run_calibration(options: argparse.Namespace) -> None:
     stated = {"ArcProb": arc_confidences}
     if relations_can_be_judged(gold, system):
         stated["RelProb"] = relation_confidences
+    for key in stated:
+        judged, words = share_stated(system, key)
+        if judged < words:
+            notice(
+                f"{name_of(options.system)}: {key} of {judged:,} of {words:,} words; others are not judged"
+            )
     tables = {
         key: reliability(*gather(gold, system, punctuation=not options.no_punct, name=options.system))
         for key, gather in stated.items()

@@ -31,6 +31,7 @@ from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.words import number_of
 from qsproj.errors import DataError, counted, unknown_name
+from qsproj.progress import notice
 
 _BYTE_ORDER_MARK = "\ufeff"
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -58,6 +59,8 @@ class Links(NamedTuple):
     sizes: tuple[int, int] | None = None
 
 
+# Among so many pairs with links, one has a first word that is linked.
+ENOUGH_PAIRS = 20
 _NO_LINKS = Links(0, [], [], [], [], None)
 
 
@@ -124,7 +127,7 @@ def checked_alignments(
     """
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
-    count = 0
+    count = linked = first = 0
     with open_text(path) as handle:
         for count, links in enumerate(read(handle, name), start=1):
             size = links.sizes
@@ -132,7 +135,14 @@ def checked_alignments(
                 size = next(expected, None)
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
+            linked += bool(links.sources)
+            first += 1 in links.sources or 1 in links.targets
             yield _alignment(links, size, name, base)
+    if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
+        notice(
+            f"{name}: no link of {counted(linked, 'pair')} touches a first word, which is 0; where words "
+            f"count from 1, name the format {base.other}"
+        )
     for missing in expected or ():
         if not skips:
             pairs = count + 1 + sum(1 for _ in expected or ())

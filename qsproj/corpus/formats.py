@@ -87,6 +87,10 @@ FORMATS = (
 )
 
 
+# Formats of alignments that hold the words of both sides, too.
+WITH_WORDS = ("tsv", "giza")
+
+
 def names_of(holds: str) -> tuple[str, ...]:
     """Return the names of the formats that hold sentences, alignments or bitext."""
     return tuple(format.name for format in FORMATS if format.holds == holds)

@@ -28,6 +28,10 @@ class AlignmentScores:
         Links of the gold standard: sure ones, ``|S|``; and those that are sure or possible, ``|P|``.
     found_sure, found_possible : int
         Links of the system that are sure, ``|A and S|``; and that are sure or possible, ``|A and P|``.
+    found_one_off : int
+        Links of the system that would be sure or possible with both words one further, or with both one
+        before, whichever are more: above ``found_possible`` words seem to be counted from 0 on one side and
+        from 1 on the other.
     """
 
     sentences: int
@@ -36,6 +40,7 @@ class AlignmentScores:
     possible: int
     found_sure: int
     found_possible: int
+    found_one_off: int = 0
 
     @property
     def precision(self) -> float:
@@ -72,7 +77,7 @@ def alignment_scores(
     DataError
         When one side has more sentence pairs than the other.
     """
-    sentences = found = sure = possible = found_sure = found_possible = 0
+    sentences = found = sure = possible = found_sure = found_possible = further = before = 0
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
             shorter, longer = names if right is None else names[::-1]
@@ -92,4 +97,6 @@ def alignment_scores(
         possible += len(possible_links)
         found_sure += len(links & sure_links)
         found_possible += len(links & possible_links)
-    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible)
+        further += len({(i + 1, j + 1) for i, j in links} & possible_links)
+        before += len({(i - 1, j - 1) for i, j in links} & possible_links)
+    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible, max(further, before))

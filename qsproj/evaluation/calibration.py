@@ -134,6 +134,16 @@ def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]
     return stated and any(set(sentence.deprels) != {UNSPECIFIED} for sentence in gold)
 
 
+def share_stated(system: Iterable[Sentence], key: str) -> tuple[int, int]:
+    """Return how many words have a probability in MISC under a key, and how many words there are."""
+    stated = words = 0
+    for sentence in system:
+        values = misc_values(sentence, key)
+        words += len(values)
+        stated += len(values) - values.count(None)
+    return stated, words
+
+
 def _confidences(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, key: str, punctuation: bool, name: str
 ) -> Outcomes:

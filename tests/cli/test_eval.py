@@ -192,6 +192,18 @@ def test_calibration_counts_arcs_by_what_was_said_of_them(run_cli, files):
     assert json.loads(words.out)["bins"][9]["accuracy"] == 1.0
 
 
+def test_words_without_probabilities_are_told(run_cli, files):
+    stated = with_confidence(SYSTEM, 0.92, 0.96, 0.94, 0.55, 0.3, 1.0)
+    stated = stated.replace("ArcProb=0.92", "ArcProb=0.92|RelProb=0.9").replace("ArcProb=0.3", "_")
+    files["system"].write_text(stated, encoding="utf-8")
+    outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
+    assert outcome.code == 0
+    assert outcome.err.splitlines() == [
+        f"{files['system']}: ArcProb of 5 of 6 words; others are not judged",
+        f"{files['system']}: RelProb of 1 of 6 words; others are not judged",
+    ]
+
+
 def test_calibration_needs_probabilities(run_cli, files):
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
     assert outcome.code == 2
@@ -316,6 +328,33 @@ def test_alignments_that_do_not_fit(run_cli, tmp_path, gold, system, options, me
     outcome = run_cli("eval", "--alignments", tmp_path / "gold", tmp_path / "system", *options)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert message in outcome.err
+
+
+def test_links_that_are_one_off_are_told(run_cli, tmp_path):
+    gold, system = tmp_path / "gold", tmp_path / "system"
+    gold.write_text("0-0 1-1 2-2\n" * 3)
+    system.write_text("1 1 1\n2 2 1\n3 3 1\n\n" * 3)
+    arguments = ("eval", "--alignments", gold, system, "--alignment-format")
+    wrong = run_cli(*arguments, "triples")
+    assert (wrong.code, wrong.err) == (
+        0,
+        f"{system}: 6 of its links are right, 9 were its words one off; check what words count "
+        "from: --gold-format, --alignment-format\n",
+    )
+    right = run_cli(*arguments, "triples-one")
+    assert (right.code, right.err) == (0, "")
+    other = run_cli("eval", "--alignments", system, gold, "--gold-format", "triples")
+    assert "9 were its words one off" in other.err
+
+
+def test_links_to_words_that_there_are_not(run_cli, tmp_path):
+    gold, system = tmp_path / "gold.tsv", tmp_path / "system"
+    gold.write_text("a b\tA B\t0-0 1-1\n")
+    system.write_text("1-1 2-2\n")
+    outcome = run_cli("eval", "--alignments", gold, system, "--gold-format", "tsv")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert f"{system}:1: found a link of word 3 with word 3" in outcome.err
+    assert "where words count from 1, name the format talp" in outcome.err
 
 
 def test_options_that_do_not_go_together(run_cli, files):

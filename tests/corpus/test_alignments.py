@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.alignments import ENOUGH_PAIRS, write_alignments
 from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notices
 
 
 def read(text, format="pharaoh", sizes=None):
@@ -181,3 +182,22 @@ def test_all_formats_are_tried_above():
         "giza",
         "misc",
     )
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "other"),
+    [("pharaoh", "1-1 2-3\n", "talp"), ("triples", "1 1 1\n2 3 1\n\n", "triples-one")],
+)
+def test_links_that_never_touch_a_first_word_are_told(tmp_path, format, line, other):
+    path, told = tmp_path / "links", []
+    with notices(told.append):
+        for pairs in (ENOUGH_PAIRS - 1, ENOUGH_PAIRS):
+            path.write_text(line * pairs)
+            list(read_alignments(path, format))
+    expected = f"no link of {ENOUGH_PAIRS} pairs touches a first word, which is 0; where words count from 1, "
+    assert told == [f"{path}: {expected}name the format {other}"]
+    with notices(told.append):
+        list(read_alignments(path, other))
+        path.write_text(line * ENOUGH_PAIRS + line.replace("1", "0", 1))
+        list(read_alignments(path, format))
+    assert len(told) == 1
