@@ -23,7 +23,7 @@ from qsproj.cli.options.common import (
     whole_number,
 )
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.objectives import ENTROPY, OBJECTIVE_WAYS, add_objective_arguments, training_options
+from qsproj.cli.options.objectives import OBJECTIVE_WAYS, add_objective_arguments, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
@@ -77,6 +77,10 @@ WAYS = {
     "--order 2": ("factors", "iterations", "relax"),
     "--joint-tags": ("iterations",),
 }
+
+# What is read of another option only where that is given.
+UNLABELLED_WAYS = {"--unlabelled": ("entropy",)}
+CUTOFF_WAYS = {"--cutoff": ("support",)}
 
 # What is read where relations are named after the tree, and not where they are part of it.
 LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--labels joint": ()}
@@ -143,7 +147,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
     )
     add_seed(parser)
-    declare_ways(parser, WAYS, OBJECTIVE_WAYS, LABEL_WAYS)
+    declare_ways(parser, WAYS, OBJECTIVE_WAYS, LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -231,10 +235,8 @@ def _check_kind(options: argparse.Namespace) -> None:
     refuse_unread(options, WAYS, kind)
     refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
     refuse_unread(options, LABEL_WAYS, f"--labels {options.labels}")
-    if options.unlabelled is None and options.entropy != ENTROPY:
-        raise UsageError("--entropy belongs to --unlabelled; give both, or neither")
-    if options.support != "trees" and not options.cutoff:
-        raise UsageError("--support belongs to --cutoff; give both, or neither")
+    refuse_unread(options, UNLABELLED_WAYS, "--unlabelled" if options.unlabelled else None)
+    refuse_unread(options, CUTOFF_WAYS, "--cutoff" if options.cutoff else None)
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
 

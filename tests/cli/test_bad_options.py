@@ -173,9 +173,9 @@ def test_what_goes_into_misc_is_not_lost_in_conllx(run_cli, tmp_path, command, o
 
 def test_support_is_for_a_cutoff(run_cli, tmp_path):
     outcome = run_cli("train", SAMPLE, "--support", "short", "-o", tmp_path / "m")
-    assert_one_line(outcome, "--support belongs to --cutoff; give both, or neither")
+    assert_one_line(outcome, "--support belongs to --cutoff; leave it out")
 
 
 def test_entropy_is_of_unlabelled_sentences(run_cli, tmp_path):
     outcome = run_cli("train", SAMPLE, "--entropy", "1", "-o", tmp_path / "m")
-    assert_one_line(outcome, "--entropy belongs to --unlabelled; give both, or neither")
+    assert_one_line(outcome, "--entropy belongs to --unlabelled; leave it out")

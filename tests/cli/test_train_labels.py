@@ -38,7 +38,11 @@ def test_parsed_with_confidence_and_judged(run_cli, model, tmp_path):
 
 def test_info_says_it(run_cli, model):
     assert "labels:" in run_cli("info", model).out
-    assert json.loads(run_cli("info", model, "--json").out)["kind"] == "labelled-parser"
+    told = json.loads(run_cli("info", model, "--json").out)
+    assert told["kind"] == "labelled-parser"
+    # What other objectives, optimisers and ways to train read has no part in it.
+    read = {"epochs", "features", "labels", "objective", "order", "seed", "treebanks"}
+    assert set(told["made"]["options"]) == read
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ from typing import Any
 
 from qsproj import __version__
 
-# Options that do not change a model: who computes, and what else is written.
+# Options that do not change a model, whatever the command: who computes, and what else is written.
 _WITHOUT_EFFECT = frozenset(
     {
         *(
             "run",
             "read_by_some",
+            "unread",
             "command",
             "output",
             "jobs",
@@ -38,14 +39,16 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : argparse.Namespace
-        As parsed; those that are unset are left out, and those that do not change the model.
+        As parsed; those that are unset are left out, and those that do not change the model, as what the way
+        in which the command was used does not read (:func:`qsproj.cli.options.ways.refuse_unread`).
     **facts
         What else is known: counts of sentences, accuracy.
     """
+    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
     kept = {
         name: _plain(value)
         for name, value in sorted(vars(options).items())
-        if name not in _WITHOUT_EFFECT and value not in (None, False, [])
+        if name not in without_effect and value not in (None, False, [])
     }
     return {"command": options.command, "version": __version__, "options": kept, **facts}
 

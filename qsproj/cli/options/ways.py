@@ -32,7 +32,8 @@ def _written(action: argparse.Action) -> str:
 def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:
     """Check that the way that was chosen reads every option that was given.
 
-    Who gives an option its default changes nothing, and may.
+    Who gives an option its default changes nothing, and may. The names of options that are not read are added
+    to ``options.unread``.
 
     Parameters
     ----------
@@ -48,7 +49,9 @@ def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -
         For the first option that goes unread; it names the ways that read it.
     """
     read = ways[chosen] if chosen is not None else ()
-    for name in sorted({name for reads in ways.values() for name in reads}.difference(read)):
+    unread = sorted({name for reads in ways.values() for name in reads}.difference(read))
+    options.unread = [*getattr(options, "unread", ()), *unread]
+    for name in unread:
         written, default = options.read_by_some[name]
         if getattr(options, name) != default:
             readers = _listed([way for way, reads in ways.items() if name in reads])
