@@ -123,6 +123,25 @@ def test_a_grammar_weighs_the_evidence(run_cli, folder):
     assert (folder / "with").read_bytes() != (folder / "without").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--labels", "joint"), "a parser with relations inside its trees"),
+        (("--objective", "hidden"), "a parser with hidden clusters of arcs"),
+    ],
+)
+def test_a_prior_of_another_kind_is_refused(run_cli, folder, options, found):
+    run_cli(
+        "train", SPANISH, "--features", "delexicalised", "--epochs", "1", *options, "-o", folder / "other"
+    )
+    outcome = project(run_cli, "--prior", folder / "other", "-o", folder / "none")
+    assert (outcome.code, outcome.err) == (
+        2,
+        f"qsproj project: {folder / 'other'}: found {found}, expected a first-order parser of tags alone; "
+        f"train one: qsproj train --features delexicalised, without {' '.join(options)}\n",
+    )
+
+
 @pytest.mark.parametrize("features", ["words", "morphology"])
 def test_a_prior_that_reads_more_than_tags_is_refused(run_cli, folder, features):
     run_cli("train", SPANISH, "--features", features, "--epochs", "1", "-o", folder / "rich")

@@ -16,13 +16,20 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.storage import load_model_of
+from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_inference import TreeInference
 
 TEMPLATE_SET = "words"
 # All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
 PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
+# Parsers that cannot be priors: what they are, and the option that makes them so.
+_OTHERS = {
+    "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
+    "cluster-parser": ("a parser with hidden clusters of arcs", "--objective hidden"),
+    "graph-parser": ("a second-order parser", "--order 2"),
+    "tagging-parser": ("a parser that reads words and infers their tags", "--joint-tags"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,12 @@ def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
     """
     expected = "a first-order parser of tags alone"
     remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
-    parser = load_model_of(path, ArcParser, expected=expected, remedy=remedy)
+    parser = load_model(path)
+    if not isinstance(parser, ArcParser):
+        kind = kind_of(parser)
+        found, option = _OTHERS.get(kind, (f"a model of kind {kind}", ""))
+        remedy += f", without {option}" if option else ""
+        raise DataError(path, None, found=found, expected=expected, remedy=remedy)
     template_set = parser.scorer.template_set
     if template_set != PRIOR_TEMPLATE_SET and not (reads_words and template_set == TEMPLATE_SET):
         found = f"a parser that reads {template_set}, which another language does not share"
