@@ -66,10 +66,10 @@ class NothingToLearnError(UsageError):
 
 
 class SentenceError(UsageError):
-    """A sentence is not what a model takes; whoever knows its file and line says these too."""
+    """A sentence is not what is taken; whoever knows its file and line, or that of ``word``, says these."""
 
-    def __init__(self, *, found: str, expected: str, remedy: str) -> None:
-        self.found, self.expected, self.remedy = found, expected, remedy
+    def __init__(self, *, found: str, expected: str, remedy: str, word: int = 0) -> None:
+        self.found, self.expected, self.remedy, self.word = found, expected, remedy, word
         super().__init__(f"found {found}, expected {expected}; {remedy}")
 
 

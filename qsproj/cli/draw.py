@@ -117,7 +117,7 @@ def _about(options: argparse.Namespace) -> str:
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:
     """Yield each sentence, or pair, that may be asked for by its name; None: it has none of the arcs."""
-    from qsproj.corpus.editing import lines_in
+    from qsproj.corpus.editing import lines_before, lines_in
     from qsproj.corpus.formats import read_sentences
     from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.corpus.pairs.pairing import pair_files
@@ -146,7 +146,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
         except SentenceError as error:
             # Of a pair, either side may be wrong.
             place = (
-                (options.file, line)
+                (options.file, line + (lines_before(sentence, error.word) if error.word else 0))
                 if options.target is None
                 else (f"{options.file}, {options.target}", None)
             )

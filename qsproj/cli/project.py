@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread(options, WAYS, f"--method {options.method}")
-    with naming(*options.source, *options.target, *options.alignment):
+    with naming(*options.source, *options.target, *options.alignment, *options.annotated):
         projected = METHODS[options.method].project(_sources(options), options)
     if options.trees:
         write_sentences(projected.trees(), options.trees)

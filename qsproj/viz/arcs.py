@@ -70,7 +70,7 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
             head=head,
             dependent=word,
             relation=relation,
-            confidence=None if value is None else _probability(sentence, value),
+            confidence=None if value is None else _probability(sentence, word, value),
         )
         for word, (head, relation, value) in enumerate(rows, start=1)
         if head != NO_HEAD
@@ -163,7 +163,7 @@ def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], t
     return replace(arc, note=f"its dependent is linked with: {words}")
 
 
-def _probability(sentence: Sentence, text: str) -> float:
+def _probability(sentence: Sentence, word: int, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -174,5 +174,6 @@ def _probability(sentence: Sentence, text: str) -> float:
             found=f"{ARC_PROBABILITY}={text} in sentence {name!r}",
             expected="a probability",
             remedy="parse it again with --confidence, or remove it",
+            word=word,
         )
     return value

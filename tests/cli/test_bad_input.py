@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -299,3 +300,19 @@ def test_what_teaches_nothing_is_named(tmp_path, run_cli, command, of):
     files["bare"].write_text(f"{rows}\n", encoding="utf-8")
     words = [str(word).format(**files) for word in command]
     assert_one_line(run_cli(*words, "-o", tmp_path / "model"), *of)
+
+
+@pytest.mark.parametrize("options", [("--labels", "joint"), ("--joint-tags",)])
+def test_training_that_learns_nothing_names_the_treebank(run_cli, tmp_path, options):
+    treebank = conllu(tmp_path / "flat", "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n" * 9)
+    outcome = run_cli("train", treebank, *options, "-o", tmp_path / "m")
+    assert_one_line(outcome, f"{treebank}: ")
+
+
+def test_annotated_sentences_without_heads_are_named(run_cli, tmp_path):
+    text = SAMPLE.read_text(encoding="utf-8")
+    headless = conllu(
+        tmp_path / "headless", re.sub(r"\t\d+\t[a-z:]+\t(?=[^\t]*\t[^\t]*\n)", "\t_\t_\t", text)
+    )
+    outcome = run_cli("project", *PAIR, "--annotated", headless, "-o", tmp_path / "m")
+    assert_one_line(outcome, f"{headless}: no annotated sentence can be learned from")

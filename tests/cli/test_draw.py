@@ -139,3 +139,12 @@ def test_nothing_to_draw_is_told(run_cli, tmp_path, choice, message, ending):
     outcome = run_cli("draw", ENGLISH, *choice, "-o", out)
     assert (outcome.code, out.exists()) == (2, False)
     assert outcome.err.startswith(f"qsproj draw: {ENGLISH}: {message}")
+
+
+def test_a_bad_probability_is_told_with_its_line(run_cli, tmp_path):
+    page = tmp_path / "page.html"
+    rows = "# text = a b\n1\ta" + "\t_" * 4 + "\t0\troot\t_\t_\n2\tb" + "\t_" * 4 + "\t1\tx\t_\tArcProb=7\n\n"
+    path = tmp_path / "trees.conllu"
+    path.write_text(rows.replace("=7", "=1") + rows)
+    outcome = run_cli("draw", path, "-o", page)
+    assert (outcome.code, outcome.err.partition(" in ")[0]) == (2, f"qsproj draw: {path}:7: found ArcProb=7")

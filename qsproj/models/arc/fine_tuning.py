@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.above import train_above, with_added
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
@@ -78,7 +78,7 @@ def fine_tuned(
     made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
     examples = [example for example in made if example]
     if not examples:
-        raise UsageError("no annotated sentence can be learned from; is the HEAD column empty?")
+        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     tuned = train_above(parser, examples, rng=rng, options=training)
     if options.alone:

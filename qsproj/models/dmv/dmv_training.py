@@ -209,7 +209,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
     else:
         whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
-            raise UsageError(
+            raise NothingToLearnError(
                 "no training sentence has all its heads, which --start trees counts; choose --start harmonic "
                 "or uniform"
             )

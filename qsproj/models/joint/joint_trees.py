@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import NothingToLearnError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import encode_words
 from qsproj.models.graph.graph_factors import Family, sentence_graph
@@ -193,7 +193,7 @@ def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> 
     missing = np.flatnonzero(sentence.heads[1:] < 0)
     if missing.size:
         name = sentence.sent_id or "(without sent_id)"
-        raise UsageError(
+        raise NothingToLearnError(
             f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
             "parse the source first, or choose --source-tree joint or best"
         )

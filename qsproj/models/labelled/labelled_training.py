@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError, UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
@@ -130,14 +130,16 @@ def train_labelled_parser(
         single_root=options.single_root,
     )
     if not relations_in(data.sentences):
-        raise UsageError("no word of the training data has a relation; leave --labels joint out")
+        raise NothingToLearnError("no word of the training data has a relation; leave --labels joint out")
     weight_of = {} if weights is None else dict(zip(map(id, sentences), weights, strict=True))
     course = Course(data.template_set, data.inference, options, weight_of)
     kept = [
         sentence for sentence in data.sentences if tree_objective(sentence.heads, data.inference, "margin")
     ]
     if not kept:
-        raise UsageError("no sentence of the training data can be learned from; is the HEAD column empty?")
+        raise NothingToLearnError(
+            "no sentence of the training data can be learned from; is the HEAD column empty?"
+        )
     skipped = dict(data.skipped)
     if len(kept) < len(data.sentences):
         skipped["arcs that no possible tree contains"] = len(data.sentences) - len(kept)

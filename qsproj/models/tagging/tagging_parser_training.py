@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.errors import NothingToLearnError, counted, unknown_name
 from qsproj.kernels.features.row_features import gather_rows
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
@@ -125,12 +125,14 @@ def _checked(options: TrainingOptions) -> TrainingOptions:
 
 def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
     if len(sentences) < TAGGER_FOLDS:
-        raise UsageError(
+        raise NothingToLearnError(
             f"found {counted(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
             f"{TAGGER_FOLDS}: each is tagged by a tagger trained on others"
         )
     if len(tagger.tags) < 2:
-        raise UsageError(f"found {tagger.tags[0]} on every word, expected at least two different UPOS tags")
+        raise NothingToLearnError(
+            f"found {tagger.tags[0]} on every word, expected at least two different UPOS tags"
+        )
 
 
 def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
@@ -151,7 +153,9 @@ def tagging_examples(
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
     whole = [i for i, sentence in enumerate(sentences) if _is_whole(sentence, start.inference)]
     if len(whole) < PARSER_FOLDS:
-        raise UsageError(f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more")
+        raise NothingToLearnError(
+            f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more"
+        )
     scores = cross_fitted_scores(
         [tagged[i] for i in whole],
         rng=rng,

@@ -281,7 +281,7 @@ def usable_pairs(
             skipped[reason] += 1
     for side in ("source", "target"):
         if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
-            raise UsageError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
+            raise NothingToLearnError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
     return usable, dict(skipped)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
@@ -66,7 +66,7 @@ def learn_to_choose(
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
     counts = count_hand_links(usable)
     if counts is None:
-        raise UsageError(
+        raise NothingToLearnError(
             f"found no pair to learn from among the first {len(by_hand)}, expected candidate links and sides "
             f"of at most {MAX_WORDS} words; align more text together with them"
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError
+from qsproj.errors import NothingToLearnError, UsageError
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
@@ -114,7 +114,7 @@ def train_noisy_channel(
         for pair in following
     ]
     if not annotated and not explaining:
-        raise UsageError("found neither a whole tree nor a pair with candidate links to learn from")
+        raise NothingToLearnError("found neither a whole tree nor a pair with candidate links to learn from")
     statuses: Counter[Status] = Counter()
     parser = train_above(
         base,

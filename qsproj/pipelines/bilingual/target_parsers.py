@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, counted
+from qsproj.errors import NothingToLearnError, counted
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.arc.training_options import TrainingOptions
@@ -63,7 +63,7 @@ def train_target(
         When what was kept is damaged, or of other pairs or options.
     """
     if len(pairs) < 2:
-        raise UsageError(
+        raise NothingToLearnError(
             f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
         )
     if stages is not None and (kept := read_target(stages, rng)) is not None:
