@@ -178,7 +178,8 @@ def run(options: argparse.Namespace) -> None:
     if options.like:
         train = partial(train, weights=_weights(treebanks, options.like))
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
-    _tell_untagged(sentences)
+    if options.features != "delexicalised":  # These are refused where there is no tag.
+        _tell_untagged(sentences)
     rng = np.random.default_rng(options.seed)
     with naming(*options.treebanks):
         parser, report = train(sentences, dev=dev, rng=rng, options=settings)
