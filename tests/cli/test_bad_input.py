@@ -242,7 +242,7 @@ def test_joint_training_needs_tags(run_cli, model, tmp_path, side):
     place = pair.index(f"--{side}") + 1
     pair[place] = untagged(pair[place], tmp_path / "x")
     outcome = run_cli("biparse", "train", *pair, "--source-model", model, "-o", tmp_path / "m")
-    assert_one_line(outcome, f"no {side} word has a UPOS tag")
+    assert_one_line(outcome, f"{pair[place]}: found no word with a UPOS tag")
 
 
 @pytest.mark.parametrize("method", ["hard", "hard-em"])
