@@ -119,6 +119,7 @@ def _train(options: argparse.Namespace) -> None:
             with_dictionary=options.dictionary,
             order=options.order,
             labels=options.labels,
+            tags=options.tags,
         ),
         target=target_parser,
         checkpoint=checkpoint_of(options),

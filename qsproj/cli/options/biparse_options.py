@@ -107,6 +107,13 @@ def add_training(actions: Actions) -> None:
         help="joint (default): relations of the target are decided with those of the source, which nearly "
         "say those of parallel arcs; after: by the target's labeller alone, which is faster",
     )
+    train.add_argument(
+        "--tags",
+        default="given",
+        metavar="NAME",
+        help="given (default): target text comes with UPOS; links: the model tags target words that have "
+        "none, with the tags of linked words as evidence, and learns from the trees as it tags them",
+    )
     add_link_learning(train)
     add_number(
         train,

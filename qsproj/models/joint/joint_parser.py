@@ -42,10 +42,11 @@ from qsproj.models.joint.joint_weights import (
 from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.storage import Stored, nested, unnested
+from qsproj.models.tagging.link_tagger import LinkTagger
 
 Arrays = dict[str, NDArray[Any]]
-# Arrays of the labeller in a model file.
-RELATIONS = "relations_"
+# Arrays of labeller and tagger in a model file.
+RELATIONS, TAGS = "relations_", "tags_"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -88,6 +89,8 @@ class JointParser(Stored):
     labeller : JointLabeller or None
         Decides relations of the target with those of the source as evidence. None: the labeller of the
         target's parser does, alone.
+    tagger : LinkTagger or None
+        Tags target words that have no tag, with the tags of linked words as evidence.
     """
 
     source: Parser
@@ -97,6 +100,7 @@ class JointParser(Stored):
     dictionary: Dictionary | None = None
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
+    tagger: LinkTagger | None = None
 
     def of_parsers(self, source: Parser, target: Parser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
@@ -105,10 +109,11 @@ class JointParser(Stored):
         where both sides have trees, and used where the target has none. What counts words, the dictionary,
         is left behind, and the target's scores count in full: how far to trust the other target parser says
         nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.)
-        Relations are those of the other target parser: it may have others.
+        Relations are those of the other target parser, which may have others, and tags those that are given.
         """
         weights = replace(self.weights, target_scale=1.0)
-        return replace(self, source=source, target=target, weights=weights, dictionary=None, labeller=None)
+        of_these = replace(self, dictionary=None, labeller=None, tagger=None)
+        return replace(of_these, source=source, target=target, weights=weights)
 
     def of_first_order(self) -> JointParser:
         """Return the model without the second-order factors of its sides."""
@@ -186,7 +191,7 @@ class JointParser(Stored):
         if beliefs.status is Status.CONTRADICTION:
             return None
         senses = relation_senses(self.labeller, self.source, pair, prepared, beliefs, target_heads)
-        return self.labeller.evidence(senses, len(target_heads))
+        return self.labeller.table.evidence(senses, len(target_heads))
 
     def parse_pair(
         self,
@@ -205,7 +210,7 @@ class JointParser(Stored):
         Parameters
         ----------
         source, target : Sentence
-            With UPOS tags.
+            With UPOS tags; the target's may be missing where the model tags.
         alignment : Alignment
             Candidate links, best with weights. Fitted to the sentences where it was read without sizes.
         source_tree : str or None
@@ -221,6 +226,8 @@ class JointParser(Stored):
             As :meth:`prepare`.
         """
         pair = paired(source, target, alignment)
+        if self.tagger is not None:
+            pair = replace(pair, target=self.tagger.tag(pair))
         kind = source_tree or self.options.source_tree
         prepared = self.prepare(pair, source_tree=kind)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
@@ -272,6 +279,10 @@ class JointParser(Stored):
         if self.labeller is not None:
             header["labeller"], own = self.labeller.to_archive()
             arrays |= nested(RELATIONS, own)
+        header["tagger"] = None
+        if self.tagger is not None:
+            header["tagger"], own = self.tagger.to_archive()
+            arrays |= nested(TAGS, own)
         for side, parser in (("source", self.source), ("target", self.target)):
             header[side], own = parser.to_archive()
             header[f"{side}_order"] = 1 if isinstance(parser, ArcParser) else 2
@@ -301,7 +312,7 @@ class JointParser(Stored):
             _ORDERS[header.get(f"{side}_order") or 1].from_archive(header[side], unnested(f"{side}_", arrays))
             for side in ("source", "target")
         )
-        labeller = header.get("labeller")
+        labeller, tagger = header.get("labeller"), header.get("tagger")
         return JointParser(
             source=source,
             target=target,
@@ -310,6 +321,7 @@ class JointParser(Stored):
             dictionary=dictionary_from(arrays),
             training=JointTrainingOptions.from_header(header.get("training")),
             labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
+            tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),
         )
 
 

@@ -26,6 +26,7 @@ from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import Epochs, train_joint_weights
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.tagging.link_tagger import train_link_tagger
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_reports import (
     NO_LINK,
@@ -41,6 +42,7 @@ from qsproj.training.loop import EpochRecord
 
 TARGET_WEIGHTS = ("fixed", "joint")
 LABELS = ("joint", "after")
+TAGS = ("given", "links")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +67,14 @@ class BiparseOptions:
     labels : str
         ``joint``: relations of the target are decided with those of the source as evidence
         (:mod:`qsproj.models.joint.relations.joint_labeller`); ``after``: by the target's labeller alone.
+    tags : str
+        ``given``: the target's tags are those of its file; ``links``: the model tags target words that have
+        none (:mod:`qsproj.models.tagging.link_tagger`), and learns from trees that were tagged so.
 
     Raises
     ------
     UsageError
-        When ``target_weights`` or ``labels`` is unknown, or ``order`` is.
+        When ``target_weights``, ``labels`` or ``tags`` is unknown, or ``order`` is.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)
@@ -79,11 +84,14 @@ class BiparseOptions:
     with_dictionary: bool = False
     order: int = 1
     labels: str = "joint"
+    tags: str = "given"
 
     def __post_init__(self) -> None:
         """Check the names."""
         if self.labels not in LABELS:
             raise unknown_name("labels", self.labels, list(LABELS))
+        if self.tags not in TAGS:
+            raise unknown_name("tags", self.tags, list(TAGS))
         if self.target_weights not in TARGET_WEIGHTS:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
         if self.order not in (1, 2):
@@ -144,6 +152,12 @@ def train_joint_parser(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
+    tagger, target_training = None, options.target_training
+    if options.tags == "links":
+        tagger, tagged = train_link_tagger(usable, rng=rng)
+        usable = [replace(pair, target=own) for pair, own in zip(usable, tagged, strict=True)]
+        # Nothing else is known of words that only a tagger has seen.
+        target_training = replace(target_training, template_set=target_training.template_set or "words")
     stages = None
     if checkpoint is not None:
         parsers = [source_parser, *([target] if isinstance(target, ArcParser | GraphParser) else [])]
@@ -154,7 +168,7 @@ def train_joint_parser(
         target = train_target(
             usable,
             rng=rng,
-            training=options.target_training,
+            training=target_training,
             order=options.order,
             least_probability=options.joint.least_probability,
             stages=stages,
@@ -165,9 +179,12 @@ def train_joint_parser(
         weights=JointWeights.untrained(),
         options=options.joint,
         dictionary=count_dictionary(usable) if options.with_dictionary else None,
+        tagger=tagger,
     )
     if options.joint.families == (SYNCH,):
-        joined = replace(synchronous_parser(source_parser, target.parser), options=options.joint)
+        joined = replace(
+            synchronous_parser(source_parser, target.parser), options=options.joint, tagger=tagger
+        )
         return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
     examples = [
         _joint_example(untrained, pair, scores) for pair, scores in zip(usable, target.scores, strict=True)

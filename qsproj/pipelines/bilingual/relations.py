@@ -18,11 +18,11 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.relations.joint_labeller import (
     JointLabeller,
-    RelationExample,
     known_relations,
     relation_senses,
     train_joint_labeller,
 )
+from qsproj.training.sense_mixture import SenseExample
 
 
 def with_joint_labeller(
@@ -59,7 +59,7 @@ def with_joint_labeller(
         _relation_example(parser, start, pair, example, own)
         for pair, example, own in zip(pairs, examples, scores, strict=True)
     )
-    labeller, _ = train_joint_labeller(start, [example for example in found if example is not None], rng=rng)
+    labeller = train_joint_labeller(start, [example for example in found if example is not None], rng=rng)
     return replace(parser, labeller=labeller)
 
 
@@ -83,12 +83,12 @@ def _label_scores(
 
 def _relation_example(
     parser: JointParser, labeller: JointLabeller, pair: SentencePair, example: JointExample, scores: Scores
-) -> RelationExample | None:
+) -> SenseExample | None:
     """Infer what the words of a target tree are linked to; None where messages contradict each other."""
     beliefs = parser.infer(example.pair, example.target_heads)
     if beliefs.status is Status.CONTRADICTION:
         return None
     senses = relation_senses(labeller, parser.source, pair, example.pair, beliefs, example.target_heads)
-    return RelationExample(
+    return SenseExample(
         senses, scores, known_relations(labeller.relations, pair.target, example.target_heads)
     )

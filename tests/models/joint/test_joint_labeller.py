@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.kernels.features.relation_mixture import step_relations
+from qsproj.kernels.features.sense_mixture import step_mixture
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_relations
 from qsproj.models.arc.training_options import TrainingOptions
@@ -23,6 +23,7 @@ from qsproj.models.joint.relations.joint_labeller import JointLabeller, known_re
 from qsproj.models.joint.relations.senses import ARC_FAMILIES, CONFIGURATIONS, Senses, expected_senses
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import BiparseOptions, parse_pairs, train_joint_parser
+from qsproj.training.sense_mixture import SenseWeights
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, enumeration, infer, structure_of
 from tests.oracles.finite_differences import gradient
 
@@ -112,8 +113,8 @@ def test_a_word_with_two_links_has_one_sense_in_all():
 def labeller():
     """A labeller of two source relations and three of the target, with weights drawn at random."""
     start = JointLabeller.untrained(("nsubj", "obj"), ("nsubj", "obj", "obl"))
-    weights = np.random.default_rng(5).normal(size=start.weights.shape).astype(np.float32)
-    return replace(start, weights=weights, scale=0.7)
+    weights = np.random.default_rng(5).normal(size=start.table.weights.shape).astype(np.float32)
+    return replace(start, table=SenseWeights(weights, 0.7))
 
 
 SENTENCE = Sentence.from_words(("a", "b"), upos=("NOUN", "VERB"))
@@ -128,7 +129,7 @@ SOURCE = np.array([[0.0, 0.0], [0.2, 0.8], [0.9, 0.1]])
 
 def test_evidence_sums_over_senses_and_source_relations(labeller):
     senses = labeller.senses(SENTENCE, FOUND, SOURCE)
-    found = labeller.evidence(senses, 3)
+    found = labeller.table.evidence(senses, 3)
     n_source, n_tags = 2, 18
     for word, tag in ((1, 7), (2, 15)):
         for relation in range(3):
@@ -145,7 +146,7 @@ def test_evidence_sums_over_senses_and_source_relations(labeller):
                         len(CONFIGURATIONS) + related,
                         len(CONFIGURATIONS) * (1 + n_source) + related * n_tags + tag,
                     )
-                    score = sum(float(labeller.weights[row, relation]) for row in rows)
+                    score = sum(float(labeller.table.weights[row, relation]) for row in rows)
                     total += chance * SOURCE[source, r] * math.exp(score)
             assert found[word, relation] == pytest.approx(math.log(total) / 0.7, abs=1e-6)
     np.testing.assert_array_equal(found[0], 0.0)
@@ -158,23 +159,23 @@ def test_a_step_goes_down_the_loss(labeller):
     known = np.array([-1, 2, 0], dtype=np.int32)
 
     def loss(weights, scale=0.7):
-        own = replace(labeller, weights=weights.astype(np.float64), scale=1.0)
+        own = SenseWeights(weights.astype(np.float64))
         scores = scale * base + own.evidence(senses, 3)
         chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         return -np.log(chances[[1, 2], known[1:]]).sum()
 
-    weights, state = labeller.weights.astype(np.float64), np.zeros((2, *labeller.weights.shape))
+    weights, state = labeller.table.weights.astype(np.float64), np.zeros((2, *labeller.table.weights.shape))
     tables = senses.words, senses.chances, senses.rows, base, known
     used = np.unique(senses.rows)
 
     def of_used(values):
-        changed = labeller.weights.astype(np.float64)
+        changed = labeller.table.weights.astype(np.float64)
         changed[used] = values
         return loss(changed)
 
-    slopes = gradient(of_used, labeller.weights[used].astype(np.float64))
+    slopes = gradient(of_used, labeller.table.weights[used].astype(np.float64))
     before = weights.copy()
-    value, by_scale = step_relations(*tables, 0.7, weights, state, 1e-6, 0.0)
+    value, by_scale = step_mixture(*tables, 0.7, weights, state, 1e-6, 0.0)
     assert value == pytest.approx(loss(before))
     assert by_scale == pytest.approx((loss(before, 0.7001) - loss(before, 0.6999)) / 0.0002, rel=1e-4)
     steep = np.abs(slopes) > 5e-3

@@ -18,6 +18,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.storage import load_model
+from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import (
     BiparseOptions,
     ParsingCounts,
@@ -136,6 +137,7 @@ def test_a_file_of_before_that_was_stored_loads(pairs, trained):
         "source_order",
         "target_order",
         "labeller",
+        "tagger",
     ):
         del header[added]
     again = JointParser.from_archive(header, arrays)
@@ -228,9 +230,26 @@ def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source
         train(target_weights="free")
     with pytest.raises(UsageError, match="unknown labels 'none'; known: joint, after"):
         train(labels="none")
+    with pytest.raises(UsageError, match="unknown tags 'none'; known: given, links"):
+        train(tags="none")
     for evidence in (-0.1, 1.5, np.nan):
         with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):
             train(training=JointTrainingOptions(source_evidence=evidence))
+
+
+def test_target_text_without_tags_is_tagged_through_links(pairs, source_parser, tmp_path):
+    options = BiparseOptions(
+        target_training=TrainingOptions(epochs=1), training=JointTrainingOptions(epochs=1), tags="links"
+    )
+    parser, _ = train_joint_parser(pairs[:12], source_parser, rng=np.random.default_rng(1), options=options)
+    parser.save(tmp_path / "model")
+    bare = untagged(pairs[31])
+    one, other = (parsed_pair(model, bare).target for model in (parser, load_model(tmp_path / "model")))
+    assert one.upos == other.upos == parser.tagger.tag(bare).upos
+    assert "_" not in one.upos
+    assert one.heads.tolist() == other.heads.tolist()
+    given = parsed_pair(parser, pairs[31]).target
+    assert given.upos == pairs[31].target.upos
 
 
 def test_the_same_seed_gives_the_same_weights(pairs, source_parser):

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.corpus.columns import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.kernels.features.relation_mixture import step_relations, sum_senses, weigh_senses
 from qsproj.models.arc.labeller import ROOT_RELATION
 from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_trees import Parser, relation_chances
@@ -29,37 +28,14 @@ from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.joint.relations.senses import CONFIGURATIONS, LEAST_CHANCE, Senses, expected_senses
 from qsproj.models.schema import check_cells, checked, labels, number
 from qsproj.models.storage import packed_weights, unpack_weights
-from qsproj.training.adagrad import DenseAdaGrad, RowAdaGrad
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
 # Before anything is learned a relation makes the same one of the other side likelier by so much, natural log,
 # and one that differs in subtypes by half of it. With 100 trees of LinES, dev LAS: 72.0 with 0, 72.2 with 4.
 SAME = 2.0
-RATE = 0.1
-EPOCHS = 6
-LEAST_SCALE = 0.01
 
 _TAGS = {tag: number for number, tag in enumerate(UNIVERSAL_TAGS)}
 _N_TAGS = len(UNIVERSAL_TAGS) + 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RelationSenses:
-    """The senses of a target tree's words with the relations of the source words.
-
-    Attributes
-    ----------
-    words : int32[E]
-        Target words, ascending.
-    chances : float64[E]
-        Of sense and relation; those of a word sum to one at most.
-    rows : int32[E, T]
-        Features, rows of the weights of a :class:`JointLabeller`.
-    """
-
-    words: NDArray[np.int32]
-    chances: NDArray[np.float64]
-    rows: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,16 +46,14 @@ class JointLabeller:
     ----------
     source_relations, relations : tuple of str
         Those of the source, and those of the target in the order of its labeller.
-    weights : float32[rows, L]
-        By configuration; then by configuration and source relation; then by these and the word's tag.
-    scale : float
-        What the scores of the target's labeller are multiplied by.
+    table : SenseWeights
+        Rows by configuration; then by configuration and source relation; then by these and the word's tag.
+        The scale is that of the scores of the target's labeller.
     """
 
     source_relations: tuple[str, ...]
     relations: tuple[str, ...]
-    weights: NDArray[np.float32]
-    scale: float = 1.0
+    table: SenseWeights
 
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> JointLabeller:
@@ -88,9 +62,9 @@ class JointLabeller:
         like = [[_likeness(source, target) for target in relations] for source in source_relations]
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
         weights[first:last] = np.tile(SAME * np.array(like), (len(CONFIGURATIONS), 1))
-        return JointLabeller(source_relations, relations, weights)
+        return JointLabeller(source_relations, relations, SenseWeights(weights))
 
-    def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> RelationSenses:
+    def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
         """Look up what the senses of a sentence's words are made of.
 
         Parameters
@@ -110,28 +84,16 @@ class JointLabeller:
         related = plain * size + relations
         tagged = related * _N_TAGS + tags[words]
         rows = [plain, configurations + related, configurations * (1 + size) + tagged]
-        return RelationSenses(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
-
-    def evidence(self, senses: RelationSenses, size: int) -> Scores:
-        """Return what senses say of the relations of n = size - 1 words beside the target's labeller.
-
-        Returns
-        -------
-        float64[n+1, L]
-            Natural log, on the scale of the scores of that labeller.
-        """
-        weighed = weigh_senses(senses.rows, senses.chances, self.weights)
-        mixed: Scores = np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
-        return mixed
+        return SenseRows(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; only rows that are not all zero are kept."""
         header = {
             "source_relations": list(self.source_relations),
             "relations": list(self.relations),
-            "scale": self.scale,
+            "scale": self.table.scale,
         }
-        return header, packed_weights("", self.weights)
+        return header, packed_weights("", self.table.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> JointLabeller:
@@ -142,7 +104,7 @@ class JointLabeller:
         rows = _n_rows(len(source_relations))
         check_cells(rows, len(relations))
         weights = unpack_weights("", arrays, np.zeros((rows, len(relations)), dtype=np.float32))
-        return JointLabeller(source_relations, relations, weights, header["scale"])
+        return JointLabeller(source_relations, relations, SenseWeights(weights, header["scale"]))
 
 
 def _n_rows(n_source_relations: int) -> int:
@@ -161,7 +123,7 @@ def relation_senses(
     prepared: PreparedPair,
     beliefs: JointBeliefs,
     target_heads: Heads,
-) -> RelationSenses:
+) -> SenseRows:
     """Return what the words of a target tree may be linked to, and with which relations of the source.
 
     Parameters
@@ -185,25 +147,6 @@ def relation_senses(
     return labeller.senses(pair.target, expected_senses(prepared.structure, beliefs, target_heads), relations)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RelationExample:
-    """A target tree to learn from.
-
-    Attributes
-    ----------
-    senses : RelationSenses
-        Given its tree.
-    scores : float64[n+1, L]
-        Of a labeller that has not seen the tree, natural log.
-    known : int32[n+1]
-        Number of each word's relation; -1 where there is nothing to learn.
-    """
-
-    senses: RelationSenses
-    scores: Scores
-    known: NDArray[np.int32]
-
-
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
     """Return the numbers of a tree's relations among ``relations``, int32[n+1].
 
@@ -218,30 +161,10 @@ def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) 
     return known
 
 
-class _Trainer(Trainer[RelationExample, JointLabeller]):
-    """Learns weights and scale, a tree a step. Mutable; final."""
-
-    def __init__(self, start: JointLabeller) -> None:
-        self._start = start
-        self._descent = RowAdaGrad(start.weights.copy(), rate=RATE)
-        self._scale = DenseAdaGrad(np.array([start.scale]), rate=RATE)
-
-    def step(self, example: RelationExample) -> float:
-        """Learn from one tree; return its loss before the step, in nats."""
-        senses, scale = example.senses, float(self._scale.weights[0])
-        tables = senses.words, senses.chances, senses.rows, example.scores, example.known
-        loss, slope = self._descent.step(step_relations, *tables, scale)
-        self._scale.step(np.array([slope]))
-        return float(loss)
-
-    def averaged(self) -> JointLabeller:
-        """Return the labeller with the means after every step so far."""
-        scale = max(float(self._scale.mean()[0]), LEAST_SCALE)
-        return replace(self._start, weights=self._descent.mean(), scale=scale)
-
-
 def train_joint_labeller(
-    start: JointLabeller, examples: Sequence[RelationExample], *, rng: np.random.Generator
-) -> tuple[JointLabeller, list[EpochRecord]]:
+    start: JointLabeller, examples: Sequence[SenseExample], *, rng: np.random.Generator
+) -> JointLabeller:
     """Learn what relations of the source say of those of the target; ``rng`` orders the trees."""
-    return learn(_Trainer(start), examples, epochs=EPOCHS, rng=rng, description="training relations jointly")
+    return replace(
+        start, table=train_senses(start.table, examples, rng=rng, description="training relations")
+    )

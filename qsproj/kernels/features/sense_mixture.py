@@ -1,6 +1,6 @@
-"""Relations of words of which it is uncertain what they are linked to: a mixture over their senses.
+"""Outcomes of words (relations, tags) of which it is uncertain what they are linked to: a mixture.
 
-Each word of a sentence has some *senses*, each with a chance, and features that score every relation; the
+Each word of a sentence has some *senses*, each with a chance, and features that score every outcome; the
 chances that are missing to one go to a sense that says nothing. Senses are rows of tables, ordered by word:
 ``words`` int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the places of a sense's features among the
 weights float32[rows, L].
@@ -14,7 +14,7 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.label_features import TINY
 
-# No sense is held to make a relation likelier by more than this, natural log.
+# No sense is held to make an outcome likelier by more than this, natural log.
 MOST_SCORE = 30.0
 # The chance of the sense that says nothing.
 LEAST_REST = 1e-4
@@ -22,7 +22,7 @@ LEAST_REST = 1e-4
 
 @njit(cache=True, error_model="numpy")
 def weigh_senses(rows, chances, weights):
-    """Return float64[E, L], the chance of each sense times the exponential of its score of each relation."""
+    """Return float64[E, L], the chance of each sense times the exponential of its score of each outcome."""
     weighed = np.empty((rows.shape[0], weights.shape[1]))
     for sense in range(rows.shape[0]):
         for label in range(weights.shape[1]):
@@ -48,19 +48,19 @@ def sum_senses(words, chances, weighed, size):
 
 
 @njit(cache=True, error_model="numpy")
-def step_relations(words, chances, rows, base, known, scale, weights, state, rate, step):
-    """Take one AdaGrad step for each sense of the words whose relation is known.
+def step_mixture(words, chances, rows, base, known, scale, weights, state, rate, step):
+    """Take one AdaGrad step for each sense of the words whose outcome is known.
 
-    The probability of a relation goes with ``exp(scale * base)`` and the sum of the word's senses.
+    The probability of an outcome goes with ``exp(scale * base)`` and the sum of the word's senses.
 
     Parameters
     ----------
     words, chances, rows
         The senses, as above.
     base : float64[n+1, L]
-        What is known of each word's relation without senses, natural log.
+        What is known of each word's outcome without senses, natural log.
     known : int32[n+1]
-        Number of the relation, -1 where it is not known.
+        Number of the outcome, -1 where it is not known.
     scale : float
     weights, state, rate, step
         See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.

@@ -1,0 +1,163 @@
+"""Tags of one side of a bitext with those of the other as evidence: a verb is linked to a verb.
+
+A tagger that has learned from a hundred trees is often wrong, the source's hardly ever. What a word is linked
+to is uncertain; its tag is a mixture over that (:mod:`qsproj.training.sense_mixture`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import UsageError, counted
+from qsproj.features.joint_templates import link_posteriors
+from qsproj.models.schema import anything, checked, labels, number
+from qsproj.models.storage import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags
+from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
+
+# Before anything is learned a tag makes the same one of the other side likelier by so much, natural log.
+SAME = 2.0
+# How sure links are, by their probability: features.
+SURE = (0.3, 0.6, 0.9)
+# No tag is held to be less probable by the tagger alone.
+LEAST_TAG = 1e-9
+TAGGER = "tagger_"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkTagger:
+    """A tagger of the target that hears the tags of the source words that its words may be linked to.
+
+    Attributes
+    ----------
+    tagger : Tagger
+    source_tags : tuple of str
+    table : SenseWeights
+        Rows by source tag, then by how sure the link is and source tag; columns by the tags of ``tagger``.
+        The scale is that of the logarithm of the tagger's probabilities.
+    """
+
+    tagger: Tagger
+    source_tags: tuple[str, ...]
+    table: SenseWeights
+
+    def tag(self, pair: SentencePair) -> Sentence:
+        """Return the target sentence; words that have no UPOS have got one."""
+        return self.decided(pair, _log_chances(self.tagger.tag_distribution(pair.target)))
+
+    def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
+        """Do what :meth:`tag` does with the tagger's scores float64[n+1, T], natural log."""
+        found = scores + self.table.evidence(link_senses(pair, self.source_tags), len(scores))
+        best = [self.tagger.tags[number] for number in found[1:].argmax(axis=1).tolist()]
+        own = pair.target.upos
+        tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(own, best, strict=True)]
+        return with_columns(pair.target, upos=tags)
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        header, arrays = self.tagger.to_archive()
+        own = {"source_tags": list(self.source_tags), "scale": self.table.scale, "tagger": header}
+        return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkTagger:
+        """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"source_tags": labels(1), "scale": number(LEAST_SCALE), "tagger": anything})
+        tagger = Tagger.from_archive(header["tagger"], unnested(TAGGER, arrays))
+        source_tags = tuple(header["source_tags"])
+        weights = unpack_weights("", arrays, _no_weights(source_tags, tagger.tags))
+        return LinkTagger(tagger, source_tags, SenseWeights(weights, header["scale"]))
+
+
+def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
+    """Return the source words that each target word may be linked to, as rows of a :class:`LinkTagger`.
+
+    Their chances are the aligner's, divided by their sum where those of a word sum to more than one.
+    Source words without a known tag say nothing.
+    """
+    numbers = {tag: number for number, tag in enumerate(source_tags)}
+    tags = np.array([-1, *(numbers.get(tag, -1) for tag in pair.source.upos)], dtype=np.int32)
+    links, chances = pair.alignment.links, link_posteriors(pair.alignment)
+    order = np.argsort(links[:, 1], kind="stable")
+    order = order[(tags[links[order, 0]] >= 0) & (chances[order] > 0.0)]
+    words, of_source, chances = links[order, 1], tags[links[order, 0]], chances[order]
+    said = np.bincount(words, weights=chances, minlength=len(pair.target) + 1)
+    sure = (1 + np.digitize(chances, SURE)) * len(source_tags) + of_source
+    rows = np.stack([of_source, sure], axis=1).astype(np.int32)
+    return SenseRows(words.astype(np.int32), chances / np.maximum(said, 1.0)[words], rows)
+
+
+def train_link_tagger(
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator
+) -> tuple[LinkTagger, list[Sentence]]:
+    """Learn to tag the target side of pairs.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        With UPOS on every target word.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    tagger : LinkTagger
+    tagged : list of Sentence
+        The target sides, tagged as by a tagger that has not seen them.
+
+    Raises
+    ------
+    UsageError
+        When there are too few pairs, or a word has no UPOS.
+    """
+    if len(pairs) < TAGGER_FOLDS:
+        raise UsageError(
+            f"found {counted(len(pairs), 'pair')} to learn tags from, expected at least {TAGGER_FOLDS}: each "
+            "is tagged by a tagger trained on others"
+        )
+    targets = [pair.target for pair in pairs]
+    tagger = train_tagger(targets, rng=rng)
+    source_tags = tuple(sorted({tag for pair in pairs for tag in pair.source.upos} - {UNSPECIFIED}))
+    scores = [_log_chances(own) for own in cross_fitted_tags(targets, tagger, rng=rng)[0]]
+    numbers = {tag: number for number, tag in enumerate(tagger.tags)}
+    examples = [
+        SenseExample(
+            link_senses(pair, source_tags),
+            own,
+            np.array([-1, *(numbers[tag] for tag in pair.target.upos)], dtype=np.int32),
+        )
+        for pair, own in zip(pairs, scores, strict=True)
+    ]
+    start = _no_weights(source_tags, tagger.tags)
+    for row, tag in enumerate(source_tags):
+        if tag in numbers:
+            start[row, numbers[tag]] = SAME
+    table = train_senses(SenseWeights(start), examples, rng=rng, description="training tags through links")
+    trained = LinkTagger(tagger, source_tags, table)
+    return trained, [trained.decided(untagged(pair), own) for pair, own in zip(pairs, scores, strict=True)]
+
+
+def untagged(pair: SentencePair) -> SentencePair:
+    """Return the pair without the tags of its target."""
+    bare = with_columns(pair.target, upos=(UNSPECIFIED,) * len(pair.target))
+    return replace(pair, target=bare)
+
+
+def _log_chances(chances: NDArray[np.float64]) -> Scores:
+    """Return logarithms of tags' probabilities float64[n, T] with a row for the root, float64[n+1, T]."""
+    scores: Scores = np.log(np.maximum(chances, LEAST_TAG))
+    return np.vstack([np.zeros(chances.shape[1]), scores])
+
+
+def _no_weights(source_tags: Sequence[str], tags: Sequence[str]) -> NDArray[np.float32]:
+    return np.zeros(((2 + len(SURE)) * len(source_tags), len(tags)), dtype=np.float32)
