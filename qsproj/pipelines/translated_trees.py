@@ -25,12 +25,15 @@ LEAST_LINK = 0.3
 LEAST_LINKS = 1.5
 LEAST_SHARE = 0.2
 MOST_TRANSLATIONS = 20
+# Translations with other tags than the word's are kept from this share of all its links on.
+LEAST_OTHERWISE = 0.03
 # Tags of what is written alike in most languages, and is not translated.
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 NAME = "PROPN"
 
 # A word in lower case, with its UPOS.
 TaggedWord = tuple[str, str]
+LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,36 +42,31 @@ class WordTranslations:
 
     Attributes
     ----------
-    forms : tuple of str
-        In lower case, the commonest first.
+    words : tuple of (str, str)
+        In lower case, with UPOS, the commonest first.
     shares : float64[k]
         How often each is the translation; they sum to one.
     """
 
-    forms: tuple[str, ...]
+    words: tuple[TaggedWord, ...]
     shares: NDArray[np.float64]
 
-    def draw(self, rng: np.random.Generator) -> str:
-        """Return one of the forms, each as often as it is the translation."""
+    def draw(self, rng: np.random.Generator) -> TaggedWord:
+        """Return one of the words, each as often as it is the translation."""
         place = int(np.searchsorted(np.cumsum(self.shares), rng.random(), side="right"))
-        return self.forms[min(place, len(self.forms) - 1)]
+        return self.words[min(place, len(self.words) - 1)]
 
 
 Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
-def linked_words(pairs: Iterable[SentencePair]) -> Lexicon:
-    """Return what the source words of a bitext are translated into, by its links.
+def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
+    """Return for each source word of a bitext how often target words are linked to it, weights added up.
 
     Parameters
     ----------
     pairs : iterable of SentencePair
         Both sides tagged. Consumed one at a time.
-
-    Returns
-    -------
-    mapping
-        Translations have the tag of their source word. Words of which too few do are missing.
     """
     counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
     for pair in pairs:
@@ -78,24 +76,47 @@ def linked_words(pairs: Iterable[SentencePair]) -> Lexicon:
         for (i, j), weight in zip(links.links[kept].tolist(), weights[kept].tolist(), strict=True):
             word = source.forms[i - 1].lower(), source.upos[i - 1]
             counts[word][target.forms[j - 1].lower(), target.upos[j - 1]] += weight
-    found = {word: _of_its_tag(word[1], linked) for word, linked in counts.items()}
+    return counts
+
+
+def lexicon_of(counts: LinkedWords, *, own_tags: bool) -> Lexicon:
+    """Return what source words are translated into.
+
+    Parameters
+    ----------
+    counts : mapping
+        As :func:`linked_words` returns them.
+    own_tags : bool
+        Whether translations have the tag of their word; else they have the tags that the target was given, so
+        that trees show which tags its tagger takes for which.
+
+    Returns
+    -------
+    mapping
+        Words that are linked to too few words with their own tag are missing.
+    """
+    found = {word: _translations(word[1], linked, own_tags) for word, linked in counts.items()}
     return {word: translations for word, translations in found.items() if translations is not None}
 
 
-def _of_its_tag(tag: str, linked: Counter[TaggedWord]) -> WordTranslations | None:
-    """Return those of the linked words that have a tag; None where they are too few."""
-    alike = Counter({form: weight for (form, of), weight in linked.items() if of == tag})
-    best = alike.most_common(MOST_TRANSLATIONS)
-    if not best or best[0][1] < LEAST_LINKS or alike.total() < LEAST_SHARE * linked.total():
+def _translations(tag: str, linked: Counter[TaggedWord], own_tags: bool) -> WordTranslations | None:
+    """Return what a word with a tag is translated into; None where it is linked too seldom."""
+    total = linked.total()
+    alike = Counter({word: weight for word, weight in linked.items() if word[1] == tag})
+    if alike.total() < LEAST_SHARE * total:
+        return None
+    often = Counter({word: weight for word, weight in linked.items() if weight >= LEAST_OTHERWISE * total})
+    best = (alike if own_tags else often).most_common(MOST_TRANSLATIONS)
+    if not best or best[0][1] < LEAST_LINKS:
         return None
     weights = np.array([weight for _, weight in best])
-    return WordTranslations(tuple(form for form, _ in best), weights / weights.sum())
+    return WordTranslations(tuple(word for word, _ in best), weights / weights.sum())
 
 
 def translated_trees(
     sentences: Iterable[Sentence], lexicon: Lexicon, *, rng: np.random.Generator
 ) -> Iterator[Sentence]:
-    """Yield sentences with the words translated and all else, tags and trees, as it was.
+    """Yield sentences with words, and the tags of these, translated; trees stay as they were.
 
     Translations are drawn, not the commonest alone: forms of one word then share what its trees teach. On
     development files of Spanish and Swedish such a parser alone was as good or .4 UAS better.
@@ -111,14 +132,15 @@ def translated_trees(
     """
     for sentence in sentences:
         words = zip(sentence.forms, sentence.upos, strict=True)
-        forms = tuple(_translated(form, tag, lexicon, rng) for form, tag in words)
-        yield replace(sentence, forms=forms, layout=None)
+        translated = [_translated(form, tag, lexicon, rng) for form, tag in words]
+        forms, tags = (tuple(word[part] for word in translated) for part in (0, 1))
+        yield replace(sentence, forms=forms, upos=tags, layout=None)
 
 
-def _translated(form: str, tag: str, lexicon: Lexicon, rng: np.random.Generator) -> str:
+def _translated(form: str, tag: str, lexicon: Lexicon, rng: np.random.Generator) -> TaggedWord:
     if tag in WRITTEN_ALIKE:
-        return form
+        return form, tag
     translations = lexicon.get((form.lower(), tag))
     if translations is not None:
         return translations.draw(rng)
-    return form if tag == NAME else UNSPECIFIED
+    return (form if tag == NAME else UNSPECIFIED), tag

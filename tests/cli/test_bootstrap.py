@@ -113,8 +113,8 @@ def test_without_translated_words_only_what_follows_is_made_again(made, run_cli)
     assert outcome.code == 0
     again = [line for line in outcome.err.splitlines()[:-1] if not line.endswith("(kept)")]
     assert [line.partition(":")[0] for line in again] == ["prior", "parser", "model"]
-    assert "1 parser, of tags alone" in again[0]
-    assert any("prior: 1 parser, of translated words" in line for line in made[2])
+    assert "translated words are read by 0, tags alone by 1" in again[0]
+    assert any("prior: 2 parsers" in line and "read by 2, tags alone by 0" in line for line in made[2])
 
 
 def test_another_report_repeats_nothing(made, run_cli):

@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.pipelines.translated_trees import WordTranslations, linked_words, translated_trees
+from qsproj.pipelines.translated_trees import WordTranslations, lexicon_of, linked_words, translated_trees
 from tests.sentences import make_sentence
 
 DOGS = make_sentence(
@@ -29,13 +29,22 @@ def dogs(form, tag="NOUN", weight=1.0):
 
 def test_translations_are_counted_by_links_and_have_the_tag_of_their_word():
     linked = [dogs("Hunde")] * 3 + [dogs("hunde", weight=0.5)] * 2 + [dogs("Hunden", weight=0.75)] * 2
-    lexicon = linked_words([*linked, dogs("bellen", "VERB"), *[dogs("die", weight=0.2)] * 50])
+    counts = linked_words([*linked, dogs("bellen", "VERB"), *[dogs("die", weight=0.2)] * 50])
+    lexicon = lexicon_of(counts, own_tags=True)
     assert list(lexicon) == [("dogs", "NOUN")]
     found = lexicon["dogs", "NOUN"]
-    assert found.forms == ("hunde", "hunden")
+    assert found.words == (("hunde", "NOUN"), ("hunden", "NOUN"))
     np.testing.assert_allclose(found.shares, [4 / 5.5, 1.5 / 5.5])
 
 
+def test_translations_may_have_the_tags_of_the_target():
+    linked = [dogs("Hunde")] * 60 + [dogs("Hunde", "PROPN")] * 38 + [dogs("bellen", "VERB")] * 2
+    found = lexicon_of(linked_words(linked), own_tags=False)["dogs", "NOUN"]
+    assert found.words == (("hunde", "NOUN"), ("hunde", "PROPN"))
+    np.testing.assert_allclose(found.shares, [60 / 98, 38 / 98])
+
+
+@pytest.mark.parametrize("own_tags", [True, False])
 @pytest.mark.parametrize(
     "linked",
     [
@@ -44,35 +53,35 @@ def test_translations_are_counted_by_links_and_have_the_tag_of_their_word():
         [dogs("Hunde", weight=0.2)] * 50,
     ],
 )
-def test_what_links_seldom_say_is_no_translation(linked):
-    assert linked_words(linked) == {}
+def test_what_links_seldom_say_is_no_translation(linked, own_tags):
+    assert lexicon_of(linked_words(linked), own_tags=own_tags) == {}
 
 
 def test_links_without_weights_count_one():
-    assert linked_words([pair(("a b", "X X"), ("c d", "X X"), [(1, 1), (2, 2)])] * 2)["a", "X"].forms == (
-        "c",
-    )
+    linked = linked_words([pair(("a b", "X X"), ("c d", "X X"), [(1, 1), (2, 2)])] * 2)
+    assert linked == {("a", "X"): {("c", "X"): 2.0}, ("b", "X"): {("d", "X"): 2.0}}
 
 
 def test_words_are_translated_and_all_else_stays(tmp_path):
     lexicon = {
-        ("the", "DET"): WordTranslations(("die",), np.ones(1)),
-        ("dogs", "NOUN"): WordTranslations(("hunde",), np.ones(1)),
-        ("bark", "NOUN"): WordTranslations(("borke",), np.ones(1)),
-        ("3", "NUM"): WordTranslations(("drei",), np.ones(1)),
+        ("the", "DET"): WordTranslations((("die", "PRON"),), np.ones(1)),
+        ("dogs", "NOUN"): WordTranslations((("hunde", "NOUN"),), np.ones(1)),
+        ("bark", "NOUN"): WordTranslations((("borke", "NOUN"),), np.ones(1)),
+        ("3", "NUM"): WordTranslations((("drei", "NUM"),), np.ones(1)),
     }
     path = tmp_path / "dogs.conllu"
     path.write_text("1\tDogs\tdog\tNOUN\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     made, read = translated_trees([DOGS, *read_conllu(path)], lexicon, rng=np.random.default_rng(1))
     assert made.forms == ("die", "hunde", "_", "Rome", ",", "3", "_")
-    assert (made.upos, made.deprels) == (DOGS.upos, DOGS.deprels)
+    assert (made.upos, made.deprels) == (("PRON", *DOGS.upos[1:]), DOGS.deprels)
     assert made.heads.tolist() == DOGS.heads.tolist()
     # Nothing of the lines that were read is written beside other words.
     assert (read.forms, read.layout) == (("hunde",), None)
 
 
 def test_translations_are_drawn_as_often_as_they_are_seen():
-    lexicon = {("bark", "VERB"): WordTranslations(("bellen", "bellt", "bellte"), np.array([0.6, 0.3, 0.1]))}
+    words = tuple((form, "VERB") for form in ("bellen", "bellt", "bellte"))
+    lexicon = {("bark", "VERB"): WordTranslations(words, np.array([0.6, 0.3, 0.1]))}
 
     def drawn(seed):
         trees = translated_trees([DOGS] * 2000, lexicon, rng=np.random.default_rng(seed))

@@ -83,10 +83,10 @@ def test_a_prior_of_translated_trees_reads_their_words():
     words.update(d="vier", e="fünf", f="sechs")
     treebank = Treebank("both", [*FINAL, *other])
     prior = weighted_prior(
-        [treebank], target=FINAL, rng=np.random.default_rng(1), translate=[translate], projective=True
+        [treebank], target=FINAL, rng=np.random.default_rng(1), translate=[[translate], [list]]
     )
-    (parser,) = prior.members
-    assert parser.scorer.template_set == "words"
-    for forms, root in (("eins zwei drei", 3), ("vier fünf sechs", 1)):
-        sentence = make_sentence(forms, "NOUN ADV VERB")
-        assert parser.parse(sentence).heads.tolist().index(0) == root
+    for parser, first, last in zip(prior.members, ("vier", "d"), ("eins", "a"), strict=True):
+        assert parser.scorer.template_set == "words"
+        for form, root in ((last, 3), (first, 1)):
+            sentence = make_sentence(f"{form} x x", "NOUN ADV VERB")
+            assert parser.parse(sentence).heads.tolist().index(0) == root

@@ -219,7 +219,10 @@ class Steps:
             ),
             made_of=(*treebanks, *options.also, *stages_of_pairs),
             options=[options.translated, options.seed],
-            suffixes=[f".{number}.model" for number in range(1, stages.prior_count(options.also) + 1)],
+            suffixes=[
+                f".{number}.model"
+                for number in range(1, stages.prior_count(options.also, translated=options.translated) + 1)
+            ],
         )
 
     def parser(self, corpora: Sequence[Corpus], priors: Stage) -> Stage:
