@@ -28,6 +28,10 @@ Buckets = NDArray[np.int32]
 FAMILIES = ("MONO", "SWAP", "SDOUBLE", "TDOUBLE", "SGRAND", "SSIB", "TGRAND", "TSIB")
 # ALIGNHMM over the words of either side, each linked to one word of the other at most.
 ALIGN_HMMS = ("TARGETHMM", "SOURCEHMM")
+# ALIGNITG: each word is linked once at most, and the order of the links comes about by bracketing.
+ALIGN_ITG = "ITG"
+# What may be asked of links beyond ALIGN and fertilities.
+LINK_FAMILIES = (*ALIGN_HMMS, ALIGN_ITG)
 
 FACTOR_TEMPLATES: tuple[Template, ...] = (
     (),

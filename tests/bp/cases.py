@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.bp.factors.align_hmm import align_hmm
+from qsproj.bp.factors.align_itg import align_itg
 from qsproj.bp.factors.alignment import align, fertility
 from qsproj.bp.factors.any_pair import any_pair
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts
@@ -87,6 +88,8 @@ CASES = {
     "ALIGN": lambda rng, scale: align(range(4), scores(rng, scale, 4)),
     "fertility": lambda rng, scale: fertility(range(6), [2, 1, 2, 4, 2, 2], scale * rng.normal(size=(4, 4))),
     "ALIGNHMM": align_hmm_case,
+    "ALIGNITG": lambda rng, scale: align_itg(range(7), [2, 2, 3, 5, 5, 9, 9], [4, 1, 4, 1, 6, 2, 6]),
+    "ALIGNITG, four links": lambda rng, scale: align_itg(range(5), [1, 2, 3, 4, 2], [2, 4, 1, 3, 1]),
     "ANYPAIR": lambda rng, scale: any_pair([0, 1], [[[2, 3], [4, 5], [6, 7]], [[8, 9]]]),
     "SYNCH": lambda rng, scale: synch([[0, 1, 2, 3], [4, 5, 6, 7]]),
     "TRIGRAM, one word": lambda rng, scale: trigram([0], scores(rng, scale, 4, 4, 4)),

@@ -29,7 +29,7 @@ def hand(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("factors", ["fertility", "target-hmm"])
+@pytest.mark.parametrize("factors", ["fertility", "target-hmm", "itg"])
 def test_links_by_hand_better_the_others_now_and_by_a_model(run_cli, hand, tmp_path, factors):
     alone, learned, again, model = (tmp_path / name for name in ("alone", "learned", "again", "model"))
     assert run_cli("align", *SIDES, "-o", alone).code == 0

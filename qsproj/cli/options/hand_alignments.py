@@ -6,9 +6,10 @@ import argparse
 
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of
 from qsproj.errors import unknown_name
+from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 
 # The values of --alignment-factors, and what they add to ALIGN, SOURCEFERT and TARGETFERT.
-FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",)}
+FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
 
 
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -30,7 +31,8 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
         metavar="NAME",
         help="fertility (default): how many links each word has; target-hmm: also how far one target word's "
         "link jumps from the last one's, each target word then having one link at most; source-hmm: the same "
-        "of source words",
+        "of source words; itg: each word has one link at most, and their order comes about by bracketing, in "
+        f"pairs of at most {MOST_ITG_WORDS} words a side that have candidates (longer ones do without)",
     )
     group.add_argument(
         "--dictionary",
@@ -41,7 +43,7 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return which of ALIGN_HMMS were asked for.
+    """Return which of LINK_FAMILIES were asked for.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.status import Status
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
@@ -48,7 +49,7 @@ class LinkChooser(Stored):
     ----------
     weights : JointWeights
     families : tuple of str
-        Which of ALIGN_HMMS there are.
+        Which of LINK_FAMILIES there are.
     dictionary : Dictionary or None
         Whose strengths are features of links.
     tagged : bool
@@ -122,7 +123,7 @@ class LinkChooser(Stored):
 def links_only(
     pair: SentencePair, families: tuple[str, ...] = (), strengths: NDArray[np.float64] | None = None
 ) -> PreparedPair:
-    """Return the graph of a pair without arcs, with those of ALIGN_HMMS that are named.
+    """Return the graph of a pair without arcs, with those of LINK_FAMILIES that are named.
 
     ``strengths``, float64[k] or None, are those of a dictionary.
     """
@@ -179,7 +180,7 @@ def train_link_chooser(
     rng : numpy.random.Generator
         Orders the pairs.
     families : tuple of str
-        Which of ALIGN_HMMS to use.
+        Which of LINK_FAMILIES to use.
     dictionary : Dictionary or None
         Counted from a bitext that these pairs are part of; None: do without.
     options : JointTrainingOptions or None
@@ -217,11 +218,16 @@ class _LinkTrainer(Trainer[_Example, JointWeights]):
     propagation: Propagation
 
     def step(self, example: _Example) -> float:
-        """Learn from one pair; return the expected number of observed links that are wrong."""
+        """Learn from one pair; return the expected number of observed links that are wrong.
+
+        Links by hand that a hard factor rules out together teach nothing.
+        """
         prepared, states = example
         scores = self.trainer.weights.scores(prepared)
         free = _infer(prepared, scores, self.propagation)
-        self.trainer.learn(prepared, free, _infer(prepared, scores, self.propagation, states))
+        observed = _infer(prepared, scores, self.propagation, states)
+        if Status.CONTRADICTION not in (free.status, observed.status):
+            self.trainer.learn(prepared, free, observed)
         known = states != UNKNOWN
         return float(np.abs(free.links - (states == TRUE_STATE))[known].sum())
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import counted
-from qsproj.features.joint_templates import ALIGN_HMMS
+from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN
 
-# Which end of a link belongs to the side whose words an ALIGNHMM links once at most.
-_ENDS = dict(zip(ALIGN_HMMS, (1, 0), strict=True))
+# Which ends of a link belong to words that a factor links once at most.
+_ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 
 
 def observed_links(
@@ -23,18 +23,19 @@ def observed_links(
     """Return what is known of each candidate, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
     Sure links are true and links that are not even possible are false; those that annotators only called
-    possible stay hidden. Where an ALIGNHMM among ``families`` allows a word one link and it has several sure
-    ones, which of them it is stays hidden, too. Hand links that are no candidates teach nothing
-    (:func:`count_hand_links` counts them): they have no posterior, and no false link would be like them.
+    possible stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link
+    and it has several sure ones, which of them it is stays hidden, too. Hand links that are no candidates
+    teach nothing (:func:`count_hand_links` counts them): they have no posterior, and no false link would be
+    like them.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
     by_judgement = {None: FALSE_STATE, True: TRUE_STATE, False: UNKNOWN}
     states = np.array([by_judgement[sure] for sure in known], dtype=np.int8)
     for family in families:
-        if family in _ENDS:
-            words = candidates.links[:, _ENDS[family]]
-            sure = states == TRUE_STATE
+        sure = states == TRUE_STATE
+        for end in _ENDS.get(family, ()):
+            words = candidates.links[:, end]
             states[sure & (np.bincount(words[sure], minlength=words.max(initial=0) + 1)[words] > 1)] = UNKNOWN
     return states
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.factors.align_hmm import align_hmm
+from qsproj.bp.factors.align_itg import align_itg
 from qsproj.bp.factors.alignment import fertility, word_starts
 from qsproj.bp.factors.any_pair import any_pair_sorted
 from qsproj.bp.factors.link import link
@@ -179,11 +180,13 @@ def _trees(
 
 
 def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return what ties grandparents and siblings to arcs, as far as they are not known, and SYNCH."""
+    """Return what ties grandparents and siblings to arcs, where they are not known, ALIGNITG and SYNCH."""
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
         groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
+    if structure.align_itg:
+        groups.append(align_itg(structure.link_variables, *structure.links.T))
     if structure.synchronous:
         groups += synchronous_groups(structure, known)
     return groups

@@ -8,11 +8,13 @@ from typing import Any
 
 from qsproj.bp.options import Passing
 from qsproj.errors import unknown_name
-from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
+from qsproj.features.joint_templates import FAMILIES, LINK_FAMILIES
 from qsproj.models.schema import anything, checked, names, number, optional, options_from, text
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
 SYNCH = "SYNCH"
+# ALIGNITG is left out of pairs of more words a side that have candidates, in the geometric mean.
+MOST_ITG_WORDS = 20
 SOURCE_TREES = ("joint", "best", "observed")
 # The fewest expected errors.
 LINK_THRESHOLD = 0.5
@@ -56,7 +58,7 @@ class JointOptions:
     Attributes
     ----------
     families : tuple of str
-        The quasi-synchronous factors in use, and which of ALIGN_HMMS; or SYNCH.
+        The quasi-synchronous factors in use, and which of LINK_FAMILIES; or SYNCH.
     source_tree : str
         ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the one
         that the source sentence has.
@@ -84,7 +86,7 @@ class JointOptions:
 
     def __post_init__(self) -> None:
         """Check the names."""
-        known = (*FAMILIES, *ALIGN_HMMS, SYNCH)
+        known = (*FAMILIES, *LINK_FAMILIES, SYNCH)
         for name in self.families:
             if name not in known:
                 raise unknown_name("factor", name, list(known))

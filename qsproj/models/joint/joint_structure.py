@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
-from qsproj.features.joint_templates import ALIGN_HMMS, FAMILIES
+from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
 from qsproj.models.joint.joint_factors import FACTORS, Variables
-from qsproj.models.joint.joint_options import SYNCH
+from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
 
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
@@ -50,6 +50,8 @@ class JointStructure:
         Whether SYNCH holds (:mod:`qsproj.models.joint.joint_synchronous`).
     align_hmms : tuple of str
         Which of ALIGN_HMMS hold.
+    align_itg : bool
+        Whether ALIGNITG holds; only where :func:`within_itg`.
     """
 
     n_variables: int
@@ -64,6 +66,7 @@ class JointStructure:
     words: Table
     synchronous: bool = False
     align_hmms: tuple[str, ...] = ()
+    align_itg: bool = False
 
 
 def joint_structure(
@@ -80,7 +83,7 @@ def joint_structure(
     n_variables : int
         Number of variables so far; links, grandparents and siblings come after them.
     families : tuple of str
-        Which of FAMILIES to use, and SYNCH and those of ALIGN_HMMS that are to hold.
+        Which of FAMILIES to use, and SYNCH and those of LINK_FAMILIES that are to hold.
 
     Notes
     -----
@@ -116,7 +119,17 @@ def joint_structure(
         words=np.concatenate(words).astype(np.int32),
         synchronous=SYNCH in families,
         align_hmms=tuple(name for name in ALIGN_HMMS if name in families),
+        align_itg=ALIGN_ITG in families and within_itg(links),
     )
+
+
+def within_itg(links: Table) -> bool:
+    """Tell whether candidate links, int32[k, 2], are of so few words that ALIGNITG is summed over.
+
+    It takes the cube of the product of both numbers of words that have candidates.
+    """
+    m, n = (len(np.unique(words)) for words in links.T)
+    return m * n <= MOST_ITG_WORDS**2
 
 
 def known_states(

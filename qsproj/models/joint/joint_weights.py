@@ -94,7 +94,7 @@ def prepare_pair(
     source_scores, target_scores : TreeScores
         What monolingual parsers say; of the source, not read where it is observed.
     families : tuple of str
-        Which quasi-synchronous factors there are, and which of ALIGN_HMMS; or SYNCH.
+        Which quasi-synchronous factors there are, and which of LINK_FAMILIES; or SYNCH.
     strengths : float64[k] or None
         What a dictionary says of the candidate links; None: there is none.
     """

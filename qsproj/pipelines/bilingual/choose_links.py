@@ -53,7 +53,7 @@ def learn_to_choose(
     rng : numpy.random.Generator
         Orders the pairs.
     families : tuple of str
-        Which of ALIGN_HMMS to use.
+        Which of LINK_FAMILIES to use.
     with_dictionary : bool
         Whether to count a dictionary from the candidate links of all pairs.
 

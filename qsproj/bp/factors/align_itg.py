@@ -1,0 +1,140 @@
+"""ALIGNITG: the true links form an alignment that an inversion transduction grammar builds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import HardGroup, Messages, Variables, checked_edges
+from qsproj.kernels.bp.bp_align_itg import (
+    LOGS,
+    MAXIMA,
+    WEIGHTS,
+    itg_inside,
+    itg_messages,
+    itg_sums,
+    itg_total,
+)
+
+# Up to here sums of products of weights stay far from where doubles overflow; beyond, logs take ten times as
+# long.
+MOST_LOG_WEIGHT = 600.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignItg(HardGroup):
+    """One hard factor over the candidate links of a sentence pair; O(m^3 n^3), for words with candidates.
+
+    Each word has one link at most, and the order of the links comes about by bracketing: neighbours are
+    joined straight or inverted. Words without a link are allowed anywhere.
+
+    Attributes
+    ----------
+    edges : int32[E]
+        Candidate links.
+    of_source, of_target : int64[E]
+        Ends of each: places 0..m-1 and 0..n-1 among the words that have candidates.
+    shape : (int, int)
+        m, n.
+
+    *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
+    """
+
+    edges: Variables
+    of_source: NDArray[np.int64]
+    of_target: NDArray[np.int64]
+    shape: tuple[int, int]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Sum over alignments with the incoming log-odds as scores; see :meth:`FactorGroup.propagate`.
+
+        All NaN when they allow no alignment.
+        """
+        links, must_source, must_target, possible = self._charted(incoming)
+        scale = MAXIMA if maximise else self._scale(links)
+        weights = np.exp(links) if scale == WEIGHTS else links
+        total, without, unlinked = itg_sums(weights, must_source, must_target, scale)
+        if not possible or total == (0.0 if scale == WEIGHTS else -np.inf):
+            return np.full(incoming.size, np.nan)
+        return np.asarray(itg_messages(weights, without, unlinked, self.of_source, self.of_target, scale))
+
+    def log_partition(self, incoming: Messages) -> float:
+        """See :meth:`FactorGroup.log_partition`."""
+        links, must_source, must_target, possible = self._charted(incoming)
+        if not possible:
+            return -np.inf
+        scale = self._scale(links)
+        weights = np.exp(links) if scale == WEIGHTS else links
+        whole = itg_inside(weights, must_source, must_target, scale)[0]
+        total = itg_total(whole, must_source, must_target, scale)
+        return float(np.log(total) if scale == WEIGHTS else total)
+
+    def _charted(
+        self, incoming: Messages
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], bool]:
+        """Return log weights float64[m, n], how many words before each must be linked, whether that can be.
+
+        Two words that are linked for certain rule out what else they might be linked to.
+        """
+        links = np.full(self.shape, -np.inf)
+        links[self.of_source, self.of_target] = incoming
+        certain = links == np.inf
+        of_source, of_target = certain.sum(axis=1), certain.sum(axis=0)
+        links[of_source > 0] = -np.inf
+        links[:, of_target > 0] = -np.inf
+        links[certain] = 0.0
+        possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
+        return links, _counted(of_source), _counted(of_target), bool(possible)
+
+    def _scale(self, links: NDArray[np.float64]) -> int:
+        """Choose between weights and their logs."""
+        largest = np.abs(links[links > -np.inf]).max(initial=0.0)
+        return WEIGHTS if largest * min(self.shape) <= MOST_LOG_WEIGHT else LOGS
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """See :meth:`FactorGroup.log_score`: bracketing builds all orders but 2413 and 3142."""
+        true = sorted(
+            (int(i), int(j)) for i, j, on in zip(self.of_source, self.of_target, states, strict=True) if on
+        )
+        targets = [j for _, j in true]
+        if len({i for i, _ in true}) < len(true) or len(set(targets)) < len(true):
+            return -np.inf
+        for four in combinations(targets, 4):
+            if [sorted(four).index(j) for j in four] in ([1, 3, 0, 2], [2, 0, 3, 1]):
+                return -np.inf
+        return 0.0
+
+
+def _counted(certain: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many words before each place are linked for certain."""
+    return np.concatenate([[0], np.cumsum(certain > 0)])
+
+
+def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
+    """Make the ALIGNITG factor of a sentence pair.
+
+    Parameters
+    ----------
+    variables : int[E]
+        Booleans of the candidate links.
+    source_words, target_words : int[E]
+        Ends of each; words are numbered in their order.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or two candidates link the same words.
+    """
+    edges = checked_edges(variables, "ALIGNITG")
+    ends = [checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
+    if any(words.shape != edges.shape for words in ends):
+        raise ValueError(f"ALIGNITG has {edges.size} links, expected as many source and target words")
+    (sources, of_source), (targets, of_target) = (np.unique(words, return_inverse=True) for words in ends)
+    if len({*zip(of_source.tolist(), of_target.tolist(), strict=True)}) < edges.size:
+        raise ValueError("two links of ALIGNITG join the same words")
+    return AlignItg(
+        edges, of_source.astype(np.int64), of_target.astype(np.int64), (len(sources), len(targets))
+    )

@@ -1,0 +1,218 @@
+"""ALIGNITG: sums, or maxima, over all alignments of two sentences that bracketing builds.
+
+An alignment links each word once at most, and the order of what is linked comes about by joining neighbours,
+straight or inverted. So that each alignment has one derivation, and is counted once:
+
+- A block begins, on either side, with a word that is linked. Words without a link belong to the linked word
+  before them; those before the first link belong to none.
+- The first of the blocks that are joined straight was not itself joined straight, nor one of those that are
+  inverted, inverted. So blocks are joined from the right.
+
+A block holds source words s..t-1 and target words u..v-1, and lies at [s, t, u, v] of a chart. Numbers are
+weights, or natural logs of them (``LOGS``), or the logs of the best (``MAXIMA``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qsproj.kernels.bp.bp_arithmetic import FLAGS
+from qsproj.kernels.bp.bp_arithmetic import plus as plus_of_logs
+from qsproj.kernels.compilation import njit
+
+WEIGHTS, LOGS, MAXIMA = 0, 1, 2
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _plus(x, y, scale):
+    return x + y if scale == WEIGHTS else plus_of_logs(x, y, scale == MAXIMA)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _times(x, y, scale):
+    if scale == WEIGHTS:
+        return x * y
+    return -np.inf if x == -np.inf or y == -np.inf else x + y
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _may_be_unlinked(must, begin, end):
+    """Tell whether none of the words begin..end-1 must be linked, of which ``must`` counts those before."""
+    return end <= begin or must[end] == must[begin]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def itg_inside(links, must_source, must_target, scale):
+    """Return what the derivations of each block sum to.
+
+    Parameters
+    ----------
+    links : float64[m, n]
+        Of each link, against none.
+    must_source, must_target : int64[m+1], int64[n+1]
+        How many of the words before each place must be linked.
+    scale : int
+
+    Returns
+    -------
+    whole, first_of_straight, first_of_inverted : float64[m+1, m+1, n+1, n+1]
+        Of all derivations; and of those that may be the first of blocks joined straight, or inverted.
+
+    Notes
+    -----
+    O(m^3 n^3).
+    """
+    m, n = links.shape
+    nothing = 0.0 if scale == WEIGHTS else -np.inf
+    whole = np.full((m + 1, m + 1, n + 1, n + 1), nothing)
+    first_of_straight = whole.copy()
+    first_of_inverted = whole.copy()
+    for width in range(1, m + 1):
+        for s in range(m - width + 1):
+            t = s + width
+            for u in range(n):
+                for v in range(u + 1, n + 1):
+                    link = nothing
+                    if _may_be_unlinked(must_source, s + 1, t) and _may_be_unlinked(must_target, u + 1, v):
+                        link = links[s, u]
+                    straight = inverted = nothing
+                    for x in range(s + 1, t):
+                        for y in range(u + 1, v):
+                            first = first_of_straight[s, x, u, y]
+                            if first != nothing:
+                                straight = _plus(straight, _times(first, whole[x, t, y, v], scale), scale)
+                            first = first_of_inverted[s, x, y, v]
+                            if first != nothing:
+                                inverted = _plus(inverted, _times(first, whole[x, t, u, y], scale), scale)
+                    first_of_straight[s, t, u, v] = _plus(link, inverted, scale)
+                    first_of_inverted[s, t, u, v] = _plus(link, straight, scale)
+                    whole[s, t, u, v] = _plus(first_of_straight[s, t, u, v], straight, scale)
+    return whole, first_of_straight, first_of_inverted
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def itg_total(whole, must_source, must_target, scale):
+    """Return the total over all alignments, the one without a link among them."""
+    m, n = whole.shape[0] - 1, whole.shape[2] - 1
+    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
+    total = one if must_source[m] == 0 and must_target[n] == 0 else nothing
+    for s in range(m):
+        for u in range(n):
+            if must_source[s] == 0 and must_target[u] == 0:
+                total = _plus(total, whole[s, m, u, n], scale)
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def itg_outside(inside, must_source, must_target, scale):
+    """Return what surrounds each block that is a single link, by the charts of :func:`itg_inside`.
+
+    float64[m+1, m+1, n+1, n+1]; O(m^3 n^3).
+    """
+    whole, first_of_straight, first_of_inverted = inside
+    m, n = whole.shape[0] - 1, whole.shape[2] - 1
+    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
+    # Around a block of any kind; around one as the first of blocks joined straight, or inverted.
+    around = np.full(whole.shape, nothing)
+    around_straight = around.copy()
+    around_inverted = around.copy()
+    for s in range(m):
+        for u in range(n):
+            if must_source[s] == 0 and must_target[u] == 0:
+                around[s, m, u, n] = one
+    for width in range(m, 0, -1):
+        for s in range(m - width + 1):
+            t = s + width
+            for u in range(n):
+                for v in range(u + 1, n + 1):
+                    # Of this block where it was joined straight, or inverted.
+                    straight = _plus(around[s, t, u, v], around_inverted[s, t, u, v], scale)
+                    inverted = _plus(around[s, t, u, v], around_straight[s, t, u, v], scale)
+                    if straight != nothing or inverted != nothing:
+                        for x in range(s + 1, t):
+                            for y in range(u + 1, v):
+                                first, rest = first_of_straight[s, x, u, y], whole[x, t, y, v]
+                                around_straight[s, x, u, y] = _plus(
+                                    around_straight[s, x, u, y], _times(straight, rest, scale), scale
+                                )
+                                around[x, t, y, v] = _plus(
+                                    around[x, t, y, v], _times(straight, first, scale), scale
+                                )
+                                first, rest = first_of_inverted[s, x, y, v], whole[x, t, u, y]
+                                around_inverted[s, x, y, v] = _plus(
+                                    around_inverted[s, x, y, v], _times(inverted, rest, scale), scale
+                                )
+                                around[x, t, u, y] = _plus(
+                                    around[x, t, u, y], _times(inverted, first, scale), scale
+                                )
+                    linked = _plus(straight, around_straight[s, t, u, v], scale)
+                    # From here on it is what surrounds a link.
+                    around[s, t, u, v] = linked
+    return around
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def itg_sums(links, must_source, must_target, scale):
+    """Return the total over all alignments, and what it is made of, word by word of the source.
+
+    Parameters
+    ----------
+    links, must_source, must_target, scale
+        As of :func:`itg_inside`.
+
+    Returns
+    -------
+    total : float
+    without : float64[m, n]
+        What the alignments with each link sum to, its own weight left out.
+    unlinked : float64[m]
+        What those sum to in which a source word has no link.
+    """
+    m, n = links.shape
+    nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
+    inside = itg_inside(links, must_source, must_target, scale)
+    whole = inside[0]
+    around = itg_outside(inside, must_source, must_target, scale)
+    without = np.full((m, n), nothing)
+    empty = one if must_source[m] == 0 and must_target[n] == 0 else nothing
+    unlinked = np.full(m, empty)
+    for s in range(m):
+        for t in range(s + 1, m + 1):
+            if not _may_be_unlinked(must_source, s + 1, t):
+                continue
+            behind = nothing
+            for u in range(n):
+                for v in range(u + 1, n + 1):
+                    if _may_be_unlinked(must_target, u + 1, v):
+                        without[s, u] = _plus(without[s, u], around[s, t, u, v], scale)
+                        behind = _plus(behind, _times(links[s, u], around[s, t, u, v], scale), scale)
+            for word in range(s + 1, t):
+                unlinked[word] = _plus(unlinked[word], behind, scale)
+        if must_source[s] == 0:
+            for u in range(n):
+                if must_target[u] == 0:
+                    for word in range(s):
+                        unlinked[word] = _plus(unlinked[word], whole[s, m, u, n], scale)
+    return itg_total(whole, must_source, must_target, scale), without, unlinked
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def itg_messages(links, without, unlinked, of_source, of_target, scale):
+    """Return the log-odds float64[E] of links, from what :func:`itg_sums` gave.
+
+    The weight of "not this link" is that of the source word's other links and of none: nothing is taken away
+    from a total.
+    """
+    n = links.shape[1]
+    outgoing = np.empty(of_source.shape[0])
+    for e in range(of_source.shape[0]):
+        i, j = of_source[e], of_target[e]
+        others = unlinked[i]
+        for other in range(n):
+            if other != j:
+                others = _plus(others, _times(links[i, other], without[i, other], scale), scale)
+        if scale == WEIGHTS:
+            outgoing[e] = np.log(without[i, j]) - np.log(others)
+        else:
+            outgoing[e] = without[i, j] - others
+    return outgoing
