@@ -220,7 +220,7 @@ def _cotrain(options: argparse.Namespace) -> None:
     from qsproj.corpus.formats import read_sentences
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
-    from qsproj.pipelines.bilingual.noisy_channel import train_noisy_channel
+    from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
     from qsproj.pipelines.bilingual.pair_streams import load_joint_parser
 
     if options.method not in METHODS:
@@ -246,6 +246,7 @@ def _cotrain(options: argparse.Namespace) -> None:
             joint, trees, pairs, rng=rng, options=settings, workers=Workers(jobs=options.jobs)
         )
     else:
-        parser, report = train_noisy_channel(joint, trees, pairs, rng=rng)
+        channel = NoisyChannelOptions(source_forest=options.source_forest)
+        parser, report = train_noisy_channel(joint, trees, pairs, rng=rng, options=channel)
     parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)

@@ -350,6 +350,11 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
 @pytest.mark.parametrize(
     ("option", "message"),
     [
+        (("--source-forest", "x"), "unknown source forest 'x'; known: best, ranked, agreement"),
+        (
+            ("--source-tree", "observed", "--source-forest", "ranked"),
+            "found observed source trees and source forest ranked",
+        ),
         (("--source-tree", "bogus"), "unknown source tree 'bogus'; known: joint, best, observed"),
         (("--source-tree", "joint"), "a noisy channel takes a source tree as given"),
     ],

@@ -34,7 +34,7 @@ TARGET_WAYS = {
 }
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
-METHOD_WAYS = {"--method co-training": ("rounds", "jobs"), "--method noisy-channel": ()}
+METHOD_WAYS = {"--method co-training": ("rounds", "jobs"), "--method noisy-channel": ("source_forest",)}
 
 _TRAIN = """Train a joint model on pairs whose target sides have trees; the source parser stays as it is."""
 _JOIN = (
@@ -186,6 +186,14 @@ def add_cotraining(actions: Actions) -> None:
         metavar="NAME",
         help="co-training (default): learn what the joint model believes of the target trees; noisy-channel: "
         "learn target trees that explain the source trees",
+    )
+    cotrain.add_argument(
+        "--source-forest",
+        default="best",
+        metavar="NAME",
+        help="of the noisy channel, what of the source parser is to be explained: best (default): its best "
+        "tree; ranked: its five best; agreement: that the source tree is one of all of its trees, by their "
+        "probabilities",
     )
     add_whole_number(
         cotrain,

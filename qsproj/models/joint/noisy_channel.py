@@ -23,11 +23,55 @@ from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_scores import JointBeliefs, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE
 from qsproj.models.joint.joint_structure import JointStructure, known_states
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, arcs_in, of_tree
 
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.
 MAX_LOG_ODDS = 9.0
 NO_FAMILY = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SourceEvidence:
+    """What is taken as seen of the source tree, to be explained.
+
+    Attributes
+    ----------
+    chances : float64[m+1, m+1]
+        Probability of each arc; 1 and 0 where the tree is known.
+    heads : int32[m+1] or None
+        The tree, where it is known.
+    forest : float64[m+1, m+1] or None
+        Else scores of arcs, natural log: a tree drawn by them is seen to be the source tree. That is the
+        agreement variable M of the thesis.
+    weight : float
+        How much it counts among other such trees or forests; they sum to one.
+    """
+
+    chances: Scores
+    heads: Heads | None = None
+    forest: Scores | None = None
+    weight: float = 1.0
+
+
+def tree_evidence(heads: Heads, *, weight: float = 1.0) -> SourceEvidence:
+    """Return a source tree as what is seen."""
+    return SourceEvidence(chances=arcs_in(heads).astype(np.float64), heads=heads, weight=weight)
+
+
+def forest_evidence(scores: Scores, trees: TreeInference) -> SourceEvidence:
+    """Return as seen that the source tree is one drawn by arc scores float64[m+1, m+1], natural log."""
+    return SourceEvidence(chances=trees.infer(scores)[1], forest=scores)
+
+
+def ranked_evidence(scores: Scores, trees: TreeInference, k: int) -> tuple[SourceEvidence, ...]:
+    """Return the k best trees by arc scores float64[m+1, m+1], each as probable as it is among these."""
+    ranked = trees.ranked(scores, k)
+    sums = np.array([of_tree(scores, heads).sum() for heads in ranked])
+    weights = np.exp(sums - sums.max())
+    return tuple(
+        tree_evidence(heads, weight=float(weight))
+        for heads, weight in zip(ranked, weights / weights.sum(), strict=True)
+    )
 
 
 class Explanation(NamedTuple):
@@ -36,26 +80,30 @@ class Explanation(NamedTuple):
     Attributes
     ----------
     loss : float
-        In nats; it stands for minus the log-probability of the source tree, which takes longer.
+        In nats; it stands for minus the log-probability of what is seen, which takes longer.
     gradient : float64[n+1, n+1]
         Of minus that log-probability; exact where the graph is acyclic, zero after a contradiction.
-    statuses : (Status, Status)
-        How the runs of belief propagation ended, without the source tree observed and with it.
+    statuses : tuple of Status
+        How the runs of belief propagation ended: with nothing seen, then with each that is.
     """
 
     loss: float
     gradient: Scores
-    statuses: tuple[Status, Status]
+    statuses: tuple[Status, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SourceTreeLikelihood:
     """Negative log-probability of a source tree that the target tree, which is not known, gives rise to.
 
+    Of several trees it is the mean, by their weights; of a forest, the negative log-probability that the
+    source tree is one drawn from it: the sum over all trees of what the channel gives them times what the
+    forest gives them. The forest's scores then join those of the source's arcs.
+
     The target parser's arc marginals are fixed messages into belief propagation over links and source tree.
-    The derivative of the tree's log-probability by such a message, a log-odds, is what is believed of the arc
-    with the source tree minus what is believed without. From there it goes back through the log-odds to the
-    marginals, and through their derivatives by the arc scores, which are covariances of arcs (second
+    The derivative of the log-probability by such a message, a log-odds, is what is believed of the arc
+    with the source tree seen minus what is believed without. From there it goes back through the log-odds to
+    the marginals, and through their derivatives by the arc scores, which are covariances of arcs (second
     derivatives of log Z).
 
     Attributes
@@ -64,8 +112,8 @@ class SourceTreeLikelihood:
         Of the pair, with a source tree that is free; from :func:`channel_structure`.
     scores : JointScores
         Of all but the target's arcs, which are not read. Fixed: the channel itself is not learned here.
-    source_heads : int32[m+1]
-        The source tree that is taken as observed; ``structure`` has a variable for each of its arcs.
+    seen : tuple of SourceEvidence
+        What is to be explained, one at least; ``structure`` has a variable for each arc of its trees.
     source_trees, target_trees : TreeInference
         Which trees are possible.
     propagation : Propagation
@@ -81,7 +129,7 @@ class SourceTreeLikelihood:
 
     structure: JointStructure
     scores: JointScores
-    source_heads: Heads
+    seen: tuple[SourceEvidence, ...]
     source_trees: TreeInference
     target_trees: TreeInference
     propagation: Propagation
@@ -91,7 +139,7 @@ class SourceTreeLikelihood:
         return self.explain(scores)[:2]
 
     def explain(self, scores: Scores) -> Explanation:
-        """Return minus the log-beliefs of the source tree's arcs, and a gradient by the target's arc scores.
+        """Return minus the log-beliefs of the source arcs that are seen, and a gradient by the target's.
 
         Parameters
         ----------
@@ -100,23 +148,26 @@ class SourceTreeLikelihood:
 
         """
         marginals = self.target_trees.infer(scores)[1]
-        free, clamped = (self._beliefs(marginals, heads) for heads in (None, self.source_heads))
-        statuses = (free.status, clamped.status)
-        words = np.arange(1, len(self.source_heads))
-        loss = -np.log(np.maximum(free.source[self.source_heads[1:], words], 1e-12)).sum()
+        free = self._beliefs(marginals)
+        observed = [self._beliefs(marginals, own) for own in self.seen]
+        statuses = (free.status, *(own.status for own in observed))
+        loss = sum(own.weight * _cost(free.source, own.chances) for own in self.seen)
         if Status.CONTRADICTION in statuses:
-            return Explanation(float(loss), np.zeros_like(scores), statuses)
-        gradient = self._through_marginals(scores, marginals, free.target - clamped.target)
-        return Explanation(float(loss), gradient, statuses)
+            return Explanation(loss, np.zeros_like(scores), statuses)
+        target = sum(own.weight * beliefs.target for own, beliefs in zip(self.seen, observed, strict=True))
+        return Explanation(loss, self._through_marginals(scores, marginals, free.target - target), statuses)
 
-    def _beliefs(self, marginals: Scores, source_heads: Heads | None) -> JointBeliefs:
-        """Pass messages, with the source tree observed or not."""
+    def _beliefs(self, marginals: Scores, seen: SourceEvidence | None = None) -> JointBeliefs:
+        """Pass messages, with something seen of the source tree or nothing."""
         arcs = self.structure.target.arcs != NO_VARIABLE
         factors = np.concatenate([self.scores.factors, _messages(marginals[arcs])])
+        source = self.scores.source
+        if seen is not None and seen.forest is not None:
+            source = source + seen.forest
         return infer_jointly(
             self.structure,
-            replace(self.scores, factors=factors),
-            known_states(self.structure, source_heads=source_heads),
+            replace(self.scores, factors=factors, source=source),
+            known_states(self.structure, source_heads=None if seen is None else seen.heads),
             source_trees=self.source_trees,
             target_trees=self.target_trees,
             propagation=self.propagation,
@@ -149,6 +200,12 @@ def channel_structure(structure: JointStructure) -> JointStructure:
         rows=np.concatenate([structure.rows, own]),
         words=np.concatenate([structure.words, np.zeros_like(own)]),
     )
+
+
+def _cost(beliefs: Scores, chances: Scores) -> float:
+    """Return minus the log-probability, word by word, that the heads believed in are those of ``chances``."""
+    agreeing = (beliefs * chances)[:, 1:].sum(axis=0)
+    return float(-np.log(np.maximum(agreeing, 1e-12)).sum())
 
 
 def _messages(chances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,21 +14,33 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from qsproj.bp.status import Status
+from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError
+from qsproj.errors import NothingToLearnError, UsageError, unknown_name
 from qsproj.models.arc.above import train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
-from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
+from qsproj.models.joint.noisy_channel import (
+    SourceEvidence,
+    SourceTreeLikelihood,
+    channel_structure,
+    forest_evidence,
+    ranked_evidence,
+    tree_evidence,
+)
+from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.bilingual.biparse import usable_pairs
 from qsproj.pipelines.bilingual.cotrain import CotrainingReport, whole_tree_examples
 from qsproj.progress import track
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import AboveBase
+
+SOURCE_FORESTS = ("best", "ranked", "agreement")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +56,35 @@ class NoisyChannelOptions:
         What the source parser's scores are multiplied by in the channel. With 1, as in the thesis, the source
         words explain most of the source tree by themselves, and little is left to learn from; with 0 the
         target tree must explain it.
+    source_forest : str
+        What is to be explained of what the source parser says: ``best``, its best tree; ``ranked``, its
+        ``ranks`` best trees, as probable as they are among these; ``agreement``, that the source tree is one
+        drawn from all of its trees, as probable as they are (the variable M of thesis 5.3.2).
+    ranks : int
+        How many trees those are.
     families : tuple of str
         The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone is
         as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
     propagation : Propagation
         How long messages are passed in training.
+
+    Raises
+    ------
+    UsageError
+        When a name is unknown.
     """
 
     training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
     source_scale: float = 0.0
+    source_forest: str = "best"
+    ranks: int = 5
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if self.source_forest not in SOURCE_FORESTS:
+            raise unknown_name("source forest", self.source_forest, list(SOURCE_FORESTS))
 
 
 def train_noisy_channel(
@@ -163,19 +193,41 @@ def source_tree_likelihood(
     """
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
+    if kind == "observed" and options.source_forest != "best":
+        raise UsageError(
+            f"found observed source trees and source forest {options.source_forest}, which is that of the "
+            "source parser; leave one of them out"
+        )
     heads = given_source_heads(kind, bilingual.source, pair.source)
     # Never None: one of these two kinds gives a tree.
     assert heads is not None
     channel = replace(bilingual, options=replace(bilingual.options, families=families))
     prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
     scores = bilingual.weights.scores(prepared)
+    trees = bilingual.source.inference
     # Forbidden arcs have no variable: what stands there instead of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
     return SourceTreeLikelihood(
         structure=channel_structure(prepared.structure),
         scores=replace(scores, source=source),
-        source_heads=heads,
-        source_trees=bilingual.source.inference,
+        seen=_seen(
+            options,
+            heads,
+            np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source),
+            trees,
+        ),
+        source_trees=trees,
         target_trees=bilingual.target.inference,
         propagation=options.propagation,
     )
+
+
+def _seen(
+    options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
+) -> tuple[SourceEvidence, ...]:
+    """Return what is to be explained: the tree that is given, or what the source parser's scores say."""
+    if options.source_forest == "best":
+        return (tree_evidence(heads),)
+    if options.source_forest == "ranked":
+        return ranked_evidence(scores, trees, options.ranks)
+    return (forest_evidence(scores, trees),)

@@ -10,10 +10,17 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_sides import NO_VARIABLE
-from qsproj.models.joint.noisy_channel import SourceTreeLikelihood, channel_structure
+from qsproj.models.joint.noisy_channel import (
+    SourceTreeLikelihood,
+    channel_structure,
+    forest_evidence,
+    ranked_evidence,
+    tree_evidence,
+)
 from qsproj.models.tree_inference import TreeInference
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, structure_of
 from tests.oracles import finite_differences
+from tests.oracles.factor_graphs import log_sum
 from tests.oracles.noisy_channel import log_probability
 
 TREES = TreeInference(projective=False, single_root=False)
@@ -22,11 +29,11 @@ WORDS = 3
 LINK = (1, 2)
 
 
-def likelihood(structure, scores, source_heads):
+def likelihood(structure, scores, *seen):
     return SourceTreeLikelihood(
         structure=channel_structure(structure),
         scores=scores,
-        source_heads=source_heads,
+        seen=seen,
         source_trees=TREES,
         target_trees=TREES,
         propagation=PRECISE,
@@ -39,6 +46,66 @@ def random_case(rng, *, scale=1.0, links=(LINK,), families=("MONO",)):
     return structure, draw_scores(structure, rng, scale), scale * rng.normal(size=(WORDS + 1, WORDS + 1))
 
 
+def scores_alone(scores):
+    """Return what the oracle asks of a case of one link and one factor."""
+    assert len(scores.factors) == 1
+    fertility = scores.fertility[[LINK[0] - 1, WORDS + LINK[1] - 1]].sum(axis=0)
+    return {
+        "absent": fertility[0],
+        "present": fertility[1] + scores.links[0],
+        "factor": scores.factors[0],
+    }
+
+
+@pytest.mark.parametrize("kind", ["agreement", "ranked"])
+def test_the_gradient_is_that_of_what_a_source_forest_has_in_common_with_its_explanation(kind):
+    """By enumeration: the log-probability that both draw the same tree; the mean over the best trees."""
+    rng = np.random.default_rng(5)
+    trees = all_trees(WORDS)
+    best = 4
+    largest = 0.0
+    for _ in range(4):
+        structure, scores, target_scores = random_case(rng, scale=1.5)
+        forest = 1.5 * rng.normal(size=(WORDS + 1, WORDS + 1))
+        alone = scores_alone(scores)
+        by_tree = [sum(forest[tree[d], d] for d in range(1, WORDS + 1)) for tree in trees]
+        of_forest = [score - log_sum(by_tree) for score in by_tree]
+
+        def loss(point, scores=scores, alone=alone, of_forest=of_forest):
+            explained = [
+                log_probability(tree, point, scores.source, LINK, alone, (trees, trees)) for tree in trees
+            ]
+            if kind == "agreement":
+                return -log_sum([one + other for one, other in zip(explained, of_forest)])
+            chosen = sorted(range(len(trees)), key=lambda i: -of_forest[i])[:best]
+            weights = np.exp([of_forest[i] for i in chosen])
+            return -float(weights @ [explained[i] for i in chosen] / weights.sum())
+
+        seen = (
+            [forest_evidence(forest, TREES)] if kind == "agreement" else ranked_evidence(forest, TREES, best)
+        )
+        objective = likelihood(structure, scores, *seen)
+        expected = finite_differences.gradient(loss, target_scores)
+        _, gradient = objective.value_and_gradient(target_scores)
+        np.testing.assert_allclose(gradient, expected, atol=1e-7)
+        assert len(objective.explain(target_scores).statuses) == 1 + len(seen)
+        largest = max(largest, np.abs(expected).max())
+    assert largest > 0.001
+
+
+def test_agreement_with_a_forest_of_one_tree_is_that_tree():
+    structure, scores, target_scores = random_case(np.random.default_rng(6))
+    heads = all_trees(WORDS)[5]
+    sure = np.full((WORDS + 1, WORDS + 1), -60.0)
+    sure[heads[1:], np.arange(1, WORDS + 1)] = 60.0
+    tree, forest = (
+        likelihood(structure, scores, seen).explain(target_scores)
+        for seen in (tree_evidence(heads), forest_evidence(sure, TREES))
+    )
+    assert forest.loss == pytest.approx(tree.loss)
+    np.testing.assert_allclose(forest.gradient, tree.gradient, atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_the_gradient_is_that_of_the_source_trees_log_probability(scale):
     """One link, one factor: belief propagation is exact, so the whole chain of derivatives can be checked."""
@@ -48,18 +115,12 @@ def test_the_gradient_is_that_of_the_source_trees_log_probability(scale):
     for _ in range(6):
         structure, scores, target_scores = random_case(rng, scale=scale)
         heads = trees[rng.integers(len(trees))]
-        fertility = scores.fertility[[LINK[0] - 1, WORDS + LINK[1] - 1]].sum(axis=0)
-        alone = {
-            "absent": fertility[0],
-            "present": fertility[1] + scores.links[0],
-            "factor": scores.factors[0],
-        }
-        assert len(scores.factors) == 1
+        alone = scores_alone(scores)
 
         def loss(point, heads=heads, scores=scores, alone=alone):
             return -log_probability(heads, point, scores.source, LINK, alone, (trees, trees))
 
-        objective = likelihood(structure, scores, heads)
+        objective = likelihood(structure, scores, tree_evidence(heads))
         expected = finite_differences.gradient(loss, target_scores)
         _, gradient = objective.value_and_gradient(target_scores)
         np.testing.assert_allclose(gradient, expected, atol=1e-7)
@@ -74,7 +135,7 @@ def test_the_loss_is_what_the_source_tree_costs_without_being_seen():
     structure, scores, target_scores = random_case(rng)
     apart = replace(scores, factors=np.zeros_like(scores.factors))
     heads = all_trees(WORDS)[5]
-    loss, gradient = likelihood(structure, apart, heads).value_and_gradient(target_scores)
+    loss, gradient = likelihood(structure, apart, tree_evidence(heads)).value_and_gradient(target_scores)
     own = TREES.infer(scores.source)[1][heads[1:], np.arange(1, WORDS + 1)]
     assert loss == pytest.approx(-np.log(own).sum())
     np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
@@ -92,7 +153,7 @@ def test_parallel_arcs_are_learned_from_a_source_tree():
         factors=np.ones_like(scores.factors),
     )
     for heads in all_trees(WORDS)[::3]:
-        objective = likelihood(structure, certain, heads)
+        objective = likelihood(structure, certain, tree_evidence(heads))
         target_scores = np.zeros((WORDS + 1, WORDS + 1))
         for _ in range(30):
             target_scores -= objective.value_and_gradient(target_scores)[1]
@@ -105,7 +166,8 @@ def test_a_parser_that_is_sure_is_not_moved(score):
     structure, scores, _ = random_case(np.random.default_rng(4), families=("MONO", "SWAP", "SSIB", "TGRAND"))
     sure = np.full((WORDS + 1, WORDS + 1), -score)
     sure[[0, 1, 2], [1, 2, 3]] = score
-    _, gradient = likelihood(structure, scores, all_trees(WORDS)[0]).value_and_gradient(sure)
+    first = tree_evidence(all_trees(WORDS)[0])
+    _, gradient = likelihood(structure, scores, first).value_and_gradient(sure)
     np.testing.assert_array_equal(gradient, 0.0)
 
 
