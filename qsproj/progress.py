@@ -5,6 +5,7 @@ Bars are on stderr, only for work of more than two seconds, and unless told only
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -70,11 +71,13 @@ def track(
     items: Iterable[Item], description: str, *, total: int | None = None, unit: str = "it"
 ) -> Iterator[Item]:
     """Yield ``items`` while a bar that names ``description`` shows how far they are."""
+    if _hidden():
+        # Importing tqdm takes a thirtieth of a second.
+        yield from items
+        return
     from tqdm import tqdm
 
-    yield from tqdm(
-        items, desc=description, total=total, unit=unit, disable=_hidden(), delay=2.0, leave=False
-    )
+    yield from tqdm(items, desc=description, total=total, unit=unit, delay=2.0, leave=False)
 
 
 @contextmanager
@@ -112,7 +115,12 @@ def _move_on(moving: Any) -> None:
     moving.update(1)
 
 
-def _hidden() -> bool | None:
-    """Return what tqdm takes for it: None, that a terminal decides."""
+def _hidden() -> bool:
+    """Tell whether no bar is to be shown: where it was not told, a terminal decides."""
     shown = _SHOWN.get()
-    return None if shown is None else not shown
+    if shown is not None:
+        return not shown
+    try:
+        return not sys.stderr.isatty()
+    except (AttributeError, ValueError):  # it is None, or closed
+        return True

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.corpus.language.codes import check_known_language
     from qsproj.models.storage import is_of_kind, load_parser
-    from qsproj.models.text.text_parser import TextParser, tagger_of
+    from qsproj.models.text.kinds import is_text_parser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
     if options.confidence:
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
             f"{options.model}: a parser of both sides of a bitext, of which the target side parses here, "
             "alone; its source side is not used. To parse pairs: qsproj biparse parse"
         )
-    if options.retag and not isinstance(parser, TextParser):
+    if options.retag and not is_text_parser(parser):
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
         )

@@ -19,11 +19,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
@@ -64,7 +67,7 @@ class KernelCache:
             None if folder is None else self._read(folder / self._file_name(signature, target.codegen()))
         )
         if payload is not None:
-            return CompileResult._rebuild(target, *payload)
+            return _rebuilt(target, payload)
         target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()
@@ -119,7 +122,47 @@ def unsealed(content: bytes, stamp: bytes) -> Any:
     digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     if hashlib.sha256(rest).digest() != digest:
         raise ValueError("it is damaged")
-    return pickle.loads(rest[DIGEST_BYTES:]) if rest[:DIGEST_BYTES] == stamp else None
+    return _Payload(BytesIO(rest[DIGEST_BYTES:])).load() if rest[:DIGEST_BYTES] == stamp else None
+
+
+class _Payload(pickle.Unpickler):
+    """Reads compiled code without the modules that it was compiled from, parts of numba among them."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what a pickle names."""
+        if (module, name) == ("numba.core.environment", "_rebuild_env"):
+            return _environment
+        return super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    """Return the constants of a compiled function; its globals, which numba puts beside, it does not read."""
+    known: Environment | None = lookup_environment(name)
+    if known is not None:
+        return known
+    environment = Environment({"__name__": module})
+    environment.consts[:] = constants
+    environment.env_name = name
+    Environment._memo[name] = environment
+    return environment
+
+
+def _rebuilt(target: Any, payload: Any) -> Any:
+    """Return what was compiled. Its bitcode is read only where a kernel that calls it is compiled."""
+    (name, kind, (machine_code, bitcode)), described, *rest = payload
+    # numba asks for no function that it has not seen in bitcode.
+    named = llvm.parse_assembly(f'@"{described.llvm_cpython_wrapper_name}" = global i8 0').as_bitcode()
+    compiled = CompileResult._rebuild(target, (name, kind, (machine_code, named)), described, *rest)
+    library = compiled.library
+
+    def module_for_linking() -> Any:
+        if not hasattr(library, "_bitcode_read"):
+            library._shared_module = llvm.parse_bitcode(bitcode)
+            library._bitcode_read = True
+        return library._shared_module
+
+    library._get_module_for_linking = module_for_linking
+    return compiled
 
 
 @cache

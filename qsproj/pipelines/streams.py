@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, SentenceError
 from qsproj.models.storage import BlockParser, Parser, load_parser
-from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.text_parser import TextParser, load_tags
+from qsproj.models.text.kinds import is_text_parser
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+
+if TYPE_CHECKING:
+    from qsproj.models.tagging.tagger import Tagger
 
 # Enough to be worth sending to another process, few enough to be parsed while one waits.
 BLOCK_SENTENCES = 128
@@ -103,6 +105,8 @@ def tag_stream(
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
+    from qsproj.models.text.text_parser import load_tags
+
     apply = partial(_tagged, confidence=confidence)
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
@@ -110,7 +114,7 @@ def tag_stream(
 def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
     decode, confidence = parsing.decode, parsing.confidence
-    if isinstance(parser, TextParser):
+    if is_text_parser(parser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
     if isinstance(parser, BlockParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)

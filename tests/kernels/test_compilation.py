@@ -118,6 +118,45 @@ def test_the_stamp_covers_what_a_kernel_calls(notices, tmp_path, monkeypatch):
     assert source_stamp(caller) != before
 
 
+CALLER = """
+
+@njit(cache=True)
+def refuse(numbers):
+    raise ValueError("none")
+
+@njit(cache=True)
+def plus_ones(numbers):
+    if len(numbers) == 0:
+        refuse(numbers)
+    raised = numbers.copy()
+    for k in range(len(numbers)):
+        raised[k] = plus_one(numbers[k])
+    return raised
+"""
+USE = """
+import numpy as np, pytest, small
+assert small.plus_ones(np.ones(2)).tolist() == [2.0, 2.0]
+with pytest.raises(ValueError, match="none"):
+    small.plus_ones(np.ones(0))
+assert sum(small.plus_ones.stats.cache_hits.values()) == {hits}
+assert small.plus_one(1.0) == 2.0
+assert sum(small.plus_one.stats.cache_hits.values()) == 1
+"""
+
+
+def test_code_that_is_found_again_is_called_by_other_code(tmp_path):
+    """By code that is compiled then, and by code that was compiled before; what it raises arrives."""
+    (tmp_path / "small.py").write_text(KERNEL + CALLER)
+    path = os.pathsep.join([str(tmp_path), str(Path(qsproj.__file__).parents[1])])
+
+    def run(program):
+        subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, check=True)
+
+    run("import small; small.plus_one(1.0)")
+    run(USE.format(hits=0))
+    run(USE.format(hits=1))
+
+
 def flipped(content):
     middle = len(content) // 2
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]

@@ -31,9 +31,8 @@ from qsproj.models.storage import (
     unnested,
 )
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.text.kinds import TAGGING_PARSER, tagger_of
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain
-
-TAGGING_PARSER = "tagging-parser"
 
 # Of tags that are tried in a sentence.
 MOST_READINGS = 1000
@@ -190,12 +189,6 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
             "first-order parser without clusters or relations in its trees, or leave readings out"
         )
     return TextParser(tagger=tagger, parser=inner, readings=readings)
-
-
-def tagger_of(model: object) -> Tagger | None:
-    """Return the tagger of a model that needs no tags; None for one that has none."""
-    has_one = isinstance(model, TextParser) or is_of_kind(model, TAGGING_PARSER)
-    return cast(TextParser, model).tagger if has_one else None
 
 
 def load_tags(path: str | Path) -> Tagger:

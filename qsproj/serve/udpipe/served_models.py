@@ -12,7 +12,7 @@ from qsproj.models.converter.converter import Converter
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.storage import Parser, kind_of, load_model
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.text_parser import tagger_of
+from qsproj.models.text.kinds import tagger_of
 
 TOKENIZER, TAGGER, PARSER = "tokenizer", "tagger", "parser"
 # Of pairs and of trees: they read no sentence alone.
