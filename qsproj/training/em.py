@@ -145,8 +145,8 @@ class EMLimits:
         Gain, relative to the absolute value of what is watched, below which EM has converged.
     """
 
-    iterations: int = 100
-    tolerance: float = 1e-4
+    iterations: int
+    tolerance: float
 
 
 def run_em(

@@ -9,8 +9,8 @@ import pytest
 from qsproj.training.em import EMLimits, EMProblem, LikelihoodFellError, run_em
 
 
-def em(start, *, resume=None, after_iteration=lambda _: None, **given):
-    limits = EMLimits(**{name: given.pop(name) for name in ("iterations", "tolerance") if name in given})
+def em(start, *, iterations=100, tolerance=1e-4, resume=None, after_iteration=lambda _: None, **given):
+    limits = EMLimits(iterations=iterations, tolerance=tolerance)
     return run_em(start, EMProblem(**given), limits=limits, resume=resume, after_iteration=after_iteration)
 
 
