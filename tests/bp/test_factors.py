@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
@@ -36,12 +37,20 @@ def draw_incoming(group, rng, scale, share):
     return drawn
 
 
+# Parameters of the scope "module" bring the tests of one group together: it is enumerated once.
+by_group = partial(pytest.mark.parametrize, scope="module")
+
+
+@lru_cache(maxsize=1)
 def specimens(name, scale, share):
+    """Return groups, messages into them, and the sums over all of their assignments."""
     rng = np.random.default_rng([*name.encode(), int(scale), int(100 * share)])
+    drawn = []
     for _ in range(REPEATS):
         group = CASES[name](rng, scale)
         incoming = draw_incoming(group, rng, scale, share)
-        yield group, incoming, GroupEnumeration(group, incoming, as_states)
+        drawn.append((group, incoming, GroupEnumeration(group, incoming, as_states)))
+    return drawn
 
 
 def contradict(incoming, outgoing):
@@ -69,9 +78,9 @@ def assert_same_belief(found, expected, tolerance):
 
 
 @pytest.mark.parametrize("maximise", [False, True], ids=["sums", "maxima"])
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("scale", [*SCALES, 1000.0])
-@pytest.mark.parametrize("name", CASES)
+@by_group("share", SHARES)
+@by_group("scale", [*SCALES, 1000.0])
+@by_group("name", CASES)
 def test_messages_equal_enumeration(name, scale, share, maximise):
     for group, incoming, truth in specimens(name, scale, share):
         outgoing = group.propagate(incoming, maximise=maximise)
@@ -89,9 +98,9 @@ def test_messages_equal_enumeration(name, scale, share, maximise):
                     assert outgoing[where][0] == pytest.approx(own, abs=1e-11 * scale * incoming.size)
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", CASES)
+@by_group("share", SHARES)
+@by_group("scale", SCALES)
+@by_group("name", CASES)
 def test_partition_and_entropy_equal_enumeration(name, scale, share):
     for group, incoming, truth in specimens(name, scale, share):
         if truth.log_z == -math.inf:
@@ -115,9 +124,9 @@ def replace_edges(group):
     return replace(group, edges=np.arange(group.edges.size, dtype=np.int32))
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", [name for name in CASES if name != "LINK evidence"])
+@by_group("share", SHARES)
+@by_group("scale", SCALES)
+@by_group("name", [name for name in CASES if name != "LINK evidence"])
 def test_expectations_equal_enumeration(name, scale, share):
     for group, incoming, truth in specimens(name, scale, share):
         if truth.log_z == -math.inf or not group.scores.size:
