@@ -134,6 +134,10 @@ JOBS = (
         " -o out.model",
         slow=True,
     ),
+    Job("parse -m {arc.model} {en.conllu} --jobs 2 -o out.conllu", slow=True),
+    Job("align {bitext.tsv} --weights --jobs 2 -o out.links", slow=True),
+    Job(f"project {_PAIR} --method qg --jobs 2 -o out.model", slow=True),
+    Job(f"biparse parse -m {{joint.model}} {_PAIR} --jobs 2 -o out.conllu", slow=True),
     Job("parse -m {graph.model} {en.conllu} -o out.conllu", slow=True),
     Job("parse -m {tagging.model} {en.conllu} -o out.conllu", slow=True),
     Job("parse -m {dmv.model} {en.conllu} -o out.conllu", slow=True),
@@ -146,8 +150,8 @@ JOBS = (
         slow=True,
     ),
     Job(
-        "bootstrap --treebank {en.conllu} --bitext {bitext.tsv} --languages en de --also {prague.conllu}"
-        " --annotated {de.conllu} -o out.model --report out.html",
+        "bootstrap --treebank {en.conllu} --bitext {bitext.tsv} --languages en de --jobs 2"
+        " --also {prague.conllu} --annotated {de.conllu} -o out.model --report out.html",
         slow=True,
     ),
 )

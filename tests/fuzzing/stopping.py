@@ -40,7 +40,20 @@ def faults_when_stopped(job: Job, seed: str, inputs: dict[str, Path]) -> list[st
             if output.read_bytes() != BEFORE:
                 faults += [f"{output.name}: {fault}" for fault in not_whole(output)]
         left = {path for path in folder.iterdir()} - set(outputs)
-        return faults + [f"{path.name} was left" for path in left if path.name.endswith(".partial")]
+        faults += [f"{path.name} was left" for path in left if path.name.endswith(".partial")]
+        return faults + [f"a process was left: {command[:200]}" for command in _workers()]
+
+
+def _workers() -> list[str]:
+    """Return the commands of processes that compute for this one, of which a stopped run leaves none."""
+    commands = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((path / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+            command = (path / "cmdline").read_text(encoding="utf-8").replace("\0", " ")
+            if parent == os.getpid() and "popen_loky" in command:
+                commands.append(command)
+    return commands
 
 
 def _stopped(words: list[str], seconds: float) -> tuple[int, str]:
