@@ -87,7 +87,13 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) ->
 
 
 def cut_words(
-    paths: Sequence[Path], text: SourceText, *, model: str, tagged: Sequence[str], seed: int
+    paths: Sequence[Path],
+    text: SourceText,
+    *,
+    model: str,
+    tagged: Sequence[str],
+    seed: int,
+    workers: Workers,
 ) -> Told:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
 
@@ -98,18 +104,23 @@ def cut_words(
     sentences = list(read_all(tagged))
     language, name = text.languages[1], text.bitext[-1]
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
-    target: Callable[[list[str]], Iterator[Sentence]]
+    target: Callable[[Iterable[str]], Iterator[Sentence]]
     if tokenizer is None:
         contractions = known_contractions(language, sentences)
         target = partial(read_text, language=language, contractions=contractions, name=name)
     else:
         target = partial(tokenizer.read, name=name)
-    return write_words(paths, text.bitext, cut=(cut_by(source.read), cut_by(target)))
+    read = source.tagger.reader(split_contractions=True), target
+    return write_words(paths, text.bitext, cut=(cut_by(read[0]), cut_by(read[1])), workers=workers)
 
 
-def cut_by(read: Callable[[list[str]], Iterator[Sentence]]) -> Cut:
+def cut_by(read: Callable[[Iterable[str]], Iterator[Sentence]]) -> Cut:
     """Return what makes a sentence of a line, None of a blank one, by a reader of lines."""
-    return lambda line: next(read([line]), None)
+    return partial(_cut_line, read)
+
+
+def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
+    return next(read([line]), None)
 
 
 def parse_source(paths: Sequence[Path], words: str, *, model: str, total: int, workers: Workers) -> Told:

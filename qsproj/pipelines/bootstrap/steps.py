@@ -126,6 +126,7 @@ class Steps:
                 model=trained.path,
                 tagged=self.options.with_tags,
                 seed=seed,
+                workers=self.workers,
             ),
             made_of=(*text.bitext, trained, *self.options.with_tags),
             options=[text.languages, seed],

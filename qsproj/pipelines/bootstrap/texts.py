@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, counted, listed_reasons
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.workspace import Told
 from qsproj.progress import track
 
@@ -21,6 +23,8 @@ MOST_WORDS = 100
 # From fewer pairs no links worth the name are learned: most words are seen too seldom.
 FEWEST_PAIRS = 50
 BLANK_SIDE = "a blank side"
+# Cut at a time by one of several processes.
+BLOCK_PAIRS = 1000
 
 Cut = Callable[[str], Sentence | None]
 
@@ -45,7 +49,13 @@ class SourceText:
     languages: tuple[str, str]
 
 
-def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut, Cut]) -> Told:
+def write_words(
+    paths: Sequence[Path],
+    bitext: Sequence[str],
+    *,
+    cut: tuple[Cut, Cut],
+    workers: Workers = THIS_PROCESS,
+) -> Told:
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
     Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
@@ -59,6 +69,8 @@ def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut,
         As :func:`qsproj.corpus.bitext.read_bitext` takes them.
     cut : two callables
         Each makes a sentence of a line of its side; None of a blank one.
+    workers : Workers
+        Who cuts; the result does not depend on it.
 
     Raises
     ------
@@ -69,10 +81,11 @@ def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut,
     seen: set[bytes] = set()
     total = kept = 0
     words = [0, 0]
+    pairs = track(read_bitext(*bitext), "cutting", unit="pair")
+    done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
-        for total, lines in enumerate(track(read_bitext(*bitext), "cutting", unit="pair"), start=1):
-            sides = [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
+        for total, (lines, sides) in enumerate(done, start=1):
             reason = _why_not(lines, sides, seen)
             if reason:
                 left_out[reason] += 1
@@ -89,6 +102,10 @@ def write_words(paths: Sequence[Path], bitext: Sequence[str], *, cut: tuple[Cut,
         line=f"{counted(kept, 'pair')} of {total:,}, {words[0]:,} and {words[1]:,} words{out}",
         figures={"pairs": kept, "source words": words[0], "target words": words[1]},
     )
+
+
+def _cut_pair(cut: tuple[Cut, Cut], lines: tuple[str, str]) -> tuple[tuple[str, str], list[Sentence | None]]:
+    return lines, [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:

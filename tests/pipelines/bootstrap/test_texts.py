@@ -7,6 +7,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.errors import DataError
+from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.texts import write_words
 
@@ -20,10 +21,10 @@ def write_lines(path, lines):
     return str(path)
 
 
-def written(tmp_path, lines):
+def written(tmp_path, lines, workers=THIS_PROCESS):
     pairs = write_lines(tmp_path / "pairs.tsv", lines)
     paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
-    told = write_words(paths, (pairs,), cut=(cut, cut))
+    told = write_words(paths, (pairs,), cut=(cut, cut), workers=workers)
     return told, *(list(read_conllu(path)) for path in paths)
 
 
@@ -46,3 +47,14 @@ def test_too_few_pairs_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(DataError, match=r"pairs\.tsv: found 20 pairs to learn from .* expected 50 or more"):
         written(tmp_path, [f"a{i}\tb{i}" for i in range(20)])
     assert not (tmp_path / "source.conllu").exists()
+
+
+def test_any_number_of_processes_cuts_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "BLOCK_PAIRS", 7)
+    lines = [f"a b {i % 60}\tx {i % 60}" for i in range(70)]
+    made = []
+    for jobs in (1, 2):
+        told, *_ = written(tmp_path, lines, Workers(jobs=jobs))
+        made.append((told, *((tmp_path / f"{side}.conllu").read_bytes() for side in ("source", "target"))))
+    assert made[0] == made[1]
+    assert made[0][0].figures["pairs"] == 60
