@@ -113,7 +113,7 @@ def _train(options: argparse.Namespace) -> None:
                 link_threshold=options.link_threshold,
                 least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
             ),
-            training=JointTrainingOptions(epochs=options.epochs),
+            training=JointTrainingOptions(epochs=options.epochs, null_source=options.null_source),
             target_training=TrainingOptions(template_set=options.features),
             target_weights=options.target_weights,
             with_dictionary=options.dictionary,

@@ -121,7 +121,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     [
         (("--factors", "synch"), (SYNCH,), True),
         (("--labels", "after", "--tags", "links", "--epochs", "1"), FAMILIES, False),
-        (("--target-weights", "joint", "--epochs", "1"), FAMILIES, False),
+        (("--target-weights", "joint", "--null-source", "--epochs", "1"), FAMILIES, False),
     ],
 )
 def test_other_ways_to_train_give_models_that_parse(
@@ -135,7 +135,7 @@ def test_other_ways_to_train_give_models_that_parse(
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
     assert usual.labeller is not None
     assert (trained.tagger is not None) == ("links" in option)
-    assert (trained.labeller is None) == (option != ("--target-weights", "joint", "--epochs", "1"))
+    assert (trained.labeller is None) == ("--target-weights" not in option)
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
@@ -268,6 +268,9 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
     assert_one_line(
         run_cli(*train, *LINKS, "--target-weights", "free"), "unknown target weights", "fixed, joint"
+    )
+    assert_one_line(
+        run_cli(*train, *LINKS, "--null-source"), "null source with target weights fixed", "joint"
     )
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)

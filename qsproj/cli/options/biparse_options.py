@@ -24,13 +24,13 @@ METHODS = ("co-training", "noisy-channel")
 
 # What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
 _LEARNING = (
-    *("epochs", "target_weights", "labels"),
+    *("epochs", "target_weights", "null_source", "labels"),
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
 TARGET_WAYS = {
     "--target-model": (),
-    "a target parser that is trained": ("order", "features", "target_weights"),
+    "a target parser that is trained": ("order", "features", "target_weights", "null_source"),
 }
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
@@ -85,6 +85,12 @@ def add_training(actions: Actions) -> None:
         metavar="NAME",
         help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, as "
         "in the thesis (4.7.3), which was less accurate on dev data",
+    )
+    train.add_argument(
+        "--null-source",
+        action="store_true",
+        help="with --target-weights joint: learn from each target tree also as if its source were empty, for "
+        "a target side that parses alone, too (thesis 5.3.1)",
     )
     train.add_argument(
         "--features",

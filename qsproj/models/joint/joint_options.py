@@ -135,6 +135,9 @@ class JointTrainingOptions:
         its probability given the target tree in what is maximised.
     propagation : Propagation
         How long messages are passed in training.
+    null_source : bool
+        Whether each target tree is also learned from as if its source were empty and all of its words linked
+        to NULL (thesis 5.3.1); only where the target's weights are learned, too.
     """
 
     epochs: int = 10
@@ -142,6 +145,7 @@ class JointTrainingOptions:
     l2: float = 100.0
     source_evidence: float = 0.25
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+    null_source: bool = False
 
     @staticmethod
     def from_header(header: dict[str, Any] | None) -> JointTrainingOptions | None:

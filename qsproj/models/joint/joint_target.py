@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,14 @@ LEAST_SCALE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetExample:
-    """A pair to learn from, and its target sentence, encoded for the target parser."""
+    """A pair to learn from, and its target sentence, encoded for the target parser.
+
+    ``with_source`` is False where the pair is learned from as if its source were empty.
+    """
 
     encoded: EncodedSentence
     joint: JointExample
+    with_source: bool = True
 
 
 class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
@@ -62,7 +66,8 @@ class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
     def step(self, example: TargetExample) -> float:
         """Learn from one pair; return its loss before the step."""
         features = self._arcs.features(example.encoded)
-        loss, slopes = self._joint.step_above(example.joint, self._arcs.scores(features))
+        learn = self._joint.step_above if example.with_source else self._joint.step_alone
+        loss, slopes = learn(example.joint, self._arcs.scores(features))
         self._arcs.descend(features, slopes)
         return loss
 
@@ -116,7 +121,8 @@ def train_target_jointly(
     Returns
     -------
     target : ArcParser
-        What the joint model should parse with. Without a source it parses worse than what was given.
+        What the joint model should parse with. Without a source it parses worse than what was given, unless
+        sources were empty in training, too (``options.null_source``).
     weights, records, statuses
         As of :func:`~qsproj.models.joint.joint_training.train_joint_weights`.
 
@@ -130,6 +136,8 @@ def train_target_jointly(
         TargetExample(target.scorer.encode(sentence), example)
         for sentence, example in zip(sentences, examples, strict=True)
     ]
+    if options.null_source:
+        pairs += [replace(pair, with_source=False) for pair in pairs]
     (added, weights), records = learn_kept(
         _Trainer(trainer, target.scorer.template_set),
         pairs,

@@ -24,7 +24,7 @@ from qsproj.models.joint.joint_scores import JointBeliefs, JointScores, mixed
 from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.storage import nested, unnested
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 
@@ -93,6 +93,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self._options = options
         self._graphs = KeptGraphs(source_trees, target_trees)
+        self._target_trees = target_trees
         self._live = JointWeights.untrained()
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
@@ -139,6 +140,20 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
+    def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
+        """Learn from a target tree as if its source were empty: no links, so that inference is exact.
+
+        Parameters and results as of :meth:`step_above`; of the weights of the pair only the target scale is
+        learned.
+        """
+        target = example.pair.structure.target.arcs != NO_VARIABLE
+        scores = np.where(target, self._live.target_scale * example.pair.target + added, -np.inf)
+        log_z, chances = self._target_trees.infer(scores)
+        tree = arcs_in(example.target_heads)
+        gradient = np.where(target, chances - tree, 0.0)
+        self._learn_scale(example.pair, gradient, ())
+        return float(log_z - scores[tree].sum()), gradient
+
     def _clamped(self, graphs: Sequence[JointGraph], scores: JointScores) -> JointBeliefs:
         """Return what is believed with the target tree observed; in part, the source parser's tree too."""
         share = self._options.source_evidence
@@ -170,11 +185,20 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             self._descent.gather(gather_rows, buckets, slopes)
         self._descent.step()
+        factors = zip(free.target_factors, clamped.target_factors, strict=True)
+        self._learn_scale(pair, free.target - clamped.target, [expected - seen for expected, seen in factors])
+
+    def _learn_scale(self, pair: PreparedPair, arcs: Scores, factors: Sequence[NDArray[np.float64]]) -> None:
+        """Move the target scale, by derivatives by the scores of arcs and of second-order factors."""
         kept = pair.structure.target.arcs != NO_VARIABLE
         # Not by BLAS, which adds up in another order on another processor.
-        slope = float(((free.target - clamped.target)[kept] * pair.target[kept]).sum())
-        factors = zip(free.target_factors, clamped.target_factors, pair.target_factors, strict=True)
-        slope += float(sum(((expected - seen) * scores).sum() for expected, seen, scores in factors))
+        slope = float((arcs[kept] * pair.target[kept]).sum())
+        slope += float(
+            sum(
+                (own * scores).sum()
+                for own, scores in zip(factors, pair.target_factors, strict=bool(factors))
+            )
+        )
         self._scale.step(np.array([slope / len(pair.target)]))
         self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
 

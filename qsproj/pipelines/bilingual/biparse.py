@@ -94,6 +94,11 @@ class BiparseOptions:
             raise unknown_name("tags", self.tags, list(TAGS))
         if self.target_weights not in TARGET_WEIGHTS:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
+        if self.training.null_source and self.target_weights != "joint":
+            raise UsageError(
+                f"found a null source with target weights {self.target_weights}, expected joint: without a "
+                "source there are no other weights to learn"
+            )
         if self.order not in (1, 2):
             raise UsageError(f"found order {self.order}, expected 1 or 2")
         if self.order == 2 and self.target_weights == "joint":

@@ -18,9 +18,11 @@ from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights
+from qsproj.models.joint.joint_trees import tree_scores
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
 from qsproj.pipelines.bilingual.target_parsers import train_target
+from tests.oracles.factor_graphs import log_sum
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.oracles.trees import all_trees
@@ -96,6 +98,30 @@ def test_the_gradient_is_that_of_the_likelihood_of_the_target_tree(target_heads)
     assert np.abs(gradient).max() > 0.1
 
 
+@pytest.mark.parametrize("target_heads", [(-1, 0, 1), (-1, 2, 0), (-1, 0, 0)])
+def test_without_a_source_the_gradient_is_that_of_the_tree_among_all_trees(target_heads):
+    rng = np.random.default_rng(9)
+    example = example_without_loops(rng, target_heads)
+    trainer = JointTrainer(JointTrainingOptions(), source_trees=TREES, target_trees=TREES)
+    trees = all_trees(2, projective=False, single_root=False)
+    scores = trainer.weights.target_scale * example.pair.target
+    words = range(1, 3)
+
+    def loss(added):
+        of_trees = [sum((scores + added)[tree[d], d] for d in words) for tree in trees]
+        return log_sum(of_trees) - sum((scores + added)[target_heads[d], d] for d in words)
+
+    added = rng.normal(size=(3, 3))
+    expected = loss(added), numerical_gradient(loss, added)
+    found, gradient = trainer.step_alone(example, added)
+    assert found == pytest.approx(expected[0])
+    np.testing.assert_allclose(gradient[:, 1:], expected[1][:, 1:], atol=1e-7)
+    # The scale goes down its own slope: by the rule that it learns by, one first step of full size.
+    slope = (gradient * example.pair.target)[example.pair.structure.target.arcs >= 0].sum()
+    assert np.sign(trainer.weights.target_scale - 1.0) == -np.sign(slope)
+    assert not trainer.weights.weights.any()
+
+
 @pytest.fixture(scope="module")
 def taught():
     """Return the joint parser that moves its target weights and the one that does not, from 20 pairs."""
@@ -133,6 +159,32 @@ def test_moving_the_target_weights_explains_the_trees_better(taught):
     _, _, (_, fixed_records), (_, _, records, statuses) = taught
     assert records[-1].loss < fixed_records[-1].loss
     assert [of_epoch.total() for of_epoch in statuses] == [2 * 20] * 2
+
+
+def test_empty_sources_are_learned_from_beside_the_pairs(taught):
+    """As many runs of belief propagation, none for an empty source; and other target weights."""
+    pairs, given, _, _ = taught
+    few = pairs[:3]
+    parser = JointParser(source=given, target=given, weights=JointWeights.untrained())
+    examples = []
+    for pair in few:
+        # Not the tree that the parser was trained on, which it is sure of.
+        chain = np.arange(-1, len(pair.target), dtype=np.int32)
+        scores = tree_scores(given, pair.target, required=chain)
+        examples.append(JointExample(parser.prepare(pair, target_scores=scores), chain))
+    weights = []
+    for null_source in (False, True):
+        trained, _, _, runs = train_target_jointly(
+            examples,
+            [pair.target for pair in few],
+            given,
+            rng=np.random.default_rng(2),
+            source_trees=given.inference,
+            options=JointTrainingOptions(epochs=1, null_source=null_source),
+        )
+        assert runs[0].total() == 2 * len(few)
+        weights.append(trained.scorer.weights)
+    assert not np.array_equal(*weights)
 
 
 def test_what_is_added_counts_once_at_the_learned_scale(taught):
