@@ -112,6 +112,20 @@ def errors_of_arcs(beliefs, truth, pair):
     return np.abs(of_source), np.abs(of_target)
 
 
+def test_no_messages_pass_over_a_tree_that_is_known():
+    """What its factors say is constant then; only the other side's are in the graph."""
+    pair = Pair(np.random.default_rng(13))
+    heads = np.array([-1, 0, 1, 1], dtype=np.int32)
+    for known, missing in (
+        ({"target_heads": heads}, "target families"),
+        ({"source_heads": heads}, "source families"),
+    ):
+        states = known_states(pair.structure, **known)
+        graph = joint_graph(pair.structure, states, source_trees=TREES, target_trees=TREES)
+        parts = {name: graph.graph.groups[where] for name, where in graph.parts.items()}
+        assert {name for name in ("source families", "target families") if not parts[name]} == {missing}
+
+
 @pytest.mark.parametrize("families", [("grand",), ("childseq",), ("valence",), SECOND_ORDER])
 def test_free_beliefs_are_near_the_sum_over_all_trees_and_links(families):
     """Without these factors, or with those of the other side, they are off by more than twice as much."""
