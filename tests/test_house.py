@@ -110,6 +110,28 @@ def test_every_command_has_its_file_and_every_file_its_command():
     assert command_files() == sorted(name for name, _ in COMMANDS)
 
 
+def dataclass_settings(node):
+    """Return what a class's decorator ``dataclass`` is given; None for a class that has no such decorator."""
+    for decorator in node.decorator_list:
+        if "dataclass" in ast.unparse(decorator):
+            return {one.arg for one in decorator.keywords} if isinstance(decorator, ast.Call) else set()
+    return None
+
+
+def test_large_dataclasses_are_made_by_keywords():
+    """Of more than seven fields nobody knows the order."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.name}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and dataclass_settings(node) is not None
+        and "kw_only" not in dataclass_settings(node)
+        and sum(isinstance(line, ast.AnnAssign) for line in node.body) > 7
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("command", command_files())
 def test_help_of_a_command_shows_an_example(run_cli, command):
     outcome = run_cli(command, "--help")
