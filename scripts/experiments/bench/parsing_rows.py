@@ -33,14 +33,19 @@ def tagger(bench: Bench, side: Side) -> Path:
     trees = [bench.lab.treebank_path(name) for name in ("german-gsd-dev", "german-lit-test")]
     raw = kept(bench, "raw.de.txt", "".join(f"{pair.split(chr(9))[1]}\n" for pair in bitext(bench, "de")))
     options: list[str | Path] = ["tag", "--train", *trees, "--raw", raw, "--language", "de", "-o"]
-    old = bench.made_by_old("de.tagger", lambda one, path: one.qsproj(*options, path))
+    return stored_by(
+        bench, side, bench.made_by_old("de.tagger", lambda one, path: one.qsproj(*options, path))
+    )
+
+
+def stored_by(bench: Bench, side: Side, model: Path) -> Path:
+    """Return a model of the old side as a side stores it: read and written."""
     if side is bench.old:
-        return old
-    again = bench.folder / "de.tagger"
+        return model
+    again = bench.folder / model.name
     if not again.exists():
-        # What is stored as it is stored now: the same model, read and written.
         program = "import sys; from qsproj import load_model; load_model(sys.argv[1]).save(sys.argv[2])"
-        side.run("-c", program, old, again)
+        side.run("-c", program, model, again)
     return again
 
 
@@ -55,7 +60,8 @@ def rate(bench: Bench, side: Side, model: Path, *, times: int) -> float:
 def one_sentence(bench: Bench, side: Side) -> float:
     first = treebank(bench, "english-ewt-test").split("\n\n")[0]
     path = kept(bench, "one.conllu", f"{first}\n\n")
-    return side.qsproj("parse", "-m", first_order(bench), path, "-o", os.devnull).seconds
+    model = stored_by(bench, side, first_order(bench))
+    return side.qsproj("parse", "-m", model, path, "-o", os.devnull).seconds
 
 
 def tagging_start(bench: Bench, side: Side) -> float:

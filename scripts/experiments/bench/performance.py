@@ -12,6 +12,8 @@ from pathlib import Path
 
 from scripts.experiments.bench.parsing_rows import ROWS as PARSING
 from scripts.experiments.bench.parsing_rows import profile
+from scripts.experiments.bench.peers import HEADER as PEERS_HEADER
+from scripts.experiments.bench.peers import peers
 from scripts.experiments.bench.sides import BASE, HEADER, Bench, Side, base_side, chosen
 from scripts.experiments.bench.training_rows import ROWS as TRAINING
 from scripts.experiments.harness.build import CHECKOUT, commit
@@ -31,12 +33,14 @@ def run(lab: Lab) -> Figures:
         bench = Bench(lab, base_side(lab), Side("now", CHECKOUT), Path(folder))
         now = {row.what: row.measured(bench, commit()) for row in chosen(ROWS, names)}
         stages = profile(bench) if names is None or "profile" in names else None
+        others = peers(bench) if names is None or "peers" in names else None
     rows = [now.get(row.what) or before["rows"].get(row.what) for row in ROWS]
     shown = stages or list(before["stages"].values())
     return Figures(
         tables={
             "rows": table(HEADER, [row for row in rows if row]),
             "stages": table(STAGES_HEADER, shown),
+            "peers": table(PEERS_HEADER, others or list(before["peers"].values())),
         },
         values={"base": BASE},
     )
@@ -47,8 +51,9 @@ def known() -> dict[str, dict[str, list[str]]]:
     try:
         tables = read_record(PAGE).figures.tables
     except FileNotFoundError:
-        return {"rows": {}, "stages": {}}
-    return {name: {row[0]: list(row) for row in one.rows} for name, one in tables.items()}
+        tables = {}
+    made = {name: {row[0]: list(row) for row in one.rows} for name, one in tables.items()}
+    return {"rows": {}, "stages": {}, "peers": {}} | made
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         nargs="+",
         metavar="WORD",
-        help="measure rows with one of these words in their names; `profile` for the stages (default: all)",
+        help="measure rows with one of these words in their names; `profile` for the stages, `peers` for others (default: all)",
     )
 
 
