@@ -193,7 +193,8 @@ def train_biparser(
     """
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
-    from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
     if not isinstance(source_model, ArcParser | GraphParser):
         raise UsageError(

@@ -81,7 +81,8 @@ def _train(options: argparse.Namespace) -> None:
         JointOptions,
         JointTrainingOptions,
     )
-    from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
 
     families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,15 +12,14 @@ from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons, unknown_name
+from qsproj.errors import NothingToLearnError, counted, listed_reasons
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample
-from qsproj.models.joint.joint_options import SYNCH, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import SYNCH, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import Epochs, train_joint_weights
@@ -28,6 +27,7 @@ from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, hea
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.tagging.link_tagger import train_link_tagger
 from qsproj.models.tree_inference import reachable
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import (
     NO_LINK,
     JointTrainingReport,
@@ -39,73 +39,6 @@ from qsproj.pipelines.bilingual.relations import with_joint_labeller
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
-
-TARGET_WEIGHTS = ("fixed", "joint")
-LABELS = ("joint", "after")
-TAGS = ("given", "links")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BiparseOptions:
-    """How a joint parser comes about.
-
-    Attributes
-    ----------
-    joint : JointOptions
-        What the graphs of pairs are made of; stored with the parser.
-    training : JointTrainingOptions
-        How joint weights are learned.
-    target_training : TrainingOptions
-        How the target parser is learned.
-    target_weights : str
-        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights, as
-        in thesis 4.7.3.
-    with_dictionary : bool
-        Whether to count a dictionary from the candidate links of the pairs that are learned from.
-    order : int
-        Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
-    labels : str
-        ``joint``: relations of the target are decided with those of the source as evidence
-        (:mod:`qsproj.models.joint.relations.joint_labeller`); ``after``: by the target's labeller alone.
-    tags : str
-        ``given``: the target's tags are those of its file; ``links``: the model tags target words that have
-        none (:mod:`qsproj.models.tagging.link_tagger`), and learns from trees that were tagged so.
-
-    Raises
-    ------
-    UsageError
-        When ``target_weights``, ``labels`` or ``tags`` is unknown, or ``order`` is.
-    """
-
-    joint: JointOptions = field(default_factory=JointOptions)
-    training: JointTrainingOptions = field(default_factory=JointTrainingOptions)
-    target_training: TrainingOptions = field(default_factory=TrainingOptions)
-    target_weights: str = "fixed"
-    with_dictionary: bool = False
-    order: int = 1
-    labels: str = "joint"
-    tags: str = "given"
-
-    def __post_init__(self) -> None:
-        """Check the names."""
-        if self.labels not in LABELS:
-            raise unknown_name("labels", self.labels, list(LABELS))
-        if self.tags not in TAGS:
-            raise unknown_name("tags", self.tags, list(TAGS))
-        if self.target_weights not in TARGET_WEIGHTS:
-            raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
-        if self.training.null_source and self.target_weights != "joint":
-            raise UsageError(
-                f"found a null source with target weights {self.target_weights}, expected joint: without a "
-                "source there are no other weights to learn"
-            )
-        if self.order not in (1, 2):
-            raise UsageError(f"found order {self.order}, expected 1 or 2")
-        if self.order == 2 and self.target_weights == "joint":
-            raise UsageError(
-                "found target weights joint with order 2, expected fixed: a second-order parser stays as it "
-                "is; or choose order 1"
-            )
 
 
 def train_joint_parser(

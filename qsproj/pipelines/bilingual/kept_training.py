@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_trees import Parser, TreeScores
 from qsproj.models.storage import kind_of, model_from, nested, unnested
-
-if TYPE_CHECKING:
-    from qsproj.pipelines.bilingual.biparse import BiparseOptions
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
 STAGE = "target"
 # Of a sentence whose factors are those of the first order.

@@ -26,7 +26,8 @@ from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.joint.joint_trees import Parser
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, train_target
 from scripts.experiments.joint.kept import Figures
 

@@ -22,7 +22,8 @@ from qsproj.models.tagging.link_tagger import untagged
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import cross_fitted_tags
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table

@@ -22,7 +22,8 @@ from qsproj.models.joint.joint_trees import relation_chances
 from qsproj.models.joint.relations.joint_labeller import JointLabeller, known_relations
 from qsproj.models.joint.relations.senses import ARC_FAMILIES, CONFIGURATIONS, Senses, expected_senses
 from qsproj.models.storage import load_model
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, parse_pairs, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import parse_pairs, train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.training.sense_mixture import SenseWeights
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, enumeration, infer, structure_of
 from tests.oracles.finite_differences import gradient

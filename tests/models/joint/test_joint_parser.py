@@ -20,12 +20,12 @@ from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import (
-    BiparseOptions,
     ParsingCounts,
     parse_pairs,
     train_joint_parser,
     usable_pairs,
 )
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import epoch_line
 from qsproj.pipelines.bilingual.target_parsers import train_target
 

@@ -30,7 +30,8 @@ from qsproj.models.joint.joint_trees import tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from tests.oracles.joint_pairs import PairEnumeration, second_order_parts
 from tests.oracles.trees import all_trees
 

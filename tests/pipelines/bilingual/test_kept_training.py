@@ -15,7 +15,8 @@ from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.storage import load_archive, save_model
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.kept_training import packed, unpacked
 from qsproj.pipelines.bilingual.target_parsers import train_target
 

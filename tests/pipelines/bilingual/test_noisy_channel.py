@@ -19,7 +19,8 @@ from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.noisy_channel import NO_FAMILY
-from qsproj.pipelines.bilingual.biparse import BiparseOptions, train_joint_parser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.noisy_channel import (
     NoisyChannelOptions,
     source_tree_likelihood,
