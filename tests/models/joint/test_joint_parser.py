@@ -222,7 +222,7 @@ def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source
         options = BiparseOptions(**options)
         train_joint_parser(pairs[:4], source_parser, rng=np.random.default_rng(1), options=options)
 
-    with pytest.raises(UsageError, match=r"unknown factor 'MONOO'; known: MONO, SWAP.*SOURCEHMM, SYNCH"):
+    with pytest.raises(UsageError, match=r"unknown factor 'MONOO'; known: MONO, SWAP.*SOURCEHMM, ITG, SYNCH"):
         train(joint=JointOptions(families=("MONO", "MONOO")))
     with pytest.raises(UsageError, match="unknown source tree 'none'"):
         train(joint=JointOptions(source_tree="none"))
