@@ -14,6 +14,7 @@ from scripts.experiments.harness.cache import Cache
 from scripts.experiments.harness.page import read_record
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.findings import FAILS, HOLDS, findings
+from scripts.experiments.pages.objectives import or_not_measured
 from scripts.experiments.parsing.nonprojective_trees import CROSSING, horizontal_runs, pair_kinds
 from scripts.experiments.parsing.objective_parts import Crossing, HeldOut, best_temperature
 from tests.oracles.trees import all_trees
@@ -96,3 +97,9 @@ def test_findings_follow_the_figures(start, name, row):
 
     assert verdict(0) == verdict(10) == HOLDS
     assert verdict(-10) == FAILS
+
+
+def test_a_table_without_treebanks_is_not_shown():
+    empty, whole = (table(["UAS", *names, "mean"], [["eg"] * (2 + len(names))]) for names in ([], ["Dutch"]))
+    assert or_not_measured(empty).startswith("Not measured")
+    assert or_not_measured(whole) == whole.markdown()

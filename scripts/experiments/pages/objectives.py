@@ -31,6 +31,7 @@ def objectives(tables: Tables) -> Phrases:
             f"{name}: {above(shapes, *pair)}" for name, pair in SHAPES.items()
         ),
         "findings": findings(tables).markdown(),
+        "chosen": or_not_measured(tables["chosen"]),
     }
 
 
@@ -38,6 +39,11 @@ def told_span(one: Table, heading: str, *, sign: bool = False) -> str:
     """Say between what the figures of a column lie."""
     found = one.numbers_in(heading)
     return span(found, digits=2, sign=sign) if found else "not measured"
+
+
+def or_not_measured(one: Table) -> str:
+    """Show a table, or say that it has no figures yet."""
+    return one.markdown() if one.header[1:-1] else "Not measured yet: `--parts` does it."
 
 
 def within_chance(risk: Table) -> str:
