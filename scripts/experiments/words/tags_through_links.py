@@ -1,8 +1,8 @@
 """Tags through links: PUD with nothing tagged, with a few sentences, with all; what the ingredients are worth.
 
 Settings were chosen on the development treebanks; PUD is only tested on. Each condition is kept as it is measured,
-and ``--languages``, ``--tagged``, ``--alone``, ``--ingredients`` and ``--more`` say which are measured now: the others
-are shown where they are kept, else their cells stay empty.
+and ``--languages``, ``--tagged``, ``--alone`` and ``--ingredients`` say which are measured now: the others are shown
+where they are kept, else their cells stay empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.aligned_text import AlignedText
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
@@ -39,13 +38,10 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 from scripts.experiments.transfer.stages import NAMES, TAGGER_TREEBANKS, Stages
-from scripts.experiments.words import tags_of_few_pairs as few_pairs
 
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
 TAGGED = ("0", "20", "100", "300", "all")
 LINKS, ALONE, INGREDIENT = "through links", "tagged sentences alone", "ingredient"
-LEXICON, CHINESE, VOTES = "lexicon", "chinese", "votes"
-MORE = (LEXICON, CHINESE, VOTES)
 WORST = 12
 
 FULL = TagProjectionOptions()
@@ -75,6 +71,16 @@ class Bitext:
     def __iter__(self) -> Iterator[Translations]:
         pairs = AlignedText(str(self.source), str(self.target), str(self.links))
         return ((pair,) for pair in pairs)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Task, language and what differs; what measures it, what that reads, and whether it is asked for."""
+
+    names: tuple[str, str, str]
+    measure: Callable[[], Any]
+    data: list[Path]
+    asked: bool
 
 
 def bitext(stages: Stages, language: str) -> Bitext:
@@ -123,17 +129,11 @@ def tested(tagger: Tagger, test: Sequence[Sentence]) -> dict[str, Any]:
     }
 
 
-def projected(
-    lab: Lab, stages: Stages, language: str, tagged: str, lexicon: Lexicon | None = None
-) -> dict[str, Any]:
+def projected(lab: Lab, stages: Stages, language: str, tagged: str) -> dict[str, Any]:
     """Learn through links; return what PUD says, and seconds."""
     corpus, started = bitext(stages, language), time.process_time()
     result = project_tags(
-        corpus,
-        rng=np.random.default_rng(1),
-        tagged=few(lab, language, tagged),
-        lexicon=lexicon,
-        language=language,
+        corpus, rng=np.random.default_rng(1), tagged=few(lab, language, tagged), language=language
     )
     seconds = time.process_time() - started
     return {**tested(result.tagger, lab.pud(language)), "seconds": seconds, "said": list(result.report)}
@@ -146,16 +146,6 @@ def alone(lab: Lab, stages: Stages, language: str, tagged: str) -> dict[str, Any
         few(lab, language, tagged), rng=np.random.default_rng(1), raw=(line.split() for line in words)
     )
     return tested(tagger, lab.pud(language))
-
-
-def with_lexicon(lab: Lab, stages: Stages, language: str, tagged: str) -> dict[str, Any]:
-    """Learn through links with all tags that the treebanks' words have there, as a dictionary lists them."""
-    lexicon: dict[str, set[str]] = {}
-    for sentence in few(lab, language, "all"):
-        for form, tag in zip(sentence.forms, sentence.upos, strict=True):
-            lexicon.setdefault(form.lower(), set()).add(tag)
-    listed = {form: tuple(sorted(tags)) for form, tags in lexicon.items()}
-    return {**projected(lab, stages, language, tagged, listed), "entries": len(listed)}
 
 
 def ingredient(lab: Lab, stages: Stages, language: str, name: str) -> float:
@@ -192,60 +182,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ingredients", nargs="*", default=list(INGREDIENTS), choices=list(INGREDIENTS), metavar="NAME"
     )
-    parser.add_argument("--more", nargs="*", default=list(MORE), choices=MORE)
 
 
 def run(lab: Lab) -> Figures:
     stages, found = Stages(lab), dict[tuple[str, str, str], Any]()
-    for task, language, one, measured, data, asked in conditions(lab, stages):
-        name, options = f"{task} {language} {one}", {"task": task, "language": language, "one": one}
-        kept = lab.cache.kept(name, options=options, data=data)
-        if kept is None and asked:
-            kept = lab.cache.figures(name, measured, options=options, data=data)
+    for condition in conditions(lab, stages):
+        name, options = " ".join(condition.names), {"condition": condition.names}
+        kept = lab.cache.kept(name, options=options, data=condition.data)
+        if kept is None and condition.asked:
+            kept = lab.cache.figures(name, condition.measure, options=options, data=condition.data)
             print(name, kept, flush=True)
         if kept is not None:
-            found[task, language, one] = kept
+            found[condition.names] = kept
     return shown(found)
 
 
-def conditions(
-    lab: Lab, stages: Stages
-) -> Iterator[tuple[str, str, str, Callable[[], Any], list[Path], bool]]:
-    """Yield task, language and condition, what measures it, what it reads, and whether it is asked for."""
-    options, more = lab.options, lab.options.more
+def conditions(lab: Lab, stages: Stages) -> Iterator[Condition]:
+    """Yield all conditions there are."""
     for language in NAMES:
-        here = language in options.languages
-        text = lab.bitext_path(language)
-        data = [text, lab.treebank_path("english-ewt-train"), lab.pud_path(language)]
+        data = [lab.bitext_path(language), lab.treebank_path("english-ewt-train"), lab.pud_path(language)]
         data += map(lab.treebank_path, (*TAGGER_TREEBANKS[language], DEV[language]))
         for task, known, asked, measure in (
-            (LINKS, TAGGED, options.tagged, projected),
-            (ALONE, TAGGED[1:], options.alone, alone),
-            (INGREDIENT, INGREDIENTS, options.ingredients, ingredient),
-            (LEXICON, TAGGED[:1], TAGGED if LEXICON in more else (), with_lexicon),
+            (LINKS, TAGGED, lab.options.tagged, projected),
+            (ALONE, TAGGED[1:], lab.options.alone, alone),
+            (INGREDIENT, INGREDIENTS, lab.options.ingredients, ingredient),
         ):
             for one in known:
-                yield (
-                    task,
-                    language,
-                    one,
-                    partial(measure, lab, stages, language, one),
-                    data,
-                    here and one in asked,
-                )
-        for sources in sources_of(language):
-            files = few_pairs.files_of(lab, language, sources.split())
-            measured = partial(few_pairs.voted, lab, stages, language, sources.split())
-            yield VOTES, language, sources, measured, files, here and VOTES in more
-    for links, row in ((True, LINKS), (False, ALONE)):
-        for one in TAGGED if links else TAGGED[1:]:
-            measured = partial(few_pairs.chinese, lab, stages, one, links=links)
-            yield CHINESE, row, one, measured, few_pairs.chinese_files(lab), CHINESE in more
-
-
-def sources_of(language: str) -> tuple[str, str]:
-    """Return the source languages whose translations are learned from: English, and all that there are."""
-    return "en", " ".join(source for source in ("en", *NAMES) if source != language)
+                measured = partial(measure, lab, stages, language, one)
+                now = language in lab.options.languages and one in asked
+                yield Condition((task, language, one), measured, data, now)
 
 
 def shown(found: dict[tuple[str, str, str], Any]) -> Figures:
@@ -268,21 +233,6 @@ def shown(found: dict[tuple[str, str, str], Any]) -> Figures:
         [NAMES[language], *(cell(LINKS, language, one, "seconds") for one in TAGGED)] for language in NAMES
     ]
     worth = [[name, *(cell(INGREDIENT, language, name, "") for language in NAMES)] for name in INGREDIENTS]
-    listed = [
-        [
-            NAMES[language],
-            f"{kept['entries']:,}",
-            cell(LINKS, language, "0", "accuracy"),
-            f"{kept['accuracy']:.1f}",
-        ]
-        for language in NAMES
-        if (kept := found.get((LEXICON, language, "0")))
-    ]
-    chinese = [[task, *(cell(CHINESE, task, one, "") for one in TAGGED)] for task in (LINKS, ALONE)]
-    votes = [
-        [NAMES[language], *(cell(VOTES, language, sources, "") for sources in sources_of(language))]
-        for language in NAMES
-    ]
     errors = [
         [NAMES[language], ", ".join(f"{gold} as {tag} {share:.2f}" for gold, tag, share in kept["errors"])]
         for language in NAMES
@@ -299,9 +249,6 @@ def shown(found: dict[tuple[str, str, str], Any]) -> Figures:
             "calibration": table(["PUD", *(f"{one} tagged" for one in TAGGED)], calibration),
             "seconds": table(["bitext", *(f"{one} tagged" for one in TAGGED)], seconds),
             "ingredients": table(["nothing tagged", *(DEV[language] for language in NAMES)], worth),
-            "lexicon": table(["nothing tagged, PUD", "words listed", "without a lexicon", "with it"], listed),
-            "chinese": table(["learned", *(f"{one} tagged" for one in TAGGED)], chinese),
-            "votes": table(["nothing tagged", "English alone", "English and two more"], votes),
             "errors": table(["PUD", "gold tag as wrong tag, % of all words"], errors),
             "said": table(["bitext", "report"], said),
         }
