@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
@@ -17,6 +18,7 @@ from qsproj.pipelines.projection.dmv_relations import FirstPairs
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_tags_only
 from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 from qsproj.pipelines.projection.qg_projection import project_qg
+from tests.sentences import make_sentence
 
 METHODS = {
     "em": lambda pairs, rng: project_tags_only(pairs, training=replace(EM_FROM_TAGS, iterations=2), rng=rng),
@@ -66,3 +68,12 @@ def test_of_a_long_bitext_the_first_pairs_are_kept(sample, monkeypatch):
     for _ in range(2):
         assert list(passed) == sample
         assert passed.kept == sample[:3]
+
+
+def test_relations_are_learned_from_pairs_with_words_and_links():
+    word, nothing = make_sentence("a", "X", [0]), make_sentence("", "")
+    kept = SentencePair(word, word, make_alignment(1, 1, [(1, 1)]))
+    others = [replace(kept, target=nothing), replace(kept, alignment=make_alignment(1, 1, []))]
+    passed = FirstPairs([*others, kept])
+    assert list(passed) == [*others, kept]
+    assert passed.kept == [kept]

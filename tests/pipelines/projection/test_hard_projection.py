@@ -56,6 +56,14 @@ def test_hwa_takes_the_highest_of_several_source_words():
     assert heads.tolist() == [-1, 2, 0, 2]
 
 
+def test_hwa_counts_the_arcs_to_the_root_whatever_words_they_pass():
+    """Words 2 and 6 share a partner; 2 is higher, by way of word 1."""
+    source = make_sentence("a b c d e f", "X X X X X X", [3, 1, 0, 3, 4, 5])
+    links = [(2, 1), (6, 1), (1, 2), (5, 3), (3, 4)]
+    heads, _ = direct_projection(pair("B A E C", links, source=source))
+    assert heads.tolist() == [-1, 2, 4, 4, 0]
+
+
 def test_hwa_steps_over_an_unlinked_head_but_not_to_the_root():
     # "cats" has no partner: "old" hangs on the verb. Without the verb, nothing becomes a second root.
     heads, _ = direct_projection(pair("Sie mag alte", [(1, 1), (2, 2), (3, 3)]))
