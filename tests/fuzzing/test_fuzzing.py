@@ -1,5 +1,6 @@
 """Damaged inputs are refused in one line that names a file, or taken; and the judge sees what it should."""
 
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -85,9 +86,12 @@ def test_the_judge_sees_what_it_should(tmp_path, monkeypatch, run, verdict):
 def test_the_judge_bounds_memory_and_time(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "main", lambda _: len(bytes(2 * judge.BYTES)))
     assert "MemoryError" in faults_of(["parse"], [], [])[0]
-    monkeypatch.setattr(judge, "SECONDS", 1)
+    monkeypatch.setattr(judge, "SECONDS", 0.2)
+    monkeypatch.setattr(judge, "main", lambda _: next(i for i in itertools.count() if i < 0))
+    assert "TooSlowError: more than 0.2" in faults_of(["parse"], [], [])[0]
+    monkeypatch.setattr(judge, "WAITING", 0.3)
     monkeypatch.setattr(judge, "main", lambda _: time.sleep(30))
-    assert "TooSlowError" in faults_of(["parse"], [], [])[0]
+    assert "TooSlowError: more than 0.3" in faults_of(["parse"], [], [])[0]
 
 
 @pytest.mark.parametrize("job", [job for job in QUICK if job.command.startswith(("align", "draw"))])
