@@ -261,11 +261,15 @@ class JointParser(Stored):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the target parser's posterior of every arc, float64[n+1, n+1], without a source."""
-        return self.target.arc_probabilities(sentence)
+        return self.target.arc_probabilities(self._tagged(sentence))
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
-        return self.target.parse(sentence, decode=decode, confidence=confidence)
+        return self.target.parse(self._tagged(sentence), decode=decode, confidence=confidence)
+
+    def _tagged(self, sentence: Sentence) -> Sentence:
+        """Return a target sentence alone; a model that tags has tagged words that had no tag."""
+        return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     def to_archive(self) -> tuple[dict[str, Any], Arrays]:
         """Return header and arrays; those of the two parsers carry their side's name."""

@@ -56,13 +56,20 @@ class LinkTagger:
         """Return the target sentence; words that have no UPOS have got one."""
         return self.decided(pair, _log_chances(self.tagger.tag_distribution(pair.target)))
 
+    def tag_alone(self, sentence: Sentence) -> Sentence:
+        """Return a target sentence without a source; words that have no UPOS have got one."""
+        return self._filled(sentence, _log_chances(self.tagger.tag_distribution(sentence)))
+
     def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
         """Do what :meth:`tag` does with the tagger's scores float64[n+1, T], natural log."""
-        found = scores + self.table.evidence(link_senses(pair, self.source_tags), len(scores))
-        best = [self.tagger.tags[number] for number in found[1:].argmax(axis=1).tolist()]
-        own = pair.target.upos
-        tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(own, best, strict=True)]
-        return with_columns(pair.target, upos=tags)
+        evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
+        return self._filled(pair.target, scores + evidence)
+
+    def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
+        """Return the sentence with the best tags by float64[n+1, T] where it has none."""
+        best = [self.tagger.tags[number] for number in scores[1:].argmax(axis=1).tolist()]
+        tags = [new if tag == UNSPECIFIED else tag for tag, new in zip(sentence.upos, best, strict=True)]
+        return with_columns(sentence, upos=tags)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

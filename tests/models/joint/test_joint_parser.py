@@ -248,6 +248,9 @@ def test_target_text_without_tags_is_tagged_through_links(pairs, source_parser, 
     assert one.upos == other.upos == parser.tagger.tag(bare).upos
     assert "_" not in one.upos
     assert one.heads.tolist() == other.heads.tolist()
+    alone = parser.parse(bare.target)
+    assert alone.upos == parser.tagger.tagger.tag(bare.target).upos
+    assert alone.heads.tolist() == parser.target.parse(alone).heads.tolist()
     given = parsed_pair(parser, pairs[31]).target
     assert given.upos == pairs[31].target.upos
 
