@@ -18,6 +18,7 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
 from qsproj.models.joint.joint_factors import FACTORS, Variables
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
+from qsproj.progress import notice
 
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
@@ -126,10 +127,14 @@ def joint_structure(
 def within_itg(links: Table) -> bool:
     """Tell whether candidate links, int32[k, 2], are of so few words that ALIGNITG is summed over.
 
-    It takes the cube of the product of both numbers of words that have candidates.
+    It takes the cube of the product of both numbers of words that have candidates. That there are more is
+    told, once in a run of a command.
     """
     m, n = (len(np.unique(words)) for words in links.T)
-    return m * n <= MOST_ITG_WORDS**2
+    within = m * n <= MOST_ITG_WORDS**2
+    if not within:
+        notice(f"pairs of more than {MOST_ITG_WORDS} words a side that have candidate links do without ITG")
+    return within
 
 
 def known_states(

@@ -70,7 +70,7 @@ def stop_after(monkeypatch, pairs):
 
 @pytest.mark.parametrize(
     ("done", "changed"),
-    [(0, {}), (PAIRS + 2, {"target_weights": "joint"}), (PAIRS + 2, {"order": 2})],
+    [(0, {}), (PAIRS + 2, {"target_weights": "joint"}), (PAIRS + 2, {"order": 2, "tags": "links"})],
     ids=str,
 )
 def test_going_on_gives_the_same_bytes(pairs, source, tmp_path, monkeypatch, done, changed):
