@@ -9,8 +9,10 @@ target can learn of its words from trees that people have annotated.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +33,16 @@ LEAST_OTHERWISE = 0.03
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 NAME = "PROPN"
 
+# How words are translated is learned from so many pairs: seven of ten words of a treebank are found in them.
+LEXICON_PAIRS = 20_000
+# Two parsers of translated trees vote: of words with the treebank's tags, and with those that the target's
+# tagger gives their translations. On dev files of German, Spanish and Swedish both were better than either.
+OWN_TAGS = (True, False)
+
 # A word in lower case, with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
+Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +67,23 @@ class WordTranslations:
 
 
 Lexicon = Mapping[TaggedWord, WordTranslations]
+
+
+def ways_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> list[Translate]:
+    """Return what translates trees by the first pairs: one for each of OWN_TAGS, for a parser each.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        As :func:`linked_words` takes them.
+    rng : numpy.random.Generator
+        Draws translations, whenever trees are translated.
+    """
+    counts = linked_words(islice(pairs, LEXICON_PAIRS))
+    return [
+        partial(translated_trees, lexicon=lexicon_of(counts, own_tags=own_tags), rng=rng)
+        for own_tags in OWN_TAGS
+    ]
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:

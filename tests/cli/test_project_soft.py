@@ -67,7 +67,7 @@ def test_two_source_languages_vote(run_cli, folder):
     files = (*TWO_SOURCES, "--target", SPANISH, "--method", "soft", "--rounds", "1")
     outcome = run_cli("project", *files, "--trees", folder / "es.trees", "-o", folder / "es.model")
     assert outcome.code == 0, outcome.err
-    assert "2 prior parsers" in outcome.err
+    assert "4 prior parsers" in outcome.err
     run_cli("parse", "-m", folder / "es.model", SPANISH, "-o", folder / "es.parsed")
     scores = attachment_scores(read_conllu(SPANISH), [read_conllu(folder / "es.parsed")])[0]
     assert scores.uas > 85

@@ -117,7 +117,7 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="MODEL",
         help="a parser of another language, trained with --features delexicalised; several vote, each with "
-        "its own --prior (default: one trained on the trees of each source)",
+        "its own --prior (default: two trained on the trees of each source, with its words translated)",
     )
     add_fields(group, SOFT, defaults=SoftProjectionOptions())
     add_files(

@@ -34,10 +34,10 @@ from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
-from qsproj.pipelines.projection.weighted_prior import Translate, weighted_prior
+from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.translated_trees import lexicon_of, linked_words, translated_trees
+from qsproj.pipelines.translated_trees import OWN_TAGS, ways_to_translate
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
@@ -46,11 +46,6 @@ from qsproj.progress import track
 SENTENCES_TO_CUT = 200
 # To tell how alike the tags of two languages are.
 LIKENESS_SENTENCES = 5000
-# How words are translated is learned from so many pairs: seven of ten words of a treebank are found in them.
-LEXICON_PAIRS = 20_000
-# Two parsers of translated trees vote: of words with the treebank's tags, and with those that the target's
-# tagger gives their translations. On dev files of German, Spanish and Swedish both were better than either.
-OWN_TAGS = (True, False)
 # For text that comes without tags; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
 # Parsed by the finished model, for the report.
@@ -219,7 +214,11 @@ def train_priors(
         [Treebank(Path(path).name, list(read_conllu(path))) for path in paths]
         for paths in ([path for source in sources for path in source.treebanks], others)
     )
-    translate = _ways_to_translate(sources, rng) if translated else []
+    ways = [ways_to_translate(source.pairs, rng=rng) for source in sources if translated]
+    translate = [
+        [by for source, by in zip(sources, way, strict=True) for _ in source.treebanks]
+        for way in zip(*ways, strict=True)
+    ]
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate)
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
@@ -230,17 +229,6 @@ def train_priors(
         f"by {of_words}, tags alone by {len(prior.members) - of_words}"
     )
     return Told(line="; ".join((voters, *prior.report)), figures={"words": words})
-
-
-def _ways_to_translate(sources: Sequence[Source], rng: np.random.Generator) -> list[list[Translate]]:
-    """Return for each way, own tags and those of the target's tagger, what translates each treebank."""
-    ways: list[list[Translate]] = [[] for _ in OWN_TAGS]
-    for source in sources:
-        counts = linked_words(islice(source.pairs, LEXICON_PAIRS))
-        for way, own_tags in zip(ways, OWN_TAGS, strict=True):
-            lexicon = lexicon_of(counts, own_tags=own_tags)
-            way += [partial(translated_trees, lexicon=lexicon, rng=rng)] * len(source.treebanks)
-    return ways
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -18,11 +18,13 @@ from qsproj.models.arc.labeller import Labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.translated_trees import ways_to_translate
 
 TEMPLATE_SET = "words"
 # All its templates are in TEMPLATE_SET, too: features of the same name have the same bucket in both.
 PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
+PRIOR_EPOCHS = 5
 # Parsers that cannot be priors: what they are, and the option that makes them so.
 _OTHERS = {
     "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
@@ -112,9 +114,39 @@ def train_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> A
     UsageError
         When no source sentence has a head.
     """
+    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS)
+    return train_arc_parser(_first_trees(pairs), rng=rng, options=options)[0]
+
+
+def train_translated_priors(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> list[ArcParser]:
+    """Train parsers on the first source trees, their words translated by the links.
+
+    Parameters
+    ----------
+    pairs : iterable of SentencePair
+        Gone through twice.
+
+    Returns
+    -------
+    list of ArcParser
+        One for each of :func:`qsproj.pipelines.translated_trees.ways_to_translate`.
+
+    Raises
+    ------
+    UsageError
+        When no source sentence has a head.
+    """
+    trees = _first_trees(pairs)
+    options = TrainingOptions(template_set=TEMPLATE_SET, epochs=PRIOR_EPOCHS)
+    return [
+        train_arc_parser(list(translated(trees)), rng=rng, options=options)[0]
+        for translated in ways_to_translate(pairs, rng=rng)
+    ]
+
+
+def _first_trees(pairs: Iterable[SentencePair]) -> list[Sentence]:
     trees = (pair.source for pair in pairs if np.any(pair.source.heads[1:] != NO_HEAD))
     first = list(itertools.islice(trees, SOURCE_TREES))
     if not first:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=5)
-    return train_arc_parser(first, rng=rng, options=options)[0]
+    return first

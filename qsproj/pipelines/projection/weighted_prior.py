@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,13 +13,12 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES, TEMPLATE_SET
+from qsproj.pipelines.translated_trees import Translate
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
 EPOCHS = 5
 # Of the target so many sentences are compared; more tell no more of its trigrams.
 TARGET_SENTENCES = 20_000
-
-Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
 @dataclass(frozen=True, slots=True)

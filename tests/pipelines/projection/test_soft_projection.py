@@ -217,6 +217,25 @@ def test_pairs_are_chosen_by_agreement_within_each_band_of_lengths(sample, engli
     assert [order.index(id(pair)) for pair in chosen] == sorted(order.index(id(pair)) for pair in chosen)
 
 
+def test_without_priors_the_words_of_the_source_are_translated():
+    # Tags alone cannot tell these two apart.
+    tags = "NOUN ADV VERB"
+    trees = (("a b c", [3, 3, 0], "eins zwei drei"), ("d e f", [0, 1, 1], "vier fünf sechs"))
+    pairs = [
+        SentencePair(
+            make_sentence(source, tags, heads, "x x x"),
+            make_sentence(target, tags),
+            make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)]),
+        )
+        for source, heads, target in trees
+    ] * 20
+    priors = soft_sources([[pairs]], rng=np.random.default_rng(1)).priors
+    assert len(priors) == 2
+    for prior in priors:
+        for _, heads, target in trees:
+            assert prior.parse(make_sentence(target, tags)).heads.tolist()[1:] == heads
+
+
 def test_joined_priors_are_the_mean_of_their_scores(sample):
     members = [
         train_prior(sample[:40], rng=np.random.default_rng(1)),
