@@ -40,9 +40,9 @@ def _udpipe(bench: Bench) -> list[str]:
     path = bench.folder / "peer.udpipe"
     learning = ("none", "none", "iterations=1")
     path.write_bytes(udpipe.Trainer.train("morphodita_parsito", trees, udpipe.Sentences(), *learning, fault))
-    pipeline = udpipe.Pipeline(
-        udpipe.Model.load(str(path)), "conllu", udpipe.Pipeline.NONE, udpipe.Pipeline.DEFAULT, "conllu"
-    )
+    # The pipeline does not keep it alive.
+    model = udpipe.Model.load(str(path))
+    pipeline = udpipe.Pipeline(model, "conllu", udpipe.Pipeline.NONE, udpipe.Pipeline.DEFAULT, "conllu")
     text = treebank(bench, "english-ewt-test")
     taken = []
     for times in (1, 1 + TIMES):
