@@ -1,9 +1,10 @@
 """Soft projection: a parser of other languages, and what uncertain arcs of translations add to it.
 
-The prior is a parser that reads tags alone, trained on trees of one or several other languages. Above it,
-weights are learned for all features of words and tags, so that the evidence which parsed translations give
-for the arcs of target sentences becomes more probable. Where no link reaches, or where evidence is weak,
-the prior stands; L2 keeps what is learned close to it. Heads and relations of the target are never seen.
+The prior is a parser trained on trees of one or several other languages: it reads tags alone, or words that
+the links translated. Above it, weights are learned for all features of words and tags, so that the evidence
+which parsed translations give for the arcs of target sentences becomes more probable. Where no link
+reaches, or where evidence is weak, the prior stands; L2 keeps what is learned close to it. Heads and
+relations of the target are never seen.
 
 *Source*: ours, after the transfer with distributions over trees of Ma and Xia 2014 (papers: thesis 4.5 for
 projection, 3.2.5 for what is summed out).
@@ -64,7 +65,8 @@ class SoftSources:
         The sources with trees, the target with tags; gone through once for each round and once more. One
         sentence in ten is not learned from, but used to fit the temperature.
     priors : sequence of ArcParser
-        Parsers of tags alone, at least one; relations come from the first that knows any.
+        Parsers of tags, or of words of the target as well, at least one; relations come from the first that
+        knows any.
     grammars : tuple of QgDmv
         By which evidence is weighed when it is learned from, one for each source; or none.
     """
