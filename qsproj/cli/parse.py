@@ -132,11 +132,12 @@ def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator
     """Pass sentences on; raise DataError before the first when none has the tags that the parser reads."""
     from qsproj.models.storage import load_made
 
-    # A model that does not say what it reads may read either.
-    columns = load_made(model).get("columns", ["upos or xpos"])
-    if not columns:
+    columns = load_made(model).get("columns")
+    if columns == []:
         return sentences
-    needed = {"upos": ("upos",), "xpos": ("xpos",)}.get(columns[0], ("upos", "xpos"))
+    # A model that does not say what it reads, or says what nobody can read, may read either.
+    said = [column for column in ("upos", "xpos") if isinstance(columns, list) and columns[:1] == [column]]
+    needed = said or ["upos", "xpos"]
     waiting = []
     for sentence in sentences:
         waiting.append(sentence)

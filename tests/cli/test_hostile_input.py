@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,16 @@ def test_a_standard_error_that_does_not_work_changes_nothing(model, tmp_path):
     assert (refused.returncode, refused.stdout) == (2, b"")
     misused = run("/dev/full", "parse", "--unknown")
     assert (misused.returncode, misused.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("columns", [7, "x", {"a": 1}, [[]], [None], [7]])
+def test_a_record_that_says_nonsense_of_what_a_model_reads(run_cli, model, tmp_path, columns):
+    with zipfile.ZipFile(model) as archive, zipfile.ZipFile(tmp_path / "m", "w") as changed:
+        for name in archive.namelist():
+            entry = archive.read(name)
+            if name == "header.json":
+                header = json.loads(entry)
+                header["made"]["columns"] = columns
+                entry = json.dumps(header).encode()
+            changed.writestr(name, entry)
+    assert run_cli("parse", "-m", tmp_path / "m", SAMPLE, "-o", tmp_path / "out").code == 0
