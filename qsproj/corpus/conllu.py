@@ -32,7 +32,14 @@ from qsproj.corpus.columns import (
     layout_of,
     rows_from,
 )
-from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
+from qsproj.corpus.conllu_faults import (
+    NOT_A_HEAD,
+    Fault,
+    carriage_return_fault,
+    column_fault,
+    head_fault,
+    id_fault,
+)
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence
 from qsproj.corpus.words import described, number_of
@@ -231,6 +238,10 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
     The rows of ranges and empty nodes are checked and left out.
     """
     text = "\t".join(rows)
+    if "\r" in text:
+        fault = carriage_return_fault(rows)
+        if fault is not None:
+            return fault
     if [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) < len(rows) or "\t\t" in f"{text}\t":
         fault = column_fault(rows)
         if fault is not None:

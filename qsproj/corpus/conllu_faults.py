@@ -45,6 +45,15 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
     return None
 
 
+def carriage_return_fault(rows: Sequence[str]) -> Fault | None:
+    r"""Check that no row has a carriage return but at its end, where it is part of the line's end."""
+    for index, row in enumerate(rows):
+        for name, cell in zip(COLUMN_NAMES, row.removesuffix("\r").split("\t"), strict=False):
+            if "\r" in cell:
+                return Fault(index, f"a carriage return in column {name}", "text on one line", "take it out")
+    return None
+
+
 def id_fault(ids: Sequence[str]) -> Fault | None:
     """Check that words count 1, 2, ..., with ranges before their first word and empty nodes in order."""
     following, last_of_range, range_row, empty_nodes = 1, 0, 0, 0

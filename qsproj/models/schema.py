@@ -25,7 +25,7 @@ _MOST_BUCKETS = 1 << 26
 # Numbers in a table of buckets and columns: 1 GB of them.
 _MOST_CELLS = 1 << 28
 _LEAST_BUCKETS = 1 << 6
-_LABEL = re.compile(r"\S+")
+_LABEL = re.compile(r"[^\t\n\r]+")
 
 
 def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:

@@ -42,6 +42,12 @@ BAD = [
     ("conllu", TREE.replace("\t", "  "), 1, "found columns separated by spaces, expected tabs; .*sed"),
     ("conllu", f"{TREE}\nThe cat sat.\n", 4, "found the text 'The cat sat.', expected 10 columns"),
     ("conllu", TREE.replace("X", "", 1), 1, "found nothing in column UPOS, expected a value"),
+    (
+        "conllu",
+        TREE.replace("X", "X\r", 1),
+        1,
+        "found a carriage return in column UPOS, expected text on one line",
+    ),
     ("conllu", "\t" * 9 + "\n", 1, "found nothing in column ID"),
     ("conllu", f"# a\n\n{TREE}", 1, "found a sentence without words, expected at least one"),
     ("conllu", ROW.format(1, 0) + ROW.format(3, 1), 2, "found ID '3', expected 2; number the words"),

@@ -17,6 +17,7 @@ from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.schema import labels
 from qsproj.models.storage import (
     HEADER_NAME,
     load_archive,
@@ -192,6 +193,13 @@ def test_a_header_that_is_nested_without_end_is_refused(models, tmp_path):
 
     with pytest.raises(DataError, match="bad: found a damaged or foreign file"):
         load_model(rewritten(models / "dmv", tmp_path / "bad", change))
+
+
+def test_labels_are_all_that_columns_of_conllu_may_hold():
+    labels(1)(["of\xa0two words", "nsubj"])
+    for name in ("", "a\tb", "a\rb", "a\n"):
+        with pytest.raises(ValueError, match="names that CoNLL-U may hold"):
+            labels(1)([name])
 
 
 WEIGHTS = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, -2.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
