@@ -11,7 +11,7 @@ from functools import partial
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import hidden_clusters
+from scripts.experiments.pages.objectives import hidden_clusters
 from scripts.experiments.parsing.objective_runs import (
     TREEBANKS,
     Results,

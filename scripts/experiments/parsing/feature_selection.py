@@ -9,7 +9,7 @@ from functools import partial
 
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
-from scripts.experiments.pages.parsing import feature_selection
+from scripts.experiments.pages.objectives import feature_selection
 from scripts.experiments.parsing.objective_runs import Results, Way, add_treebanks_argument, by_language
 
 ALL = Way(objective="likelihood", projective=True)

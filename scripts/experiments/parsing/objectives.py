@@ -12,7 +12,7 @@ from functools import partial
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.pages.parsing import objectives
+from scripts.experiments.pages.objectives import objectives
 from scripts.experiments.parsing.objective_runs import TREEBANKS, Results, Way, by_language, shape
 from scripts.experiments.parsing.treebank_rows import percent
 
