@@ -28,7 +28,22 @@ ALL_EXPERIMENTS = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), id
 MADE_BY = re.compile(r"(?:Made|Written) by\s+`([^`]*)`")
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\d.]*\d)")
 # Sections, tables and figures of the thesis.
-OF_THE_THESIS = {"2.1", "3.2", "3.3", "4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "5.3", "5.4", "5.6"}
+OF_THE_THESIS = {
+    "2.1",
+    "3.1",
+    "3.2",
+    "3.3",
+    "4.1",
+    "4.2",
+    "4.3",
+    "4.4",
+    "4.5",
+    "4.6",
+    "4.7",
+    "5.3",
+    "5.4",
+    "5.6",
+}
 # Decimals in the text of a page that are not figures of a run: settings, aims, and what the thesis measured.
 NOT_FIGURES = {
     "adaptation": {"99.6"},
@@ -41,6 +56,7 @@ NOT_FIGURES = {
     "labels": {"0.05", "0.03", "0.4"},
     "ladder": {"0.15"},
     "nonprojective-parsing": {"0.05"},
+    "nonprojective-trees": {"0.0", "1.7", "2.2"},
     "relaxation": {"0.003", "0.1"},
     "scale": {"0.15"},
     "search-error": {"0.003", "0.4", "2.4"},

@@ -4,43 +4,58 @@ from __future__ import annotations
 
 from scripts.experiments.harness.page import Tables
 from scripts.experiments.harness.tables import Table, listed, span
+from scripts.experiments.pages.findings import RISK, SHAPES, findings
 from scripts.experiments.pages.parsing import Phrases
+from scripts.experiments.pages.rows import above, gains_of, starred, treebanks
 
 
 def objectives(tables: Tables) -> Phrases:
     every, shapes, decoders, sweep = (tables[name] for name in ("objectives", "shapes", "decoders", "sweep"))
-
-    def above(name: str, other: str) -> str:
-        found = gains_of(every, name, other)
-        spread = f", {span(found, digits=2, sign=True)}" if len(found) > 1 else ""
-        return f"{sum(found) / len(found):+.2f} UAS (mean of {len(found)}{spread})"
-
-    projective = [
-        gain
-        for name in ("perceptron", "eg", "likelihood")
-        for gain in gains_of(shapes, f"{name}, projective", f"{name}, non-projective")
-    ]
-    marked = {
-        name: [h for h in every.header[1:-1] if "*" in every.cell(name, h)]
-        for name in every.names
-        if name != "likelihood"
-    }
+    marked = {name: starred(every, name) for name in every.names if name != "likelihood"}
     return {
         "differing": "; ".join(f"{name} ({listed(found)})" for name, found in marked.items() if found)
         or "none",
-        "likelihood and perceptron": above("likelihood", "perceptron"),
-        "eg and perceptron": above("eg", "perceptron"),
-        "margin and likelihood": above("margin", "likelihood"),
-        "mira and mira-kbest": above("mira", "mira-kbest"),
-        "risk and likelihood": above("risk", "likelihood"),
-        "projective": span(projective, digits=2),
-        "five trees": span(gains_of(sweep, "k = 5", "k = 1"), digits=2, sign=True),
-        "ten trees": span(gains_of(sweep, "k = 10", "k = 5"), digits=2, sign=True),
-        "risk of MIRA": span(gains_of(decoders, "1-best MIRA, mbr", "1-best MIRA, map"), digits=2, sign=True),
-        "risk of likelihood": span(
-            gains_of(decoders, "likelihood, mbr", "likelihood, map"), digits=2, sign=True
+        "margin and likelihood": above(every, "margin", "likelihood"),
+        "mira and mira-kbest": above(every, "mira", "mira-kbest"),
+        "risk and likelihood": above(every, "risk", "likelihood"),
+        "five trees": above(sweep, "k = 5", "k = 1"),
+        "ten trees": above(sweep, "k = 10", "k = 5"),
+        "risk of MIRA": above(decoders, *RISK["MIRA"]),
+        "risk of likelihood": above(decoders, *RISK["likelihood"]),
+        "risk, projective": above(decoders, *RISK["projective"]),
+        "temperatures": told_span(tables["risk"], "temperature"),
+        "expected gain": told_span(tables["risk"], "expected gain", sign=True),
+        "below the best tree": below_the_best_tree(decoders),
+        "non-projective training": "; ".join(
+            f"{name}: {above(shapes, *pair)}" for name, pair in SHAPES.items()
         ),
+        "findings": findings(tables).markdown(),
     }
+
+
+def told_span(one: Table, heading: str, *, sign: bool = False) -> str:
+    """Say between what the figures of a column lie."""
+    found = one.numbers_in(heading)
+    return span(found, digits=2, sign=sign) if found else "not measured"
+
+
+def below_the_best_tree(decoders: Table) -> str:
+    """Say where minimum Bayes risk is below the best tree under likelihood, and whether significantly."""
+    said = []
+    for name, kind in (("likelihood", "non-projective"), ("projective", "projective")):
+        mbr, best = RISK[name]
+        gains = {
+            h: decoders.number(mbr, h) - decoders.number(best, h) for h in treebanks(decoders, mbr, best)
+        }
+        below = [
+            f"{h} ({gain:+.2f}, {'significant' if h in starred(decoders, mbr) else 'not significant'})"
+            for h, gain in gains.items()
+            if round(gain, 2) < 0
+        ]
+        said.append(f"with {kind} trees in {len(gains) - len(below)} of {len(gains)} treebanks")
+        if below:
+            said[-1] += f", but not in {listed(below)}"
+    return "; ".join(said)
 
 
 def hidden_clusters(tables: Tables) -> Phrases:
@@ -84,7 +99,15 @@ def hidden_clusters(tables: Tables) -> Phrases:
             gains_of(greedy, "best head by posterior", "best head by score"), digits=2, sign=True
         ),
         "tree": span(gains_of(greedy, "minimum Bayes risk", "best head by posterior"), digits=2, sign=True),
+        "posteriors better": better_in(greedy, "best head by posterior", "best head by score"),
+        "trees better": better_in(greedy, "best tree", "best head by posterior"),
     }
+
+
+def better_in(one: Table, name: str, other: str) -> str:
+    """Say in how many treebanks one row is above another."""
+    gains = gains_of(one, name, other)
+    return f"{sum(gain > 0 for gain in gains)} of {len(gains)}"
 
 
 def feature_selection(tables: Tables) -> Phrases:
@@ -105,9 +128,3 @@ def feature_selection(tables: Tables) -> Phrases:
             for phrase, name in (("trees", trees), ("sentences", sentences), ("short", short))
         },
     }
-
-
-def gains_of(one: Table, name: str, other: str) -> list[float]:
-    """Return how far one row is above another, in each column of treebanks that has both."""
-    headings = [h for h in one.header[1:-1] if one.has(name, h) and one.has(other, h)]
-    return [one.number(name, h) - one.number(other, h) for h in headings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scripts.experiments.harness.page import Tables
-from scripts.experiments.harness.tables import listed, numbers, span
+from scripts.experiments.harness.tables import Table, listed, numbers, span
 
 Phrases = Mapping[str, str]
 
@@ -118,6 +118,43 @@ def learned_search_error(tables: Tables) -> Phrases:
         "not settled": span((100 - one.number(TEN, "settled %") for one in both), digits=0),
         "UAS": f"{max(abs(one.number(TEN, 'UAS') - one.number(EXACT, 'UAS')) for one in both):.2f}",
     }
+
+
+def nonprojective_trees(tables: Tables) -> Phrases:
+    pairs, crossing, exact, long = (
+        tables[name] for name in ("pairs", "crossing", "than exact", "than exact, long")
+    )
+    shares = [pairs.number(name, "%") for name in ("projective trees, too", "non-projective trees only")]
+    most = max(crossing.names, key=lambda name: crossing.number(name, "crossing, test"))
+    here = tables["than PTREE"].header[1:]
+    # From the most errors to the fewest, as in the thesis.
+    order = ("NOT2", "EXACTLY1", "EXACTLY1 + NO2CYCLE", "PTREE")
+    ordered = [
+        name
+        for name in here
+        if (found := [tables["than PTREE"].number(one, name) for one in order]) == sorted(found, reverse=True)
+    ]
+    uas = tables["uas"]
+    return {
+        "projective pairs": f"{100 * shares[0] / sum(shares):.0f}%",
+        "most crossing": f"{most} with {crossing.cell(most, 'crossing, test')}%",
+        **{
+            f"{name}{', long' if one is long else ''}": span(row_of(one, name), digits=2)
+            for one in (exact, long)
+            for name in ("NOT2", "EXACTLY1", "PTREE")
+        },
+        "in order": listed(ordered),
+        "lost by EXACTLY1": span(
+            (a - b for a, b in zip(row_of(uas, "EXACTLY1"), row_of(uas, "PTREE"), strict=True)),
+            digits=2,
+            sign=True,
+        ),
+    }
+
+
+def row_of(one: Table, name: str) -> list[float]:
+    """Return the figures of a row."""
+    return [one.number(name, heading) for heading in one.header[1:]]
 
 
 def labels(tables: Tables) -> Phrases:

@@ -6,7 +6,7 @@ and graphs are pruned as those parsers prune them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from qsproj.models.graph.graph_examples import sentences_with_trees, train_prune
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_factors
+from qsproj.trees.second_order_scores import SecondOrderScores
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.pages.parsing import learned_search_error
@@ -32,7 +33,9 @@ EVERY = 12
 MODELS = {"GRAND": ("grand",), "GRAND + CHILDSEQ": ("grand", "childseq")}
 
 
-def train_parsers(sentences: Sequence[Sentence]) -> dict[str, GraphParser]:
+def train_parsers(
+    sentences: Sequence[Sentence], models: Mapping[str, tuple[str, ...]] = MODELS
+) -> dict[str, GraphParser]:
     """Train a parser with each set of factors, all with the same first order."""
     options = TrainingOptions(projective=True, single_root=True)
     rng = np.random.default_rng(SEED)
@@ -48,20 +51,27 @@ def train_parsers(sentences: Sequence[Sentence]) -> dict[str, GraphParser]:
             options=options,
             graph_options=GraphOptions(families=families),
         )[0]
-        for name, families in MODELS.items()
+        for name, families in models.items()
     }
+
+
+def learned_scores(sentence: Sentence, parser: GraphParser) -> SecondOrderScores:
+    """Return the parser's scores over the arcs that its first order leaves."""
+    base = parser.base
+    _, marginals = base.inference.infer(base.scores(sentence))
+    candidates = candidate_arcs(marginals, base.inference, threshold=parser.options.threshold)
+    families = parser.options.families_for(base.inference)
+    return exact_scores(*scored_graph(parser, sentence, candidates, families))
 
 
 def measure(sentence: Sentence, parser: GraphParser) -> Measured:
     """Parse one sentence with the parser's scores, exactly and by belief propagation."""
-    base = parser.base
-    first_order = base.scores(sentence)
-    _, marginals = base.inference.infer(first_order)
-    candidates = candidate_arcs(marginals, base.inference, threshold=parser.options.threshold)
-    families = parser.options.families_for(base.inference)
-    scores = exact_scores(*scored_graph(parser, sentence, candidates, families))
     return compare(
-        sentence, scores, base.heads(first_order), siblings="childseq" in families, single_root=True
+        sentence,
+        learned_scores(sentence, parser),
+        parser.base.heads(parser.base.scores(sentence)),
+        siblings="childseq" in parser.options.families_for(parser.inference),
+        single_root=True,
     )
 
 
