@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scripts.experiments.harness.page import Tables
-from scripts.experiments.harness.tables import Table, listed, span
+from scripts.experiments.harness.tables import Table, listed, numbers, span
 from scripts.experiments.pages.findings import RISK, SHAPES, findings
 from scripts.experiments.pages.parsing import Phrases
 from scripts.experiments.pages.rows import above, gains_of, starred, treebanks
@@ -25,6 +25,7 @@ def objectives(tables: Tables) -> Phrases:
         "risk, projective": above(decoders, *RISK["projective"]),
         "temperatures": told_span(tables["risk"], "temperature"),
         "expected gain": told_span(tables["risk"], "expected gain", sign=True),
+        "chance": within_chance(tables["risk"]),
         "below the best tree": below_the_best_tree(decoders),
         "non-projective training": "; ".join(
             f"{name}: {above(shapes, *pair)}" for name, pair in SHAPES.items()
@@ -37,6 +38,15 @@ def told_span(one: Table, heading: str, *, sign: bool = False) -> str:
     """Say between what the figures of a column lie."""
     found = one.numbers_in(heading)
     return span(found, digits=2, sign=sign) if found else "not measured"
+
+
+def within_chance(risk: Table) -> str:
+    """Say how many gains are within two standard errors of what the model expects."""
+    cells = [
+        (numbers(row[risk.column("gain")]), numbers(row[risk.column("expected gain")])) for row in risk.rows
+    ]
+    near = sum(abs(gain - expected) <= 2 * error for (gain, error), (expected,) in cells)
+    return f"{near} of {len(cells)} gains are within two of them of what was expected"
 
 
 def below_the_best_tree(decoders: Table) -> str:

@@ -145,9 +145,7 @@ def nonprojective_trees(tables: Tables) -> Phrases:
         },
         "in order": listed(ordered),
         "lost by EXACTLY1": span(
-            (a - b for a, b in zip(row_of(uas, "EXACTLY1"), row_of(uas, "PTREE"), strict=True)),
-            digits=2,
-            sign=True,
+            (a - b for a, b in zip(row_of(uas, "PTREE"), row_of(uas, "EXACTLY1"), strict=True)), digits=2
         ),
     }
 

@@ -7,6 +7,7 @@ chosen on parts of the dev file of Danish: what an objective takes there it take
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.objectives import objectives
 from scripts.experiments.parsing.objective_parts import Parts
 from scripts.experiments.parsing.objective_runs import LEVEL, TREEBANKS, Results, Way, by_language, shape
-from scripts.experiments.parsing.treebank_rows import differs, percent
+from scripts.experiments.parsing.treebank_rows import differences, differs, percent
 
 # Shows a treebank's figure in a row.
 Cell = Callable[[str], str]
@@ -185,11 +186,14 @@ def risk(parts: Parts) -> Table:
                 continue
             cells = [f"{found['temperature']:.2f}"]
             for name in ("mbr", "tempered"):
-                gain = sum(found[name]["right"]) - sum(found["map"])
-                shares = [100 * one / found["words"] for one in (found[name]["expected"], gain)]
+                gains = differences(found[name]["right"], found["map"])
                 mark = "*" if differs(found[name]["right"], found["map"], level=LEVEL) else ""
-                cells += [percent([found[name]["differing"]], found["words"])]
-                cells += [f"{shares[0]:+.2f}", f"{shares[1]:+.2f}{mark}"]
+                in_percent = 100 / found["words"]
+                cells += [
+                    f"{in_percent * found[name]['differing']:.2f}",
+                    f"{in_percent * found[name]['expected']:+.2f}",
+                    f"{in_percent * gains.sum():+.2f}{mark} ± {in_percent * math.sqrt((gains**2).sum()):.2f}",
+                ]
             rows.append([language, shape(projective), *cells])
     header = ["treebank", "trees", "temperature", "other heads %", "expected gain", "gain"]
     return table([*header, *(f"{name}, tempered" for name in header[3:])], rows)
