@@ -24,16 +24,24 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import cross_fitted_tags
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
-from scripts.experiments.harness.experiment import Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.corpora import CORPORA, link_files, pairs_of, source_parser
+from scripts.experiments.pages.joint import (
+    AFTER,
+    GOLD,
+    LINKS,
+    SECOND_ORDER,
+    TAGGER,
+    TARGET_PARSER,
+    TOGETHER,
+    real_tags,
+)
 
 NAMES = ("lines", "partut")
 SIZES = (100, 200)
-GOLD, TAGGER, LINKS = "gold tags and features", "the tagger's tags", "tags through links"
-KINDS = (GOLD, TAGGER, LINKS)
-ALONE, AFTER, JOINT = "target parser alone", "joint, labels after", "joint, labels joint"
+KINDS = (GOLD, SECOND_ORDER, TAGGER, LINKS)
 ENGLISH_SENTENCES = 5000
 
 # UAS, LAS, LAS without subtypes, UPOS; by way to parse.
@@ -63,7 +71,7 @@ Pairs = list[SentencePair]
 
 def tagged(kind: str, english: Tagger, train: Pairs, test: Pairs) -> tuple[Pairs, Pairs]:
     """Return pairs with the tags of a kind: to train on as if they had not been seen, and to parse."""
-    if kind == GOLD:
+    if kind in {GOLD, SECOND_ORDER}:
         return train, test
     train, test = (
         [replace(pair, source=english.tag(bare(pair.source)), target=bare(pair.target)) for pair in pairs]
@@ -82,7 +90,9 @@ def scores(lab: Lab, corpus: str, size: int, kind: str) -> Scores:
     """Train a joint parser on pairs with the tags of a kind, and score it."""
     train, gold = pairs_of(lab, CORPORA[corpus])
     first, test = tagged(kind, english_tagger(lab), train[:size], gold)
-    options = BiparseOptions(tags="links" if kind == LINKS else "given")
+    options = BiparseOptions(
+        order=2 if kind == SECOND_ORDER else 1, tags="links" if kind == LINKS else "given"
+    )
     parser, _ = train_joint_parser(first, source_parser(lab), rng=np.random.default_rng(1), options=options)
     return parsed(parser, test, [pair.target for pair in gold])
 
@@ -92,9 +102,9 @@ def parsed(parser: JointParser, test: Pairs, gold: Sequence[Sentence]) -> Scores
     joint = [parser.parse_pair(pair.source, pair.target, pair.alignment).target for pair in test]
     labeller = first_order(parser.target)
     ways = {
-        ALONE: [parser.target.parse(sentence) for sentence in joint],
+        TARGET_PARSER: [parser.target.parse(sentence) for sentence in joint],
         AFTER: [labeller.attached(sentence, sentence.heads) for sentence in joint],
-        JOINT: joint,
+        TOGETHER: joint,
     }
     found = zip(ways, attachment_scores(gold, list(ways.values())), strict=True)
     return {way: [one.uas, one.las, one.las_no_subtypes, one.upos] for way, one in found}
@@ -124,3 +134,16 @@ def run(lab: Lab) -> PageFigures:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpora", nargs="*", choices=NAMES, default=list(NAMES), help="default: all")
     parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES), help="numbers of training pairs")
+
+
+EXPERIMENT = Experiment(
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="joint-real-tags",
+    reading=real_tags,
+    add_arguments=add_arguments,
+)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()

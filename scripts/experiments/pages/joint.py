@@ -12,6 +12,11 @@ CORPORA = {"lines": "Swedish", "partut": "Italian", "pud-de": "German", "pud-zh"
 ALONE, JOINT, PIPELINED = "target only", "full QG, joint", "full QG, 1-best source"
 TRUE, MONO, SYNCHRONOUS = "full QG, true source", "QG-mono training", "synchronous"
 
+# What is measured with real tags: kinds of tags, and ways to decide relations.
+GOLD, SECOND_ORDER = "gold tags and features", "gold tags and features, second order"
+TAGGER, LINKS = "the tagger's tags", "tags through links"
+TARGET_PARSER, AFTER, TOGETHER = "target parser alone", "joint, labels after", "joint, labels joint"
+
 
 def gains(table: Table, one: str, other: str, *, least: int = 0) -> dict[int, float]:
     """Return the differences of two rows by number of trees, where there are both, from ``least`` trees up."""
@@ -157,4 +162,34 @@ def joint_monolingual(tables: Tables) -> Phrases:
         "Italian: two rounds": gain(italian, two),
         "source words": both("noisy channel, source words too"),
         "self-training": both("self-trained"),
+    }
+
+
+def real_tags(tables: Tables) -> Phrases:
+    def between(one: tuple[str, str], other: tuple[str, str], column: str) -> str:
+        """Say how far one kind of tags and way to parse is above another, for each corpus."""
+        return by_language(
+            {
+                CORPORA[name]: [
+                    found.number(size, *one, column) - found.number(size, *other, column)
+                    for size in dict.fromkeys(found.names)
+                    if found.has(size, *one, column) and found.has(size, *other, column)
+                ]
+                for name, found in tables.items()
+            }
+        )
+
+    def real(way: str, other: str, column: str) -> str:
+        return between((TAGGER, way), (TAGGER, other), column)
+
+    return {
+        "labels: gold": between((GOLD, TOGETHER), (GOLD, AFTER), "LAS"),
+        "labels: tagger": real(TOGETHER, AFTER, "LAS"),
+        "joint: gold": between((GOLD, TOGETHER), (GOLD, TARGET_PARSER), "UAS"),
+        "joint: tagger": real(TOGETHER, TARGET_PARSER, "UAS"),
+        "joint: second order": between((SECOND_ORDER, TOGETHER), (SECOND_ORDER, TARGET_PARSER), "UAS"),
+        "second order": between((SECOND_ORDER, TOGETHER), (GOLD, TOGETHER), "UAS"),
+        "links: tags": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "UPOS"),
+        "links: UAS": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "UAS"),
+        "links: LAS": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "LAS"),
     }
