@@ -114,6 +114,8 @@ def _joint_parser(header: Header) -> dict[str, Any]:
     return {
         "factors": [*LINK_FACTORS, *options.families],
         "source_tree": options.source_tree,
+        "labels": "after" if header.get("labeller") is None else "joint",
+        "tags": "given" if header.get("tagger") is None else "links",
         "least_probability_of_an_arc": options.least_probability,
         "least_probability_of_a_link": options.link_threshold,
         "weight_of_the_target_parser": header["target_scale"],

@@ -317,6 +317,7 @@ def test_info_tells_all_that_is_stored(run_cli, models):
     told = json.loads(run_cli("info", models[1], "--json").out)
     assert told["factors"] == ["ALIGN", "SOURCEFERT", "TARGETFERT", "MONO"]
     assert told["source_tree"] == "best"
+    assert (told["labels"], told["tags"]) == ("joint", "given")
     assert told["propagation"] == asdict(Propagation())
     assert told["training"] == asdict(JointTrainingOptions(epochs=1))
     assert told["least_probability_of_a_link"] == LINK_THRESHOLD
