@@ -141,6 +141,10 @@ def test_other_ways_to_train_give_models_that_parse(
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
     assert outcome.code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
+    others = ("--source-model", models[0], "--target-model", models[0])
+    joined = run_cli("biparse", "join", "-m", model, *others, "-o", tmp_path / "joined")
+    assert joined.code == 0
+    assert ("it tags no words" in joined.err) == ("links" in option)
 
 
 def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
