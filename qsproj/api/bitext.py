@@ -105,8 +105,9 @@ def project(
     alignments : iterable of Alignment
         Word links, in the order of ``source``. For ``soft`` and ``qg`` best with weights, from 0.15 upwards.
     method : str
-        ``soft``: what links carry over moves a parser of source tags, by their probability; ``hard``: arcs
-        through one-to-one links, and a parser trained on them; ``hard-em``: the missing ones imputed by EM;
+        ``soft``: what links carry over, by their probability, moves parsers of the source's trees with their
+        words translated; ``hard``: arcs through one-to-one links, and a parser trained on them; ``hard-em``:
+        the missing ones imputed by EM;
         ``qg``: a quasi-synchronous grammar; ``em``: the target's tags alone.
     seed : int
         The same seed gives the same parser.
@@ -147,6 +148,7 @@ def train_biparser(
     *,
     source_model: ArcParser | GraphParser,
     order: int = 1,
+    tags: str = "given",
     seed: int = 1,
 ) -> JointParser:
     """Train a parser of both sides of a bitext together, whose links are hidden.
@@ -164,6 +166,9 @@ def train_biparser(
     order : int
         1: single arcs of the target are scored; 2: also grandparents, and sequences and numbers of
         dependents, as by ``train_parser(order=2)``.
+    tags : str
+        ``given``: target sentences that are parsed have UPOS; ``links``: the model tags words that have none,
+        with the tags of linked words as evidence, and learns from the trees as it tags them.
     seed : int
         The same seed gives the same model.
 
@@ -201,7 +206,7 @@ def train_biparser(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    options = BiparseOptions(order=whole_number(order, "order", least=1))
+    options = BiparseOptions(order=whole_number(order, "order", least=1), tags=tags)
     pairs = _pairs(source, target, alignments)
     return train_joint_parser(pairs, source_model, rng=generator_of(seed), options=options)[0]
 

@@ -134,9 +134,11 @@ def _join(options: argparse.Namespace) -> None:
 
     check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
-    load_joint_parser(options.model).of_parsers(*parsers).save(options.output, made=made_by(options))
+    model = load_joint_parser(options.model)
+    model.of_parsers(*parsers).save(options.output, made=made_by(options))
     joined = f"joins {options.source_model} and {options.target_model} by what {options.model} has learned"
-    print(f"{options.output}: {joined}", file=sys.stderr)
+    left = "; it tags no words, as that model does: tag them first (qsproj tag)" if model.tagger else ""
+    print(f"{options.output}: {joined}{left}", file=sys.stderr)
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ text into words, tags and parses: qsproj parse -m MODEL TEXT.
 
 Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
 (links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
-side (tagged), train a parser on TREEBANK with its words translated by the links (prior), project the trees
+side (tagged), train parsers on TREEBANK with its words translated by the links (prior), project the trees
 and train on them (parser), put all into one file (model). Each says in a line what it did. With --work DIR
 each is kept, and made again only when its inputs, its options or qsproj have changed: after a kill, the same
 command goes on. All of DIR may be deleted: models are whole without it, and what is missing is made again.

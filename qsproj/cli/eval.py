@@ -293,7 +293,7 @@ def _run_calibration(options: argparse.Namespace) -> None:
         stated["RelProb"] = relation_confidences
     for key in stated:
         judged, words = share_stated(system, key)
-        if judged < words:
+        if 0 < judged < words:
             notice(
                 f"{name_of(options.system)}: {key} of {judged:,} of {words:,} words; others are not judged"
             )

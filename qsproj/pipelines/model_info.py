@@ -91,7 +91,7 @@ def _labelled_parser(header: Header) -> dict[str, Any]:
     return {
         **_arc_parser(header),
         "labels": "inside the tree (--labels joint)",
-        "least probability of an arc": header["least"],
+        "least_probability_of_an_arc": header["least"],
     }
 
 
@@ -114,6 +114,8 @@ def _joint_parser(header: Header) -> dict[str, Any]:
     return {
         "factors": [*LINK_FACTORS, *options.families],
         "source_tree": options.source_tree,
+        "labels": "after" if header.get("labeller") is None else "joint",
+        "tags": "given" if header.get("tagger") is None else "links",
         "least_probability_of_an_arc": options.least_probability,
         "least_probability_of_a_link": options.link_threshold,
         "weight_of_the_target_parser": header["target_scale"],
@@ -154,8 +156,8 @@ _DESCRIBED: dict[str, Callable[[Header], dict[str, Any]]] = {
     "adapted-parser": lambda header: {"parser": _part(header["source_kind"], header["source"])},
     "joint-parser": _joint_parser,
     "link-chooser": lambda header: {
-        "link factors": [*LINK_FACTORS, *header["families"]],
-        "reads tags": header["tagged"],
+        "link_factors": [*LINK_FACTORS, *header["families"]],
+        "reads_tags": header["tagged"],
     },
     "dmv": lambda header: {"tags": header["inventory"]} if "inventory" in header else {},
 }

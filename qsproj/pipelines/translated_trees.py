@@ -22,8 +22,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 
 # Lighter links are not followed.
 LEAST_LINK = 0.3
-# What a word is translated into was linked to it so often, weights added up, and with the word's own tag in
-# this share of its links at least. So many translations are kept.
+# A word is translated where its commonest translation was linked to it so often, weights added up, and where
+# words of its own tag have this share of its links. So many translations are kept.
 LEAST_LINKS = 1.5
 LEAST_SHARE = 0.2
 MOST_TRANSLATIONS = 20

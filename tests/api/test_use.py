@@ -114,6 +114,16 @@ def test_two_sides_are_parsed_together(english, german, links, parser, tmp_path)
         biparser.parse_pair(bare[1], bare[0], qsproj.align([["a"] * 40], [["b"] * 40])[0])
 
 
+def test_a_target_without_tags_is_tagged_through_links(english, german, links, parser):
+    pairs = english[:6], german[:6], links[:6]
+    biparser = qsproj.train_biparser(*pairs, source_model=parser, tags="links")
+    words = qsproj.Sentence.from_words(german[50].forms)
+    pair = biparser.parse_pair(english[50], words, links[50])
+    assert "_" in words.upos and "_" not in pair.target.upos
+    with pytest.raises(qsproj.QsprojError, match="unknown tags 'both'; known: given, links"):
+        qsproj.train_biparser(*pairs, source_model=parser, tags="both")
+
+
 def test_a_drawing_shows_itself_and_is_kept(english, tmp_path):
     drawing = qsproj.draw(english[0])
     root = ElementTree.fromstring(drawing.svg.split("\n", 1)[1])

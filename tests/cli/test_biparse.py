@@ -141,6 +141,10 @@ def test_other_ways_to_train_give_models_that_parse(
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
     assert outcome.code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(output))
+    others = ("--source-model", models[0], "--target-model", models[0])
+    joined = run_cli("biparse", "join", "-m", model, *others, "-o", tmp_path / "joined")
+    assert joined.code == 0
+    assert ("it tags no words" in joined.err) == ("links" in option)
 
 
 def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
@@ -317,6 +321,7 @@ def test_info_tells_all_that_is_stored(run_cli, models):
     told = json.loads(run_cli("info", models[1], "--json").out)
     assert told["factors"] == ["ALIGN", "SOURCEFERT", "TARGETFERT", "MONO"]
     assert told["source_tree"] == "best"
+    assert (told["labels"], told["tags"]) == ("joint", "given")
     assert told["propagation"] == asdict(Propagation())
     assert told["training"] == asdict(JointTrainingOptions(epochs=1))
     assert told["least_probability_of_a_link"] == LINK_THRESHOLD

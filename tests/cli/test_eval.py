@@ -208,6 +208,7 @@ def test_calibration_needs_probabilities(run_cli, files):
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
     assert outcome.code == 2
     assert "found no ArcProb in MISC, expected one for each word; parse with --confidence" in outcome.err
+    assert outcome.err.count("\n") == 1
     files["system"].write_text(with_confidence(SYSTEM, 0.9, "high", 1, 1, 1, 1), encoding="utf-8")
     outcome = run_cli("eval", files["gold"], files["system"], "--calibration")
     assert outcome.code == 2

@@ -29,6 +29,7 @@ def faults_when_stopped(job: Job, seed: str, inputs: dict[str, Path]) -> list[st
         outputs = [folder / name for name in job.outputs()]
         for output in outputs:
             output.write_bytes(BEFORE)
+        others = _workers()
         code, said = _stopped(job.words(inputs, folder), seconds)
         if code in (0, 2):  # done before
             return []
@@ -41,18 +42,19 @@ def faults_when_stopped(job: Job, seed: str, inputs: dict[str, Path]) -> list[st
                 faults += [f"{output.name}: {fault}" for fault in not_whole(output)]
         left = {path for path in folder.iterdir()} - set(outputs)
         faults += [f"{path.name} was left" for path in left if path.name.endswith(".partial")]
-        return faults + [f"a process was left: {command[:200]}" for command in _workers()]
+        remaining = [command for number, command in _workers().items() if number not in others]
+        return faults + [f"a process was left: {command[:200]}" for command in remaining]
 
 
-def _workers() -> list[str]:
-    """Return the commands of processes that compute for this one, of which a stopped run leaves none."""
-    commands = []
+def _workers() -> dict[str, str]:
+    """Return the commands of processes that compute for this one by number; a stopped run adds none."""
+    commands = {}
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             parent = int((path / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
             command = (path / "cmdline").read_text(encoding="utf-8").replace("\0", " ")
             if parent == os.getpid() and "popen_loky" in command:
-                commands.append(command)
+                commands[path.name] = command
     return commands
 
 

@@ -205,8 +205,8 @@ def train_priors(
     others : sequence of path
         Treebanks of any other languages.
     translated : bool
-        Whether the words of the source treebanks are translated by the links, and the parser of these trees
-        reads them; else all parsers read tags alone.
+        Whether the words of the source treebanks are translated by the links, and the parsers of these trees
+        read them; else all parsers read tags alone.
     """
     rng = np.random.default_rng(seed)
     tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)

@@ -106,18 +106,6 @@ def join_priors(members: Sequence[ArcParser], *, projective: bool) -> Prior:
     return Prior(tuple(members), ArcParser(ArcScorer(TEMPLATE_SET, weights), None, inference))
 
 
-def train_prior(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> ArcParser:
-    """Train a delexicalised parser on the first source trees.
-
-    Raises
-    ------
-    UsageError
-        When no source sentence has a head.
-    """
-    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS)
-    return train_arc_parser(_first_trees(pairs), rng=rng, options=options)[0]
-
-
 def train_translated_priors(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> list[ArcParser]:
     """Train parsers on the first source trees, their words translated by the links.
 

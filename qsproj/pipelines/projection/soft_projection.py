@@ -51,7 +51,7 @@ HELD_OUT = 10
 FEW_PAIRS = 100
 FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
-    "language, and ArcProb may be far too high; more pairs, or more links (qsproj align --threshold), help"
+    "language, and ArcProb may be far too high; more pairs help"
 )
 
 

@@ -12,11 +12,15 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.projection.soft_prior import PRIOR_TEMPLATE_SET, SOURCE_TREES, TEMPLATE_SET
+from qsproj.pipelines.projection.soft_prior import (
+    PRIOR_EPOCHS,
+    PRIOR_TEMPLATE_SET,
+    SOURCE_TREES,
+    TEMPLATE_SET,
+)
 from qsproj.pipelines.translated_trees import Translate
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
-EPOCHS = 5
 # Of the target so many sentences are compared; more tell no more of its trigrams.
 TARGET_SENTENCES = 20_000
 
@@ -79,7 +83,7 @@ def weighted_prior(
         for treebank in sources
     ]
     options = TrainingOptions(
-        template_set=PRIOR_TEMPLATE_SET, epochs=EPOCHS, projective=projective, single_root=True
+        template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=projective, single_root=True
     )
 
     def trained(

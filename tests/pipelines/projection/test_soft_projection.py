@@ -25,7 +25,13 @@ from qsproj.pipelines.projection.soft_evidence import (
     source_arcs,
 )
 from qsproj.pipelines.projection.soft_grammar import train_grammar
-from qsproj.pipelines.projection.soft_prior import join_priors, load_prior, train_prior
+from qsproj.pipelines.projection.soft_prior import (
+    PRIOR_EPOCHS,
+    PRIOR_TEMPLATE_SET,
+    join_priors,
+    load_prior,
+    train_translated_priors,
+)
 from qsproj.pipelines.projection.soft_projection import SoftSources, project_soft
 from qsproj.pipelines.projection.soft_relations import learn_relations, relation_evidence
 from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
@@ -50,9 +56,16 @@ def alone(pairs):
     return [(pair,) for pair in pairs]
 
 
+def train_prior(pairs, *, seed):
+    """Train a parser of tags alone on source trees."""
+    options = TrainingOptions(template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS)
+    trees = [one.source for one in pairs]
+    return train_arc_parser(trees, rng=np.random.default_rng(seed), options=options)[0]
+
+
 @pytest.fixture(scope="module")
 def english(sample):
-    return train_prior(sample, rng=np.random.default_rng(1))
+    return train_prior(sample, seed=1)
 
 
 def test_evidence_is_the_sum_over_links_and_arcs():
@@ -238,8 +251,8 @@ def test_without_priors_the_words_of_the_source_are_translated():
 
 def test_joined_priors_are_the_mean_of_their_scores(sample):
     members = [
-        train_prior(sample[:40], rng=np.random.default_rng(1)),
-        train_prior(sample[40:], rng=np.random.default_rng(2)),
+        train_prior(sample[:40], seed=1),
+        train_prior(sample[40:], seed=2),
     ]
     # Read without words: nothing but the members' own features fires.
     joined = join_priors(members, projective=True).joined
@@ -270,7 +283,9 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     with pytest.raises(UsageError, match="needs a prior"):
         join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
-        train_prior([pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1))
+        train_translated_priors(
+            [pair(2, [(1, 1)], source=make_sentence("a b", "X X"))], rng=np.random.default_rng(1)
+        )
     (tmp_path / "no.model").write_text("text")
     with pytest.raises(DataError):
         load_prior(str(tmp_path / "no.model"))

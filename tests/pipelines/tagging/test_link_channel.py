@@ -1,5 +1,7 @@
 """How far links are believed: what tags and links of a type have to do with each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,9 +82,7 @@ def test_evidence_is_by_hand_what_it_should_be(learned):
     text, _, _ = learned
     votes = np.zeros_like(text.votes)
     votes[0, 0] = 0.5**4
-    changed = type(text)(
-        text.tags, text.sentences, text.starts, text.vocabulary, text.types, votes, text.links
-    )
+    changed = replace(text, votes=votes)
     right = np.full((1, 3, 3), 0.1) + 0.7 * np.eye(3)
     sets = np.ones((len(text.vocabulary), 3), dtype=bool)
     sets[text.types[0], 2] = False

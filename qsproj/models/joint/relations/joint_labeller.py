@@ -87,7 +87,7 @@ class JointLabeller:
         return SenseRows(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only rows that are not all zero are kept."""
+        """Return header and arrays; only weights that are not zero are kept."""
         header = {
             "source_relations": list(self.source_relations),
             "relations": list(self.relations),
