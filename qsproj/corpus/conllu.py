@@ -32,14 +32,7 @@ from qsproj.corpus.columns import (
     layout_of,
     rows_from,
 )
-from qsproj.corpus.conllu_faults import (
-    NOT_A_HEAD,
-    Fault,
-    carriage_return_fault,
-    column_fault,
-    head_fault,
-    id_fault,
-)
+from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence
 from qsproj.corpus.words import described, number_of
@@ -238,11 +231,8 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
     The rows of ranges and empty nodes are checked and left out.
     """
     text = "\t".join(rows)
-    if "\r" in text:
-        fault = carriage_return_fault(rows)
-        if fault is not None:
-            return fault
-    if [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) < len(rows) or "\t\t" in f"{text}\t":
+    ten_columns = [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) == len(rows)
+    if not ten_columns or "\t\t" in f"{text}\t" or "\r" in text:
         fault = column_fault(rows)
         if fault is not None:
             return fault

@@ -26,14 +26,17 @@ class Fault(NamedTuple):
 
 
 def column_fault(rows: Sequence[str]) -> Fault | None:
-    """Check that each row has ten cells and none is empty."""
+    r"""Check that each row has ten cells, none empty, and ``\r`` only at its end, part of the line's end."""
     for index, row in enumerate(rows):
         cells = row.split("\t")
-        if len(cells) == COLUMN_COUNT and "" not in cells:
-            continue
         if len(cells) == COLUMN_COUNT:
-            empty = COLUMN_NAMES[cells.index("")]
-            return Fault(index, f"nothing in column {empty}", "a value", "write _ where there is none")
+            if "" in cells:
+                empty = COLUMN_NAMES[cells.index("")]
+                return Fault(index, f"nothing in column {empty}", "a value", "write _ where there is none")
+            if "\r" in row[:-1]:
+                split = COLUMN_NAMES[row.partition("\r")[0].count("\t")]
+                return Fault(index, f"a carriage return in column {split}", "text on one line", "take it out")
+            continue
         if len(cells) > 1:
             found = counted(len(cells), "column")
             return Fault(index, found, f"{COLUMN_COUNT} separated by tabs", "write _ for what is unknown")
@@ -42,15 +45,6 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
             return Fault(index, "columns separated by spaces", "tabs", remedy)
         remedy = "comments start with #; to read plain text, tag it first"
         return Fault(index, f"the text {_shown(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
-    return None
-
-
-def carriage_return_fault(rows: Sequence[str]) -> Fault | None:
-    r"""Check that no row has a carriage return but at its end, where it is part of the line's end."""
-    for index, row in enumerate(rows):
-        for name, cell in zip(COLUMN_NAMES, row.removesuffix("\r").split("\t"), strict=False):
-            if "\r" in cell:
-                return Fault(index, f"a carriage return in column {name}", "text on one line", "take it out")
     return None
 
 
