@@ -24,7 +24,6 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
-from qsproj.models.epoch_keeping import learn_kept
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_training import UNKEPT, Epochs, JointTrainer
@@ -138,14 +137,8 @@ def train_target_jointly(
     ]
     if options.null_source:
         pairs += [replace(pair, with_source=False) for pair in pairs]
-    (added, weights), records = learn_kept(
-        _Trainer(trainer, target.scorer.template_set),
-        pairs,
-        epochs=options.epochs,
-        rng=rng,
-        description="training jointly",
-        stages=following.stages,
-        tell=lambda record: following.tell(record, trainer.statuses[record.epoch - 1]),
+    (added, weights), records, statuses = following.learn(
+        _Trainer(trainer, target.scorer.template_set), pairs, joint=trainer, rng=rng
     )
     if weights.target_scale < LEAST_SCALE:
         raise UsageError(
@@ -153,4 +146,4 @@ def train_target_jointly(
             "keep the target weights fixed"
         )
     parser = with_added(target, added, scale=weights.target_scale)
-    return parser, weights, records, trainer.statuses[: len(records)]
+    return parser, weights, records, statuses

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from qsproj.models.storage import nested, unnested
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
+
+Example = TypeVar("Example")
+Model = TypeVar("Model")
 
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
@@ -53,6 +56,34 @@ class Epochs:
 
     stages: KeptStages | None = None
     tell: Callable[[EpochRecord, Counter[Status]], None] = _untold
+
+    def learn(
+        self,
+        trainer: ResumableTrainer[Example, Model],
+        examples: Sequence[Example],
+        *,
+        joint: JointTrainer,
+        rng: np.random.Generator,
+    ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
+        """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to.
+
+        Returns
+        -------
+        model
+            What ``trainer`` learned.
+        records, statuses
+            As of :func:`train_joint_weights`.
+        """
+        model, records = learn_kept(
+            trainer,
+            examples,
+            epochs=joint.options.epochs,
+            rng=rng,
+            description="training jointly",
+            stages=self.stages,
+            tell=lambda record: self.tell(record, joint.statuses[record.epoch - 1]),
+        )
+        return model, records, joint.statuses[: len(records)]
 
 
 UNKEPT = Epochs()
@@ -91,7 +122,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     ) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
-        self._options = options
+        self.options = options
         self._graphs = KeptGraphs(source_trees, target_trees)
         self._target_trees = target_trees
         self._live = JointWeights.untrained()
@@ -156,14 +187,14 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     def _clamped(self, graphs: Sequence[JointGraph], scores: JointScores) -> JointBeliefs:
         """Return what is believed with the target tree observed; in part, the source parser's tree too."""
-        share = self._options.source_evidence
+        share = self.options.source_evidence
         hidden = self._infer(graphs[0], scores)
         if not share or len(graphs) == 1 or hidden.status is Status.CONTRADICTION:
             return hidden
         return mixed(hidden, self._infer(graphs[1], scores), share)
 
     def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
-        beliefs = pass_messages(graph, scores, self._options.propagation)
+        beliefs = pass_messages(graph, scores, self.options.propagation)
         self.statuses[-1][beliefs.status] += 1
         return beliefs
 
@@ -266,13 +297,4 @@ def train_joint_weights(
         As :class:`JointTrainer`.
     """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
-    weights, records = learn_kept(
-        trainer,
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        description="training jointly",
-        stages=following.stages,
-        tell=lambda record: following.tell(record, trainer.statuses[record.epoch - 1]),
-    )
-    return weights, records, trainer.statuses[: len(records)]
+    return following.learn(trainer, examples, joint=trainer, rng=rng)
