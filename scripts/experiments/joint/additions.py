@@ -28,7 +28,7 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.conditions import Setting, accuracy, accuracy_alone
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
+from scripts.experiments.joint.corpora import CORPORA, dev_pairs_of, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.joint.links import bitext, error_rate, hand_files, hand_links, likely
 from scripts.experiments.pages.channel import FIXED, JOINT, NULL, additions
@@ -68,8 +68,7 @@ class Parsing:
 
     @cached_property
     def setting(self) -> Setting:
-        corpus = CORPORA[self.corpus]
-        train, dev = pairs_of(self.lab, replace(corpus, test=corpus.aligned[1]))
+        train, dev = dev_pairs_of(self.lab, CORPORA[self.corpus])
         if self.short:
             train, dev = ([pair for pair in side if is_short(pair)] for side in (train, dev))
             dev = dev[:SHORT_TESTED]

@@ -25,7 +25,7 @@ from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs, source_parser
+from scripts.experiments.joint.corpora import CORPORA, dev_pairs_of, parallel_arcs, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.pages.channel import ALONE, BEST, GOLD, channel
 
@@ -94,8 +94,7 @@ class Setting:
     @cached_property
     def pairs(self) -> tuple[list[SentencePair], list[SentencePair]]:
         """Those of the training file, in random order, and those of the dev file."""
-        corpus = CORPORA[self.corpus]
-        return pairs_of(self.lab, replace(corpus, test=corpus.aligned[1]))
+        return dev_pairs_of(self.lab, CORPORA[self.corpus])
 
     @property
     def others(self) -> list[SentencePair]:

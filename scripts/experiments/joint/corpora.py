@@ -215,6 +215,11 @@ def pairs_of(lab: Lab, corpus: Corpus) -> tuple[list[SentencePair], list[Sentenc
     return [train[i] for i in order], test
 
 
+def dev_pairs_of(lab: Lab, corpus: Corpus) -> tuple[list[SentencePair], list[SentencePair]]:
+    """Return the pairs to train on, as :func:`pairs_of` does, and those of the dev file."""
+    return pairs_of(lab, replace(corpus, test=corpus.aligned[1]))
+
+
 def parallel_arcs(pair: SentencePair) -> Iterator[bool]:
     """Tell of each two likely links whose source words are head and dependent whether the target's are."""
     assert pair.alignment.weights is not None
