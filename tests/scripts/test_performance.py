@@ -1,9 +1,11 @@
 """Two commits side by side: pairs, medians, and what is kept of rows that were measured before."""
 
+import lzma
+from collections import Counter
 from types import SimpleNamespace
 
 from scripts.experiments.bench import performance, stage_samples
-from scripts.experiments.bench.sides import Bench, Row, Side, chosen
+from scripts.experiments.bench.sides import Bench, Row, Side, Spent, chosen
 
 
 def test_a_row_shows_medians_and_the_median_ratio_of_pairs(tmp_path):
@@ -12,6 +14,23 @@ def test_a_row_shows_medians_and_the_median_ratio_of_pairs(tmp_path):
     row = Row(what="work", to_reach="1 s", measure=lambda bench, side: next(figures[side]), rounds=3)
     bench = Bench(SimpleNamespace(), old, new, tmp_path)
     assert row.measured(bench, "abc") == ["work", "4.00 s", "2.00 s", "0.50", "1 s", "abc"]
+
+
+def test_time_and_memory_of_aligning_are_rows_of_one_run(tmp_path, monkeypatch):
+    (tmp_path / "pairs.xz").write_bytes(lzma.compress(b"a dog\tein Hund\n" * 300))
+    lab = SimpleNamespace(bitext_path=lambda language: tmp_path / "pairs.xz")
+    spent = Counter()
+
+    def run(side, *words):
+        spent[side.name] += 1
+        return Spent(seconds=float(spent[side.name]), peak=100.0)
+
+    monkeypatch.setattr(Side, "qsproj", run)
+    bench = Bench(lab, Side("old", tmp_path), Side("new", tmp_path), tmp_path)
+    rows = chosen(performance.ROWS, ["align"])
+    assert [row.measured(bench, "abc")[1] for row in rows] == ["2.00 s", "100 MB"]
+    # A few pairs, so that all is compiled, then all of them.
+    assert spent == {"old": 2, "new": 2}
 
 
 def test_rows_are_chosen_by_words_of_their_names():

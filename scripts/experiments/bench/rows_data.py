@@ -1,12 +1,13 @@
-"""Data that the rows are measured on."""
+"""Data that the rows are measured on, and runs that two rows are read off."""
 
 from __future__ import annotations
 
 import gzip
 import lzma
+from functools import cache
 from pathlib import Path
 
-from scripts.experiments.bench.sides import Bench
+from scripts.experiments.bench.sides import Bench, Side, Spent
 
 
 def treebank(bench: Bench, name: str) -> str:
@@ -30,3 +31,9 @@ def every(bench: Bench, name: str, share: int) -> Path:
 def bitext(bench: Bench, language: str) -> list[str]:
     """Return the pairs of English and a language, one a line, sides parted by a tab."""
     return lzma.decompress(bench.lab.bitext_path(language).read_bytes()).decode().splitlines()
+
+
+@cache
+def spent_once(side: Side, *command: str | Path) -> Spent:
+    """Return what a command takes: its time and its memory are rows of their own, of one run."""
+    return side.qsproj(*command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from scripts.experiments.bench.rows_data import bitext, every, kept
+from scripts.experiments.bench.rows_data import bitext, every, kept, spent_once
 from scripts.experiments.bench.sides import Bench, Row, Side, Spent
 
 # Of EWT, for the second order: its time grows with the sentences.
@@ -23,11 +23,11 @@ def train(bench: Bench, side: Side, data: Path, *options: str) -> float:
 
 
 def align(bench: Bench, side: Side) -> Spent:
-    """Return what aligning many pairs takes."""
+    """Return what aligning many pairs takes, measured once."""
     pairs = [f"{pair}\n" for pair in bitext(bench, "de")[:PAIRS]]
     few, many = kept(bench, "few.tsv", "".join(pairs[:200])), kept(bench, "many.tsv", "".join(pairs))
     for path in (few, many):
-        spent = side.qsproj("align", path, "--weights", "-o", os.devnull)
+        spent = spent_once(side, "align", path, "--weights", "-o", os.devnull)
     return spent
 
 
