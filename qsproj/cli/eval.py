@@ -70,7 +70,7 @@ from qsproj.evaluation.score_tables import (
     systems_as_table,
 )
 from qsproj.evaluation.side_by_side import WordsDifferError
-from qsproj.progress import notice
+from qsproj.progress import notice, notices
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
@@ -252,11 +252,13 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
 def _run_alignments(options: argparse.Namespace) -> None:
     """Print the scores of links."""
     gold_format = options.gold_format or DEFAULT_ALIGNMENT_FORMAT
-    gold = list(read_alignments(options.gold, gold_format))
-    # So that links to words that there are not are errors, where GOLD says what words there are.
-    sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
-    system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
-    scores = alignment_scores(gold, system, names=(options.gold, options.system))
+    told: list[str] = []
+    with notices(told.append):
+        gold = list(read_alignments(options.gold, gold_format))
+        # So that links to words that there are not are errors, where GOLD says what words there are.
+        sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
+        system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
+        scores = alignment_scores(gold, system, names=(options.gold, options.system))
     if scores.possible == 0:
         raise DataError(
             options.gold,
@@ -271,6 +273,9 @@ def _run_alignments(options: argparse.Namespace) -> None:
             f"{scores.found_one_off:,} were its words one off; check what words count from: --gold-format, "
             "--alignment-format"
         )
+    else:  # What the files alone make one think is told where the scores say nothing of it.
+        for line in told:
+            notice(line)
     if options.json:
         text = json.dumps(alignment_scores_as_json(scores), indent=2)
     else:

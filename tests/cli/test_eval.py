@@ -344,6 +344,16 @@ def test_links_that_are_one_off_are_told(run_cli, tmp_path):
     )
     right = run_cli(*arguments, "triples-one")
     assert (right.code, right.err) == (0, "")
+    # A gold file of which no link touches word 0 is told of, but not twice.
+    gold.write_text("1-1 2-2 3-3\n" * 30)
+    system.write_text("0-0 1-1 2-2\n" * 30)
+    twice = run_cli("eval", "--alignments", gold, system)
+    assert twice.err.count("\n") == 1
+    assert "90 were its words one off" in twice.err
+    system.write_text("3-3\n" * 30)
+    assert f"{gold}: no link of 30 pairs touches" in run_cli("eval", "--alignments", gold, system).err
+    gold.write_text("0-0 1-1 2-2\n" * 3)
+    system.write_text("1 1 1\n2 2 1\n3 3 1\n\n" * 3)
     other = run_cli("eval", "--alignments", system, gold, "--gold-format", "triples")
     assert "9 were its words one off" in other.err
 
