@@ -30,7 +30,8 @@ def faults_when_stopped(job: Job, seed: str, inputs: dict[str, Path]) -> list[st
         for output in outputs:
             output.write_bytes(BEFORE)
         others = _workers()
-        code, said = _stopped(job.words(inputs, folder), seconds)
+        words = job.words(inputs, folder)
+        code, said = _stopped(words, seconds)
         if code in (0, 2):  # done before
             return []
         faults = [] if code == TERMINATED else [f"exit code {code} after {seconds:.2f} s: {said[-500:]}"]
@@ -39,7 +40,7 @@ def faults_when_stopped(job: Job, seed: str, inputs: dict[str, Path]) -> list[st
         for output in outputs:
             # Of several outputs the first may have been in its place.
             if output.read_bytes() != BEFORE:
-                faults += [f"{output.name}: {fault}" for fault in not_whole(output)]
+                faults += [f"{output.name}: {fault}" for fault in not_whole(output, words[0])]
         left = {path for path in folder.iterdir()} - set(outputs)
         faults += [f"{path.name} was left" for path in left if path.name.endswith(".partial")]
         remaining = [command for number, command in _workers().items() if number not in others]

@@ -65,6 +65,7 @@ GOOD = b"1\ta" + b"\t_" * 8 + b"\n\n"
         (a_run(code=2, said="qsproj parse: in.conllu:3: found\n"), None),
         (a_run(), "was not written"),
         (a_run(out=b"1\ta\n"), "cannot be read back"),
+        (a_run(out=b""), "cannot be read back"),
         (a_run(out=GOOD, left=".out.partial"), "was left"),
         (a_run(code=1), "exit code 1"),
         (a_run(error=ZeroDivisionError()), "ZeroDivisionError"),
@@ -81,6 +82,15 @@ def test_the_judge_sees_what_it_should(tmp_path, monkeypatch, run, verdict):
     faults = faults_of(["parse", str(tmp_path)], [Path("in.conllu")], [tmp_path / "out.conllu"])
     assert len(faults) == (verdict is not None)
     assert verdict is None or verdict in faults[0]
+
+
+def test_an_empty_text_is_served_an_empty_answer(inputs, tmp_path):
+    job = next(job for job in QUICK if job.command.startswith("serve"))
+    empty, output = tmp_path / "empty", tmp_path / job.outputs()[0]
+    empty.touch()
+    words = job.words({**inputs, job.inputs()[-1]: empty}, tmp_path)
+    assert faults_of(words, [empty], [output]) == []
+    assert output.read_bytes() == b""
 
 
 def test_the_judge_bounds_memory_and_time(tmp_path, monkeypatch):
