@@ -40,12 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Load both and write them as one."""
+    from qsproj.cli.options.given_parsers import tell_misfit, tell_one_side
     from qsproj.models.storage import load_made, load_parser
     from qsproj.models.text.text_parser import load_tags, text_parser
 
     check_files(reads=(options.tagger, options.parser), model=options.output)
-    model = text_parser(load_tags(options.tagger), load_parser(options.parser), readings=options.readings)
+    tagger, parser = load_tags(options.tagger), load_parser(options.parser)
+    model = text_parser(tagger, parser, readings=options.readings)
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
+    tell_one_side(parser, options.parser)
+    tell_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
     model.save(options.output, made=made_by(options, **parts))
     readings = f", which tries {options.readings} readings of a sentence" if options.readings else ""
     print(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}", file=sys.stderr)

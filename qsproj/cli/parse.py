@@ -35,8 +35,6 @@ EXAMPLES = """examples:
   qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
 """
 
-# The kind of model whose target side alone parses here.
-JOINT = "joint-parser"
 # A file in which none of the first so many sentences has a tag is taken to have none at all.
 _LOOKED_AT = 1000
 
@@ -70,8 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
+    from qsproj.cli.options.given_parsers import tell_one_side
     from qsproj.corpus.language.codes import check_known_language
-    from qsproj.models.storage import is_of_kind, load_parser
+    from qsproj.models.storage import load_parser
     from qsproj.models.text.kinds import is_text_parser, tagger_of
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
@@ -80,11 +79,7 @@ def run(options: argparse.Namespace) -> None:
     if options.language is not None:
         check_known_language(options.language)
     parser = loaded_once(load_parser, options.model)
-    if is_of_kind(parser, JOINT):
-        notice(
-            f"{options.model}: a parser of both sides of a bitext, of which the target side parses here, "
-            "alone; its source side is not used. To parse pairs: qsproj biparse parse"
-        )
+    tell_one_side(parser, options.model)
     if options.retag and not is_text_parser(parser):
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
@@ -104,11 +99,15 @@ def _sentences(
     options: argparse.Namespace, source: Source, parser: Parser, tagger: Tagger | None
 ) -> Iterator[Sentence]:
     """Read the input as what it is found to be, with the columns that the parser reads."""
+    from qsproj.cli.options.given_parsers import telling_ignored
+
     if source.is_conllu:
         if options.language is not None:
             raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
         sentences = source.sentences()
-        return sentences if tagger is not None else _with_tags(sentences, options.model, source.name)
+        if tagger is None:
+            sentences = _with_tags(sentences, options.model, source.name)
+        return telling_ignored(sentences, parser, path=options.model, name=name_of(source.name))
     if tagger is None:
         raise DataError(
             source.name,

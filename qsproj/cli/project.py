@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_model_output, add_pairing, add_seed, add_workers, naming
-from qsproj.cli.options.made import made_by
+from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, TARGET_ALONE, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
-from qsproj.corpus.formats import write_sentences
+from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def run(options: argparse.Namespace) -> None:
         projected = METHODS[options.method].project(_sources(options), options)
     if options.trees:
         write_sentences(projected.trees(), options.trees)
-    projected.parser.save(options.output, made=made_by(options))
+    target = () if options.target[0] == "-" else read_sentences(options.target[0])
+    projected.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
     for line in projected.report:
         print(line, file=sys.stderr)
 

@@ -22,7 +22,7 @@ from qsproj.cli.options.common import (
     read_tagged,
     whole_number,
 )
-from qsproj.cli.options.made import made_by
+from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.objectives import OBJECTIVE_WAYS, add_objective_arguments, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
@@ -204,7 +204,8 @@ def _made(
         and any(set(getattr(sentence, name)) != {UNSPECIFIED} for sentence in sentences)
     ]
     words = sum(map(len, sentences))
-    return made_by(options, columns=columns, sentences=len(sentences), words=words)
+    facts = {"columns": columns, "languages": languages_of(sentences)}
+    return made_by(options, **facts, sentences=len(sentences), words=words)
 
 
 def _tell_untagged(sentences: Sequence[Sentence]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -11,6 +11,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
 
@@ -129,6 +131,28 @@ ATTRIBUTES = {
 }
 
 
+def columns_read(attributes: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns of a sentence that the named attributes read, UPOS always, the first."""
+    known = (ATTRIBUTES[name] for name in attributes)
+    return tuple(dict.fromkeys(["upos", *(column for one in known for column in one.columns)]))
+
+
+def empty_columns(sentences: Sequence[Sentence], attributes: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that the named attributes read and that hold nothing but ``_`` in any sentence."""
+    return tuple(
+        column
+        for column in columns_read(attributes)
+        if column != "forms" and all(set(getattr(one, column)) <= {UNSPECIFIED} for one in sentences)
+    )
+
+
+def without_columns(sentence: Sentence, columns: Collection[str]) -> Sentence:
+    """Return the sentence with ``_`` in some of its columns; itself where there are none."""
+    if not columns:
+        return sentence
+    return with_columns(sentence, **dict.fromkeys(columns, (UNSPECIFIED,) * len(sentence)))
+
+
 class WordTypes(dict[tuple[str, ...], int]):
     """Numbers distinct words, and remembers what each hashes to.
 
@@ -141,7 +165,7 @@ class WordTypes(dict[tuple[str, ...], int]):
     def __init__(self, attributes: tuple[str, ...]) -> None:
         super().__init__()
         known = [ATTRIBUTES[name] for name in attributes]
-        self.columns = tuple(dict.fromkeys(["upos", *(column for one in known for column in one.columns)]))
+        self.columns = columns_read(attributes)
         self._attributes = known
         self._tags = np.zeros(1024, dtype=np.uint8)
         self._hashes = np.empty((1024, len(known)), dtype=np.uint64)

@@ -85,6 +85,16 @@ def one_of(names: Collection[str]) -> Check:
     return check
 
 
+def some_of(known: Collection[str]) -> Check:
+    """Return a check for a list of distinct strings among those that are known."""
+
+    def check(value: Any) -> None:
+        names(value)
+        _check(set(value) <= set(known), value, f"some of {', '.join(known)}")
+
+    return check
+
+
 def optional(check: Check) -> Check:
     """Return a check for a value that may be missing, or null."""
     return lambda value: None if value is None else check(value)

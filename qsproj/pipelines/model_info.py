@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qsproj.models.arc.arc_scorer import IGNORABLE
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.storage import KINDS, load_archive, load_made, model_in
 
@@ -78,9 +79,11 @@ def _tokens(header: Header) -> str:
 
 
 def _arc_parser(header: Header) -> dict[str, Any]:
-    labels = header["labeller"]
+    labels, scorer = header["labeller"], header["scorer"]
+    ignored = [IGNORABLE[column] for column in scorer.get("ignored") or ()]
     return {
-        "features": header["scorer"]["template_set"],
+        "features": scorer["template_set"],
+        **({"ignores_as_trained_without": ignored} if ignored else {}),
         "trees": "projective" if header["projective"] else "any, arcs may cross",
         "roots": "one" if header["single_root"] else "any number",
         "relations": labels["relations"] if labels else [],

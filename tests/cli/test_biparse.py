@@ -299,6 +299,7 @@ def test_cotraining_gives_a_parser_of_the_target_alone(run_cli, models, tmp_path
     before = parser.read_bytes()
     assert run_cli(*cotrain, "-m", models[1], "--method", "co-training", "--rounds", "1").code == 0
     assert parser.read_bytes() == before
+    assert '"trees": "de.conllu"' in run_cli("info", parser, "--json").out
     assert_one_line(run_cli(*cotrain, "-m", models[0]), "kind arc-parser", "expected a joint parser")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--rounds", "0"), "expected a whole number, 1 or more")
     assert_one_line(run_cli(*cotrain, "-m", models[1], "--method", "x"), "known: co-training, noisy-channel")
@@ -330,13 +331,16 @@ def test_info_tells_all_that_is_stored(run_cli, models):
     assert "tolerance" in run_cli("info", models[1]).out
 
 
-def test_parsing_with_one_side_alone_is_told(run_cli, models, tmp_path):
+def test_parsing_with_one_side_alone_is_told(run_cli, models, tagger, tmp_path):
     outcome = run_cli("parse", "-m", models[1], PAIRS[3], "-o", tmp_path / "parsed")
     assert outcome.code == 0
     assert outcome.err == (
         f"{models[1]}: a parser of both sides of a bitext, of which the target side parses here, alone; its "
         "source side is not used. To parse pairs: qsproj biparse parse\n"
     )
+    bundled = run_cli("bundle", tagger, models[1], "-o", tmp_path / "both")
+    assert bundled.code == 0
+    assert bundled.err.startswith(outcome.err)
     assert run_cli("parse", "-m", models[0], PAIRS[1], "-o", tmp_path / "parsed").err == ""
 
 

@@ -187,6 +187,13 @@ def test_info(run_cli, bundled, tagger, words_parser):
     assert_one_line(run_cli("info", SAMPLE), "found a damaged or foreign file")
 
 
+def test_info_shows_short_numbers(run_cli, tmp_path):
+    arguments = ("train", SAMPLE, "--epochs", "1", "--l2", "0.30000000000000004", "-o", tmp_path / "m")
+    assert run_cli(*arguments).code == 0
+    lines = [" ".join(line.split()) for line in run_cli("info", tmp_path / "m").out.splitlines()]
+    assert "l2: 0.3" in lines
+
+
 def test_how_a_model_was_made_has_no_folders(run_cli, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -194,3 +201,49 @@ def test_how_a_model_was_made_has_no_folders(run_cli, tmp_path):
         arguments = ("train", tmp_path / folder / "t.conllu", "--epochs", "1", "-o", tmp_path / folder / "m")
         assert run_cli(*arguments).code == 0
     assert (tmp_path / "a" / "m").read_bytes() == (tmp_path / "b" / "m").read_bytes()
+
+
+def test_a_parser_that_learned_without_tags_ignores_them_and_says_so(run_cli, bundled, tagger, tmp_path):
+    text = Path(SAMPLE).read_text(encoding="utf-8")
+    bare = with_column(text, 3, lambda _: "_")
+    (tmp_path / "bare").write_text(bare, encoding="utf-8")
+    model, both = tmp_path / "m", tmp_path / "both"
+    for options in ((), ("--labels", "joint"), ("--order", "2"), ("--objective", "hidden")):
+        arguments = (
+            "train",
+            tmp_path / "bare",
+            "--features",
+            "words",
+            "--epochs",
+            "1",
+            *options,
+            "-o",
+            model,
+        )
+        assert run_cli(*arguments).code == 0
+        outcome = run_cli("parse", "-m", model, SAMPLE)
+        assert outcome.code == 0
+        assert outcome.err == f"{model} was trained without UPOS, and ignores that of {SAMPLE}\n"
+        untagged = run_cli("parse", "-m", model, tmp_path / "bare")
+        assert (untagged.code, untagged.err) == (0, "")
+        assert with_column(outcome.out, 3, lambda _: "_") == untagged.out
+    outcome = run_cli("bundle", tagger, model, "-o", both)
+    assert outcome.code == 0
+    assert f"{model} was trained without UPOS, and ignores the tags of {tagger}" in outcome.err
+    assert "ignores as trained without: UPOS" in " ".join(run_cli("info", model).out.split())
+
+
+def test_bundle_tells_of_a_parser_of_another_language(run_cli, tagger, bundled, tmp_path):
+    english = tmp_path / "en.parser"
+    assert run_cli("train", "corpora/en.conllu", "--epochs", "1", "-o", english).code == 0
+    outcome = run_cli("bundle", tagger, english, "-o", tmp_path / "m")
+    assert outcome.code == 0
+    assert f"{english} was trained on text in en, and {tagger} tags de; give" in outcome.err
+    english_tagger = tmp_path / "en.tagger"
+    arguments = ("tag", "--train", "corpora/en.conllu", "--language", "en", "-o", english_tagger)
+    assert run_cli(*arguments).code == 0
+    assert "in de, and" in run_cli("bundle", english_tagger, bundled, "-o", tmp_path / "m").err
+    tags_alone = tmp_path / "en.delex"
+    arguments = ("train", "corpora/en.conllu", "--features", "delexicalised", "--epochs", "1")
+    assert run_cli(*arguments, "-o", tags_alone).code == 0
+    assert run_cli("bundle", tagger, tags_alone, "-o", tmp_path / "m").err.count("\n") == 1

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from qsproj import __version__
+from qsproj.corpus.language.recognition import recognise
+from qsproj.corpus.sentence import Sentence
 
 # Options that do not change a model, whatever the command: who computes, and what else is written.
 _WITHOUT_EFFECT = frozenset(
@@ -22,11 +26,14 @@ _WITHOUT_EFFECT = frozenset(
             "scheduler",
             "checkpoint",
             "resume",
-            "trees",
         ),
-        *("work", "clean", "report", "save_model"),
+        *("work", "clean", "report", "save_model", "linked", "weights"),
     }
 )
+# Commands that write trees beside a model; to others trees are given.
+_WRITE_TREES = frozenset({"project", "bootstrap"})
+# Sentences that tell a language.
+_LOOKED_AT = 1000
 _COMPRESSED = (".gz", ".xz")
 
 
@@ -45,12 +52,22 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
         What else is known: counts of sentences, accuracy.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
+    if options.command in _WRITE_TREES:
+        without_effect |= {"trees"}
     kept = {
         name: _plain(value)
         for name, value in sorted(vars(options).items())
         if name not in without_effect and value not in (None, False, [])
     }
     return {"command": options.command, "version": __version__, "options": kept, **facts}
+
+
+def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
+    """Return the languages that sentences may be in, each with the share of its commonest words in them.
+
+    The first of them are looked at.
+    """
+    return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
 
 
 def _plain(value: Any) -> Any:

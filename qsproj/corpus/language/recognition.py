@@ -87,14 +87,32 @@ class Recognised:
             return None
         if self.is_unspaced != (code in UNSPACED_LANGUAGES):
             return OTHER_SCRIPT
-        own = self.share(code)
-        best = max(sorted(self.shares), key=self.shares.__getitem__)
-        fits = own is None or self.shares[best] < max(COMMON_ENOUGH, MORE_COMMON * own)
-        return None if fits else best
+        return other_than(code, self.shares)
 
     def share(self, code: str) -> float | None:
         """Return the share of words among the commonest of a language; None where it has no list."""
         return self.shares.get(_LIKE.get(code, code))
+
+    def likely(self) -> dict[str, float]:
+        """Return the shares of the languages that it may be in, rounded; none for too few words."""
+        shares = self.shares.items() if self.words >= LEAST_WORDS else ()
+        return {code: round(share, 3) for code, share in shares if share >= COMMON_ENOUGH}
+
+
+def other_than(code: str, shares: Mapping[str, float]) -> str | None:
+    """Return the language that a text is in instead of that of a code, as far as words tell.
+
+    Parameters
+    ----------
+    shares : mapping of str to float
+        As of :class:`Recognised`; a language that is not among them has the share 0.
+    """
+    own = _LIKE.get(code, code)
+    if own not in _COMMONEST or not shares:
+        return None
+    best = max(sorted(shares), key=shares.__getitem__)
+    fits = shares[best] < max(COMMON_ENOUGH, MORE_COMMON * shares.get(own, 0.0))
+    return None if fits else best
 
 
 def recognise(lines: Iterable[str]) -> Recognised:

@@ -63,4 +63,4 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
         With the parser's templates.
     """
     weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
-    return replace(parser, scorer=ArcScorer(parser.scorer.template_set, weights))
+    return replace(parser, scorer=replace(parser.scorer, weights=weights))

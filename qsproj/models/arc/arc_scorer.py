@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,18 @@ from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block
+from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.arc_gradients import NEGLIGIBLE, count_features, gather_arcs
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
+from qsproj.models.schema import checked, optional, some_of
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Objective, Weighed
 from qsproj.training.optimiser import SparseOptimiser
+
+# Of a sentence, all that templates read but for the words themselves; what CoNLL-U calls it.
+IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
 
 Example = TypeVar("Example")
 Stepper = TypeVar("Stepper", bound=SparseOptimiser)
@@ -32,8 +36,15 @@ class ArcWeights(HashedWeights):
     """Weights of the features of arcs. Abstract.
 
     ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
+
+    Attributes
+    ----------
+    ignored : tuple of str
+        Columns of a sentence that were empty in all that it learned from. They are not looked at: what they
+        hold elsewhere would be features that were never seen.
     """
 
+    ignored: tuple[str, ...] = ()
     prefix = "arc_"
 
     @cached_property
@@ -43,11 +54,33 @@ class ArcWeights(HashedWeights):
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence."""
-        return encode(sentence, self.templates.attributes)
+        return encode(without_columns(sentence, self.ignored), self.templates.attributes)
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         """Return what the features of the sentence's arcs are put together from."""
         return arc_features(encoded, self.templates, len(self.weights))
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays."""
+        header, arrays = super().to_archive()
+        return ({**header, "ignored": list(self.ignored)} if self.ignored else header), arrays
+
+    @classmethod
+    def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Rebuild what :meth:`to_archive` gave."""
+        return replace(super().from_archive(header, arrays), ignored=ignored_in(header))
+
+
+def ignored_in(header: dict[str, Any]) -> tuple[str, ...]:
+    """Return the columns that a scorer ignores, by its header; those of older models say nothing of it.
+
+    Raises
+    ------
+    ValueError
+        When they are no columns.
+    """
+    checked(header, {"ignored": optional(some_of(IGNORABLE))})
+    return tuple(header.get("ignored") or ())
 
 
 @dataclass(frozen=True)
@@ -69,7 +102,8 @@ class ArcScorer(ArcWeights):
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
         """Do what :meth:`encode` does for several sentences, at least one, at once."""
-        return encode_block(sentences, self.templates.attributes)
+        read = [without_columns(sentence, self.ignored) for sentence in sentences]
+        return encode_block(read, self.templates.attributes)
 
     def score_block(self, block: EncodedBlock) -> NDArray[np.float64]:
         """Return what :meth:`scores` gives for each sentence of a block, one after the other, flat."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, unknown_name
+from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     MarginsOf,
@@ -69,6 +70,8 @@ class Prepared:
     inference : TreeInference
     support : uint64[buckets / 64]
         The features that exist.
+    ignored : tuple of str
+        Columns that are empty in all sentences, which the parser is not to look at.
     skipped : dict of str to int
         Reasons why sentences could not be used, and of how many.
     """
@@ -78,6 +81,7 @@ class Prepared:
     template_set: str
     inference: TreeInference
     support: NDArray[np.uint64]
+    ignored: tuple[str, ...]
     skipped: dict[str, int]
 
 
@@ -122,6 +126,7 @@ def train_arc_parser(
         )
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     template_set, inference = prepared.template_set, prepared.inference
+    dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
     scorer, records = train_scorer(
         prepared.lessons,
         template_set,
@@ -135,7 +140,7 @@ def train_arc_parser(
         scorer = scaled_to_likelihood(scorer, dev or prepared.sentences, inference)
     labeller = train_labeller(prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}")
     report = TrainingReport(tuple(records), prepared.skipped)
-    return ArcParser(scorer, labeller, inference), report
+    return ArcParser(replace(scorer, ignored=prepared.ignored), labeller, inference), report
 
 
 def prepare(
@@ -186,6 +191,7 @@ def prepare(
         template_set=template_set,
         inference=inference,
         support=support,
+        ignored=empty_columns([*kept, *unlabelled], untrained.templates.attributes),
         skipped=skipped,
     )
 

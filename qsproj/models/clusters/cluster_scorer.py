@@ -15,7 +15,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
-from qsproj.models.arc.arc_scorer import ArcExample, ArcWeights
+from qsproj.models.arc.arc_scorer import ArcExample, ArcWeights, ignored_in
 from qsproj.models.arc.hashed_weights import HASH_BITS, aligned_weights, zero_weights
 from qsproj.models.schema import buckets, check_cells, checked, one_of, whole
 from qsproj.models.storage import unpack_weights
@@ -73,7 +73,7 @@ class ClusterScorer(ArcWeights):
         )
         check_cells(header["buckets"], header["clusters"])
         rows = zero_rows(header["buckets"], header["clusters"])
-        return cls(header["template_set"], unpack_weights(cls.prefix, arrays, rows))
+        return cls(header["template_set"], unpack_weights(cls.prefix, arrays, rows), ignored_in(header))
 
 
 def zero_rows(buckets: int, clusters: int) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.features.atoms import without_columns
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import right_heads
 from qsproj.models.arc.arc_scorer import ArcExample
@@ -53,10 +54,11 @@ def train_cluster_parser(
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
+    dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
     scorer, records = train_cluster_scorer(prepared, rng=rng, dev=dev, options=options)
     labeller = train_labeller(prepared.sentences, rng=rng, template_set=f"{prepared.template_set}{IN_TREE}")
     report = TrainingReport(tuple(records), prepared.skipped)
-    return ClusterParser(scorer, labeller, prepared.inference), report
+    return ClusterParser(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference), report
 
 
 def train_cluster_scorer(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
-from qsproj.features.atoms import EncodedSentence
+from qsproj.features.atoms import EncodedSentence, empty_columns, without_columns
 from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
 from qsproj.kernels.features.labelled_arcs import gather_relations
@@ -168,6 +168,8 @@ class Course:
         """Return the parser that trees teach, all of which it can build; its temperatures are 1."""
         scorer = untrained_relations(sentences, self.template_set)
         arcs = ArcScorer.untrained(self.template_set)
+        ignored = empty_columns(sentences, arcs.templates.attributes)
+        dev = [without_columns(sentence, ignored) for sentence in dev]
         examples = [
             LabelledExample(arcs.encode(sentence), tree, self.weights.get(id(sentence), 1.0))
             for sentence in sentences
@@ -193,6 +195,7 @@ class Course:
         )
         in_tree = untrained(f"{self.template_set}{IN_TREE}", relations.relations)
         labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
+        arcs = replace(arcs, ignored=ignored)
         return LabelledParser(arcs, labeller or in_tree, self.inference, relations), records
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from qsproj.models.storage import is_of_kind
 
 if TYPE_CHECKING:
+    from qsproj.models.storage import Parser
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser
 
@@ -16,6 +17,31 @@ TAGGING_PARSER = "tagging-parser"
 def is_text_parser(model: object) -> TypeGuard[TextParser]:
     """Tell whether a model is a :class:`qsproj.models.text.text_parser.TextParser`."""
     return is_of_kind(model, "text-parser")
+
+
+def inner_parser(parser: Parser) -> Parser:
+    """Return the parser of a text parser, and any other one itself."""
+    return parser.parser if is_text_parser(parser) else parser
+
+
+def ignored_columns(parser: Parser) -> tuple[str, ...]:
+    """Return the columns that a parser does not look at, as they were empty in all that it learned from."""
+    ignored: tuple[str, ...] = getattr(_scorer_of(parser), "ignored", ())
+    return ignored
+
+
+def reads_words(parser: Parser) -> bool:
+    """Tell whether a parser reads words, not tags alone."""
+    return getattr(_scorer_of(parser), "template_set", "delexicalised") != "delexicalised"
+
+
+def _scorer_of(parser: Parser) -> Any:
+    """Return what scores the arcs of any parser, first of all; None where there is nothing of the kind."""
+    part: Any = parser
+    # What a parser of text, of another style, of pairs, of higher order has of a parser inside.
+    for name in ("parser", "source_parser", "target", "base"):
+        part = getattr(part, name, part)
+    return getattr(part, "scorer", None)
 
 
 def tagger_of(model: object) -> Tagger | None:

@@ -14,6 +14,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser
+from qsproj.models.text.kinds import ignored_columns
 from qsproj.models.text.text_parser import TextParser
 from qsproj.serve.udpipe.served_models import (
     PARSER,
@@ -133,7 +134,7 @@ def parsed(
     """
     if isinstance(parser, TextParser):
         return parser.parse_all(sentences, retag=retag, confidence=confidence)
-    if model.tagger is None:
+    if model.tagger is None and "upos" not in ignored_columns(parser):
         _check_tagged(model, sentences)
     if isinstance(parser, ArcParser | LabelledParser):
         return parser.parse_all(sentences, confidence=confidence)

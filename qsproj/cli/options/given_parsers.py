@@ -1,0 +1,74 @@
+"""What is told of a parser that a command is given, where it may not do what one thinks it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.language.recognition import other_than
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_scorer import IGNORABLE
+from qsproj.models.storage import is_of_kind
+from qsproj.models.text.kinds import ignored_columns, inner_parser, is_text_parser, reads_words
+from qsproj.progress import notice
+
+if TYPE_CHECKING:
+    from qsproj.models.storage import Parser
+    from qsproj.models.tagging.tagger import Tagger
+
+
+def tell_one_side(parser: Parser, path: str) -> None:
+    """Say where a parser of pairs is to parse sentences that are in none."""
+    if is_of_kind(inner_parser(parser), "joint-parser"):
+        notice(
+            f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
+            "alone; its source side is not used. To parse pairs: qsproj biparse parse"
+        )
+
+
+def telling_ignored(
+    sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
+) -> Iterator[Sentence]:
+    """Pass sentences on, and say once for each column in which they have what the parser ignores."""
+    ignored = ignored_columns(parser)
+    for sentence in sentences:
+        for column in ignored:
+            if set(getattr(sentence, column)) != {UNSPECIFIED}:
+                notice(f"{path} was trained without {IGNORABLE[column]}, and ignores that of {name}")
+        yield sentence
+
+
+def tell_misfit(
+    tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
+) -> None:
+    """Say where a parser makes nothing of a tagger's tags, or seems to be of another language.
+
+    Parameters
+    ----------
+    made : mapping
+        How the parser was made (:func:`qsproj.models.storage.load_made`).
+    tagger_path, path : str
+        The files of tagger and parser.
+    """
+    if "upos" in ignored_columns(parser):
+        notice(
+            f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "
+            "(qsproj tag -m), then train it again"
+        )
+    other = _other_language(tagger, parser, made)
+    if other is not None:
+        notice(
+            f"{path} was trained on text in {other}, and {tagger_path} tags {tagger.language}; give a tagger "
+            "and a parser of one language"
+        )
+
+
+def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
+    """Return the language of a parser that reads words, where it is known, and is not the tagger's."""
+    if tagger.language is None or not reads_words(parser):
+        return None
+    if is_text_parser(parser) and parser.tagger.language is not None:
+        return None if parser.tagger.language == tagger.language else parser.tagger.language
+    languages = made.get("languages")
+    return other_than(tagger.language, languages) if isinstance(languages, dict) else None
