@@ -54,7 +54,9 @@ def _shown(value: Any) -> str:
         return "not told" if value != [] else "none"
     if isinstance(value, list):
         more = f", ... ({len(value)})" if len(value) > _SHOWN else ""
-        return ", ".join(map(str, value[:_SHOWN])) + more
+        return ", ".join(map(_shown, value[:_SHOWN])) + more
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def test_links_by_hand_better_the_others_now_and_by_a_model(run_cli, hand, tmp_p
     assert error_rate(learned) < error_rate(alone) - 1.0
     assert run_cli("align", *SIDES, "-m", model, "-o", again).code == 0
     assert again.read_bytes() == learned.read_bytes()
+    made = json.loads(run_cli("info", model, "--json").out)["made"]
+    assert (made["options"]["alignment_factors"], made["hand_aligned"]) == (factors, FIRST)
     if factors == "target-hmm":
         for links in read_alignments(learned):
             assert len(set(links.links[:, 1].tolist())) == len(links.links)

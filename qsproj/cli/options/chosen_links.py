@@ -14,6 +14,7 @@ from qsproj.cli.options.hand_alignments import (
     add_link_learning,
     alignment_families,
 )
+from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import refuse_unread
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
@@ -159,7 +160,8 @@ def _learned(
     left_out = counted(by_hand - counts.pairs, "pair")
     print(f"{counts.summary()}; left out: {left_out} too long or without candidates", file=sys.stderr)
     if options.save_model is not None:
-        chooser.save(options.save_model)
+        facts = {"hand_aligned": counts.pairs, "pairs": len(pairs)}
+        chooser.save(options.save_model, made=made_by(options, **facts))
     return chooser
 
 
