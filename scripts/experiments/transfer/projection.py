@@ -23,12 +23,13 @@ from scripts.experiments.transfer.stages import NAMES, Stages, took
 
 TRANSFER = "delexicalised transfer"
 PARTIAL = "hard, partial trees"
+HARD = ("--method", "hard")
 # Name, options of `qsproj project`.
 VARIANTS: dict[str, tuple[str, ...]] = {
-    "hard, whole trees": ("--min-attached", "1"),
-    PARTIAL: (),
-    "hard, Hwa's completion, whole trees": ("--completion", "hwa", "--min-attached", "1"),
-    "hard, Hwa's completion, partial trees": ("--completion", "hwa"),
+    "hard, whole trees": (*HARD, "--min-attached", "1"),
+    PARTIAL: HARD,
+    "hard, Hwa's completion, whole trees": (*HARD, "--completion", "hwa", "--min-attached", "1"),
+    "hard, Hwa's completion, partial trees": (*HARD, "--completion", "hwa"),
 }
 BASELINES = {"attach left": attach_previous, "attach right": attach_next}
 SCORES = ("UAS", "LAS", "LAS, no subtypes")
@@ -65,13 +66,7 @@ def system_table(stages: Stages, language: str) -> Table:
 def stages_table(stages: Stages, language: str) -> Table:
     """Show what each stage took."""
     made = {
-        "train the English tagger": stages.tagger("en"),
-        "train the English parser": stages.source_parser(),
-        "train the target tagger, with raw text": stages.tagger(language),
-        "tag English": stages.tagged(language, "en"),
-        "tag the target": stages.tagged(language, language),
-        "align": stages.links(language),
-        "parse English": stages.parsed_english(language),
+        **stages.main_job(language),
         "project, train the target parser": model_of(stages, language, PARTIAL),
     }
     found = {what: took(path) for what, path in made.items()}

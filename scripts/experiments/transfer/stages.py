@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.errors import UsageError
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
@@ -60,8 +61,25 @@ class Stages:
     def tagger(self, language: str) -> Path:
         """Train on treebanks and, but for English, on the raw text of the bitext's side."""
         treebanks = map(self.lab.treebank_path, TAGGER_TREEBANKS[language])
-        raw = () if language == "en" else ("--raw", self.text(language, language))
-        return self.stage(f"{language}.tagger", "tag", "--train", *treebanks, *raw, "--language", language)
+        return self.tagger_of(f"{language}.tagger", language, treebanks)
+
+    def tagger_of(self, name: str, language: str, treebanks: Iterable[Path], *, raw: bool = True) -> Path:
+        """Train such a tagger on other treebanks, or one that reads no raw text."""
+        text = ("--raw", self.text(language, language)) if raw and language != "en" else ()
+        return self.stage(name, "tag", "--train", *treebanks, *text, "--language", language)
+
+    def half(self, treebank: str, number: int) -> Path:
+        """Write the first half of a treebank, or the second."""
+        whole = self.lab.treebank_path(treebank)
+
+        def write(path: Path) -> None:
+            sentences = list(read_conllu(whole))
+            middle = len(sentences) // 2
+            write_conllu(sentences[middle:] if number else sentences[:middle], path)
+
+        options = {"half": number}
+        name = f"{treebank}.half-{number}.conllu"
+        return self.lab.cache.file(name, write, options=options, data=[whole], experiment=Path(__file__))
 
     def source_parser(self) -> Path:
         ewt = self.lab.treebank_path("english-ewt-train")
@@ -103,6 +121,18 @@ class Stages:
         """Align the bitext."""
         sides = self.tagged(language, "en"), self.tagged(language, language)
         return self.stage(f"en-{language}.pharaoh", "align", *sides, "--weights")
+
+    def main_job(self, language: str) -> dict[str, Path]:
+        """Return what the stages before projection make, by what they do."""
+        return {
+            "train the English tagger": self.tagger("en"),
+            "train the English parser": self.source_parser(),
+            "train the target tagger, with raw text": self.tagger(language),
+            "tag English": self.tagged(language, "en"),
+            "tag the target": self.tagged(language, language),
+            "align": self.links(language),
+            "parse English": self.parsed_english(language),
+        }
 
     def candidates(self, language: str) -> Path:
         """Align the bitext; return all links that are worth a thought."""
