@@ -13,15 +13,8 @@ from scripts.experiments.transfer.bootstrap import (
     score_table,
     stages_table,
 )
-from scripts.experiments.transfer.bootstrap_runs import (
-    BEST_TAGS,
-    ENGLISH,
-    GOLD_TAGS,
-    OTHERS,
-    UNCERTAIN_TAGS,
-    UNTRANSLATED,
-    other_treebanks,
-)
+from scripts.experiments.transfer.bootstrap_runs import ENGLISH, OTHERS, UNTRANSLATED, other_treebanks
+from scripts.experiments.transfer.by_tags import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS
 
 LINES = [
     "prior: /data/en.conllu.gz: 3 sentences, weight 1/2 (all) (12 s)",

@@ -89,6 +89,12 @@ def span(values: Iterable[float], *, digits: int = 1, sign: bool = False) -> str
     return low if low == high else f"{low} to {high}"
 
 
+def verdict(found: float, aim: float) -> str:
+    """Say whether a figure reaches an aim, to a tenth, as both are shown."""
+    missing = round(aim - found, 1)
+    return f"missed by {missing:.1f}" if missing > 0 else "reached"
+
+
 def listed(names: Sequence[str]) -> str:
     """Say names in a sentence: a, b and c."""
     if not names:

@@ -15,7 +15,8 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.pages.transfer import bootstrap
-from scripts.experiments.transfer.bootstrap_runs import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS, WAYS, Row, row
+from scripts.experiments.transfer.bootstrap_runs import WAYS, Row, row
+from scripts.experiments.transfer.by_tags import BEST_TAGS, GOLD_TAGS, UNCERTAIN_TAGS
 from scripts.experiments.transfer.stages import NAMES
 
 SCORES = {"UPOS": "upos", "UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "LAS": "las", "ECE": "ece"}

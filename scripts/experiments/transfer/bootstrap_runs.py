@@ -6,28 +6,22 @@ What a killed run had made stays in a workspace beside the kept figures: the nex
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.attachment import attachment_scores
-from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
+from scripts.experiments.transfer.by_tags import DEV, Part, tested
 from scripts.experiments.transfer.stages import NAMES, timed
 
-DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
 ENGLISH, OTHERS = "English", "other treebanks too"
 # What translating the words of the English treebank is worth shows without it.
 UNTRANSLATED = "English, words not translated"
 WAYS = (ENGLISH, OTHERS, UNTRANSLATED)
-# How the words of a test are tagged: by the model, which averages over tags that it doubts; by its best tags; by hand.
-UNCERTAIN_TAGS, BEST_TAGS, GOLD_TAGS = "uncertain tags", "best tags", "gold tags"
 
 Row = dict[str, Any]
 
@@ -57,7 +51,7 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
     if found is None and language in lab.options.languages and way in lab.options.ways:
         make = partial(bootstrap, command, work=lab.cache.folder / f"bootstrap-{language}")
         model = lab.cache.file(f"{name}.model", make, options=options, data=data, experiment=this)
-        measure = partial(tested, lab, language, model)
+        measure = partial(measured, lab, language, model)
         found = lab.cache.figures(name, measure, options=options, data=[*data, *tests], experiment=this)
     return found
 
@@ -69,27 +63,11 @@ def bootstrap(command: Iterable[str | Path], path: Path, *, work: Path) -> dict[
     return timed(["bootstrap", *words, "--jobs", "1", "--work", str(work), "-o", str(path)])
 
 
-def tested(lab: Lab, language: str, path: Path) -> Row:
+def measured(lab: Lab, language: str, path: Path) -> Row:
     """Test a model on all of PUD and on a development treebank."""
     model = load_model_of(path, TextParser, expected="a model of text", remedy="make one: qsproj bootstrap")
     tests = {"PUD": lab.pud(language), "dev": lab.treebank(DEV[language])}
-    return {"run": said(path), **{test: by_tags(model, gold) for test, gold in tests.items()}}
-
-
-def by_tags(model: TextParser, gold: Sequence[Sentence]) -> dict[str, dict[str, float]]:
-    """Score a model on given words with tags of three kinds."""
-    best = replace(model, readings=0)
     return {
-        UNCERTAIN_TAGS: scores(gold, model.parse_all(gold, confidence=True, retag=True)),
-        BEST_TAGS: scores(gold, best.parse_all(gold, confidence=True, retag=True)),
-        GOLD_TAGS: scores(gold, model.parse_all(gold, confidence=True)),
+        "run": said(path),
+        **{test: tested(model, [Part(gold, model.tagger)]) for test, gold in tests.items()},
     }
-
-
-def scores(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> dict[str, float]:
-    """Score trees and the probabilities of their arcs, in percent."""
-    trees = list(parsed)
-    (found,) = attachment_scores(gold, [trees])
-    error = expected_calibration_error(reliability(*arc_confidences(gold, trees)))
-    names = ("upos", "uas", "las", "las_no_subtypes")
-    return {**{name: float(getattr(found, name)) for name in names}, "ece": 100.0 * error}

@@ -1,0 +1,79 @@
+"""Parsers tested with gold tags and with those of a tagger that has not seen the trees: its best, or all it doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.attachment import attachment_scores
+from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.models.storage import Parser
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.text.text_parser import load_tags, text_parser
+from qsproj.pipelines.bootstrap.stages import TAG_READINGS
+from scripts.experiments.transfer.stages import TAGGER_TREEBANKS, Stages
+
+DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
+# How the words of a test are tagged: by hand; by the best tags of a tagger; by all that it doubts, averaged over.
+GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags", "uncertain tags"
+EVERY_KIND = (GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS)
+
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Gold trees, and a tagger that has not seen them."""
+
+    gold: Sequence[Sentence]
+    tagger: Tagger
+
+
+def pud_parts(stages: Stages, language: str) -> list[Part]:
+    """Return the whole of PUD."""
+    return [Part(stages.lab.pud(language), load_tags(stages.tagger(language)))]
+
+
+def dev_parts(stages: Stages, language: str) -> list[Part]:
+    """Return the halves of a development treebank: the tagger of either learned from the other half.
+
+    Beside that, it learned from what the tagger of the language learns from.
+    """
+    dev = DEV[language]
+    others = [stages.lab.treebank_path(name) for name in TAGGER_TREEBANKS[language] if name != dev]
+    halves = [stages.half(dev, number) for number in range(2)]
+    taggers = [
+        stages.tagger_of(f"{language}.half-{number}.tagger", language, [half, *others])
+        for number, half in enumerate(halves)
+    ]
+    return [
+        Part(list(read_conllu(half)), load_tags(tagger))
+        for half, tagger in zip(halves, reversed(taggers), strict=True)
+    ]
+
+
+def tested(parser: Parser, parts: Sequence[Part], *, kinds: Iterable[str] = EVERY_KIND) -> dict[str, Scores]:
+    """Score a parser, by the kind of tags that it is given; uncertain tags are for first-order parsers."""
+    gold = [sentence for part in parts for sentence in part.gold]
+    return {
+        kind: scores(gold, chain.from_iterable(parsed(parser, part, kind) for part in parts))
+        for kind in kinds
+    }
+
+
+def parsed(parser: Parser, part: Part, kind: str) -> Iterator[Sentence]:
+    """Parse a part with tags of a kind."""
+    model = text_parser(part.tagger, parser, readings=TAG_READINGS if kind == UNCERTAIN_TAGS else 0)
+    return model.parse_all(part.gold, confidence=True, retag=kind != GOLD_TAGS)
+
+
+def scores(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Scores:
+    """Score tags, trees and the probabilities of arcs, in percent."""
+    trees = list(parsed)
+    (found,) = attachment_scores(gold, [trees])
+    error = expected_calibration_error(reliability(*arc_confidences(gold, trees)))
+    names = ("upos", "uas", "las", "las_no_subtypes")
+    return {**{name: float(getattr(found, name)) for name in names}, "ece": 100.0 * error}
