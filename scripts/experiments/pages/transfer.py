@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from scripts.experiments.harness.page import Tables
-from scripts.experiments.harness.tables import Table, listed, span
+from scripts.experiments.harness.tables import Table, listed, span, verdict
 
 Phrases = Mapping[str, str]
 LANGUAGES = ("German", "Spanish", "Swedish")
 ENGLISH, OTHERS, UNTRANSLATED = "English", "other treebanks too", "English, words not translated"
 UNKNOWN = "not measured yet"
+KINDS_OF_TAGS = GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags", "uncertain tags"
+# Rows and columns of the page on soft projection.
+SOFT, SOFT_ALL = "soft, English", "soft, every treebank"
+UNCHANGED, SHARE = "unchanged", "share of wrong heads"
+SECOND_ORDER, GRAMMAR = "second order (--order 2)", "weighed by a grammar (--qg)"
+LOSSES = (
+    "no prior",
+    "no evidence",
+    "words not translated",
+    "pairs not chosen",
+    "one round",
+    "half of the pairs",
+    "evidence nearly certain (strength 6)",
+    "no pull towards the prior",
+    "all that was learned added (share 1)",
+    "links without weights",
+)
 
 
 def ladder(tables: Tables) -> Phrases:
@@ -78,51 +95,91 @@ def projection(tables: Tables) -> Phrases:
 
 def soft_projection(tables: Tables) -> Phrases:
     changes = {language: tables[f"{language} changes"] for language in LANGUAGES}
-    votes = tables["votes"]
+    systems = {language: tables[language] for language in LANGUAGES}
+    tagger_uas = "UAS, tagger's tags"
 
-    def lost(change: str, column: str = "UAS") -> list[float]:
-        """Return what a change takes away, in each language."""
-        return [
-            table.number("unchanged", column) - table.number(change, column) for table in changes.values()
-        ]
-
-    def by_language(values: list[float]) -> str:
-        return listed(
-            [
-                f"{round(value, 1) + 0.0:+.1f} ({language})"
-                for value, language in zip(values, LANGUAGES, strict=True)
-            ]
-        )
-
-    def voted(one: str, other: str) -> str:
-        return by_language(
-            [votes.number(one, f"{name} UAS") - votes.number(other, f"{name} UAS") for name in LANGUAGES]
-        )
-
-    def best_single(language: str) -> str:
-        singles = [name for name in votes.names if name.startswith("PUD, ") and name != "PUD, all four"]
-        scored = {
-            name: votes.number(name, f"{language} UAS")
-            for name in singles
-            if votes.has(name, f"{language} UAS")
+    def gained(name: str, column: str = "UAS", over: str = UNCHANGED) -> str:
+        """Say what one row of each language has more than another."""
+        found = {
+            language: table.number(name, column) - table.number(over, column)
+            for language, table in changes.items()
+            if table.has(name, column) and table.has(over, column)
         }
-        return max(scored, key=lambda name: scored[name]).removeprefix("PUD, ")
+        return by_language(found)
 
-    grammar = "weighed by posteriors of the QG-DMV"
+    def ece(tags: str) -> str:
+        rows = [(table, name, tags, "ECE") for table in systems.values() for name in (SOFT, SOFT_ALL)]
+        return span_known(table.number(*names) for table, *names in rows if table.has(*names))
+
     return {
-        "strength": span(lost("evidence nearly certain (strength 6)")),
-        "prior": by_language(lost("no prior")),
-        "prior on dev": by_language(lost("no prior", "dev UAS")),
-        "pull": by_language(lost("no pull towards the prior")),
-        "choice": by_language(lost("pairs not chosen")),
-        "weights": by_language(lost("links without weights")),
-        "grammar": by_language([-value for value in lost(grammar)]),
-        "grammar on dev": by_language([-value for value in lost(grammar, "dev UAS")]),
-        "all four over English": voted("PUD, all four", "PUD, English"),
-        "English beside bitext": voted("bitext and PUD, English", "bitext"),
-        "others beside bitext": voted("bitext and PUD, all four", "bitext and PUD, English"),
-        "best single": listed([f"{best_single(language)} for {language}" for language in LANGUAGES]),
+        **{f"lost: {name}": gained(UNCHANGED, over=name) for name in LOSSES},
+        **{f"gained: {name}": gained(name) for name in (SECOND_ORDER, GRAMMAR)},
+        "aims reached": aims_reached(tables["aims"]),
+        **{f"ECE, {tags}": ece(tags) for tags in KINDS_OF_TAGS},
+        "relations": gained(UNCHANGED, "LAS, no subtypes", "relations of the prior"),
+        "uncertain tags": gained("uncertain tags tried", tagger_uas),
+        "temperature": gained("probabilities as learned (temperature 1)", "ECE"),
+        **{
+            f"cost of tags: {name}": by_language(
+                {
+                    language: table.number(UNCHANGED, f"{name}, tagger's tags")
+                    - table.number(UNCHANGED, name)
+                    for language, table in changes.items()
+                    if table.has(UNCHANGED, name)
+                }
+            )
+            for name in ("UAS", "LAS, no subtypes")
+        },
+        "worst relations": worst(tables["errors by relation"]),
+        "far arcs": by_language(
+            {
+                language: sum(far.numbers_in(f"{language}: {SHARE}", rows=("left 7+", "right 7+")))
+                for language in LANGUAGES
+                if (far := tables["errors by distance"]).numbers_in(f"{language}: {SHARE}")
+            },
+            sign=False,
+        ),
+        "pipeline": f"{seconds:.0f} seconds" if (seconds := pipeline_seconds(tables["time"])) else UNKNOWN,
     }
+
+
+def pipeline_seconds(time: Table) -> float:
+    """Return what the whole of German takes; 0 where it is not measured."""
+    return time.number("all", "German") if time.has("all", "German") else 0.0
+
+
+def worst(errors: Table, most: int = 4) -> str:
+    """Name the groups with the most wrong heads in each language."""
+    said = []
+    for language in LANGUAGES:
+        column = f"{language}: {SHARE}"
+        known = [name for name in errors.names if errors.has(name, column)]
+        ordered = sorted(known, key=lambda name: -errors.number(name, column))[:most]
+        if ordered:
+            shares = [f"{name} {errors.cell(name, column)}" for name in ordered]
+            said.append(f"{', '.join(shares)} percent ({language})")
+    return "; ".join(said) or UNKNOWN
+
+
+def by_language(found: Mapping[str, float], *, sign: bool = True) -> str:
+    """Say a figure of each language."""
+    shown = [f"{round(value, 1) + 0.0:{'+' if sign else ''}.1f} ({name})" for name, value in found.items()]
+    return listed(shown) if shown else UNKNOWN
+
+
+def span_known(values: Iterable[float], *, sign: bool = False) -> str:
+    """Say between what and what values lie, where there are any."""
+    found = list(values)
+    return span(found, sign=sign) if found else UNKNOWN
+
+
+def aims_reached(aims: Table) -> str:
+    """Say how many aims are reached."""
+    verdicts = [row[aims.column(f"{score} is")] for score in ("UAS", "LAS, no subtypes") for row in aims.rows]
+    known = [one for one in verdicts if one]
+    if not known:
+        return f"Which aims are reached is {UNKNOWN}"
+    return f"{known.count('reached')} of {len(known)} figures reach what was wanted"
 
 
 def what_translating_adds(dev: Table) -> str:
@@ -160,8 +217,7 @@ def against_aims(tables: Tables, language: str) -> str:
         if not pud.has(language, ENGLISH, name):
             return UNKNOWN
         found, aim = pud.number(language, ENGLISH, name), aims.number(language, name)
-        verdict = "reached" if found >= aim else f"missed by {aim - found:.1f}"
-        said.append(f"{name} {found:.1f}, aim {aim:g}: {verdict}")
+        said.append(f"{name} {found:.1f}, aim {aim:g}: {verdict(found, aim)}")
     return "; ".join(said)
 
 
@@ -181,20 +237,51 @@ def differences(table: Table, one: tuple[str, str], other: tuple[str, str]) -> s
 
 def few_trees(tables: Tables) -> Phrases:
     """Say what fine-tuning gains over the best of what there was without it, and what choosing adds."""
-    phrases: dict[str, str] = {}
-    for score in ("UAS", "LAS, no subtypes"):
-        shown = {name: tables[f"{name}, {score}"] for name in ("Swedish", "Italian")}
-        rivals = ("trees alone", "projection alone", "projected trees and these, mixed")
-        gains, choices, added = [], [], []
-        for one in shown.values():
-            for size in (size for size in one.header[1:] if one.has("fine-tuned", size)):
-                of = one.number("fine-tuned", size)
-                gains.append(of - max(one.number(rival, size) for rival in rivals))
-                choices.append(one.number("fine-tuned, suggested trees", size) - of)
-                added.append(of - one.number("fine-tuned, nothing of trees alone added", size))
-        phrases |= {
-            f"gain, {score}": span(gains, sign=True),
-            f"choice, {score}": span(choices, sign=True),
-            f"added, {score}": span(added, sign=True),
-        }
-    return phrases
+    rooms = {"PUD": LANGUAGES, "parallel": ("Swedish LinES", "Italian ParTUT")}
+    tuned = "fine-tuned"
+
+    def more(room: str, score: str, tags: str, over: Iterable[str], one: str = tuned) -> str:
+        """Say what a row has more than the best of others, over settings and numbers of trees."""
+        cells = [
+            (tables[name], column)
+            for name in rooms[room]
+            for column in tables[name].header
+            if column.startswith(f"{score}, ") and tables[name].has(tags, one, column)
+        ]
+        return span_known(
+            (
+                table.number(tags, one, column) - max(table.number(tags, rival, column) for rival in over)
+                for table, column in cells
+            ),
+            sign=True,
+        )
+
+    def of_tuned(score: str, tags: str) -> list[float]:
+        """Return its scores in all settings."""
+        columns = (
+            (table, column)
+            for table in (tables[name] for room in rooms.values() for name in room)
+            for column in table.header
+            if column.startswith(f"{score}, ") and table.has(tags, tuned, column)
+        )
+        return [table.number(tags, tuned, column) for table, column in columns]
+
+    rivals = ("trees alone", "projection alone", "projected trees and these, mixed")
+    phrases = {"aims reached": aims_reached(tables["aims"])}
+    for room in rooms:
+        for score in ("UAS", "LAS, no subtypes"):
+            phrases[f"{room}: gain, {score}"] = more(room, score, GOLD_TAGS, rivals)
+            phrases[f"{room}: gain, {score}, best tags"] = more(room, score, BEST_TAGS, rivals)
+            phrases[f"{room}: choice, {score}"] = more(
+                room, score, GOLD_TAGS, [tuned], "fine-tuned, suggested trees"
+            )
+        without = "fine-tuned, nothing of trees alone added"
+        phrases[f"{room}: added, UAS"] = more(room, "UAS", GOLD_TAGS, [without])
+    best, uncertain = (of_tuned("UAS", tags) for tags in (BEST_TAGS, UNCERTAIN_TAGS))
+    return {
+        **phrases,
+        "uncertain tags, UAS": span_known(
+            (one - other for one, other in zip(uncertain, best, strict=True)), sign=True
+        ),
+        **{f"ECE, {tags}": span_known(of_tuned("ECE", tags)) for tags in KINDS_OF_TAGS},
+    }

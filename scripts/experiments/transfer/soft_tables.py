@@ -1,4 +1,4 @@
-"""The tables of soft.py."""
+"""The tables of soft.py: systems on PUD, against what was to be reached; ingredients on dev; processor time."""
 
 from __future__ import annotations
 
@@ -6,59 +6,50 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.transfer.by_tags import BEST_TAGS, EVERY_KIND, Scores
 
-# What one system scored, by test set: pud, tagged, dev.
-Row = Mapping[str, Any]
-KEYS = ("uas", "las", "las_no_subtypes")
-NAMES = ("UAS", "LAS", "LAS, no subtypes")
-
-
-def scores(row: Row, test: str) -> list[str]:
-    """Return UAS, LAS and LAS without subtypes on a test set."""
-    return [f"{row[test][key]:.1f}" for key in KEYS]
+# What a system scored, by how words are tagged; None where it is not measured.
+Row = Mapping[str, Scores] | None
+SCORES = {"UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "LAS": "las", "ECE": "ece"}
+OF_CHANGES = ("UAS", "LAS, no subtypes", "ECE")
 
 
-def main_table(rows: Mapping[str, Row], names: Sequence[str]) -> Table:
-    """Show the systems of one language."""
-    lines = []
-    for name in (name for name in names if name in rows):
-        row = rows[name]
-        more = ["", "", ""]
-        if "dev" in row:
-            more = [f"{value:.1f}" for value in (row["dev"]["uas"], row["pud"]["ece"], row["dev"]["ece"])]
-        lines.append([name, *scores(row, "pud"), *scores(row, "tagged"), *more])
-    tagged = (f"{name}, predicted tags" for name in NAMES)
-    return table(["system", *NAMES, *tagged, "dev UAS", "ECE", "dev ECE"], lines)
+def cells(row: Row, kind: str, names: Sequence[str]) -> list[str]:
+    """Show scores; leave their cells empty where nothing is measured."""
+    return [f"{row[kind][SCORES[name]]:.1f}" if row else "" for name in names]
 
 
-def change_table(rows: Mapping[str, Row], names: Sequence[str]) -> Table:
-    """Show what each ingredient is worth."""
-    found = {name: rows[name] for name in names if name in rows}
+def system_table(rows: Mapping[str, Row]) -> Table:
+    """Show what systems score with each kind of tags."""
     lines = [
-        [name, *scores(row, "pud"), f"{row['tagged']['uas']:.1f}", f"{row['dev']['uas']:.1f}"]
-        for name, row in found.items()
+        [name, kind, *cells(row, kind, list(SCORES))] for name, row in rows.items() for kind in EVERY_KIND
     ]
-    return table(["change", *NAMES, "UAS, predicted tags", "dev UAS"], lines)
+    return table(["system", "tags", *SCORES], lines)
 
 
-def vote_table(results: Mapping[str, Mapping[str, Row]], names: Sequence[str]) -> Table:
-    """Show what several source languages are worth."""
-    whats = (*NAMES, "UAS, predicted tags", "dev UAS")
+def change_table(rows: Mapping[str, Row]) -> Table:
+    """Show what each change of an ingredient scores with gold tags and with a tagger's."""
+    lines = [
+        [name, *(cell for kind in ("gold", "tagger") for cell in cells(row, kind, OF_CHANGES))]
+        for name, row in rows.items()
+    ]
+    return table(["change", *OF_CHANGES, *(f"{name}, tagger's tags" for name in OF_CHANGES)], lines)
+
+
+def tag_table(best_of_pud: Mapping[str, Row], unchanged: Mapping[str, Row]) -> Table:
+    """Show how many tags of the taggers are right, by language."""
     lines = []
-    for name in names:
-        cells: list[str] = []
-        for rows in results.values():
-            row = rows.get(name)
-            more = [f"{row['tagged']['uas']:.1f}", f"{row['dev']['uas']:.1f}"] if row else []
-            cells += [*scores(row, "pud"), *more] if row else [""] * len(whats)
-        lines.append([name, *cells])
-    return table(["learned from", *(f"{language} {what}" for language in results for what in whats)], lines)
+    for language, row in best_of_pud.items():
+        dev = unchanged[language]
+        right = row[BEST_TAGS]["upos"] if row else None, dev["tagger"]["upos"] if dev else None
+        lines.append([language, *("" if one is None else f"{one:.1f}" for one in right)])
+    return table(["language", "UPOS, PUD", "UPOS, dev"], lines)
 
 
-def reliability_table(row: Row) -> Table:
-    """Show the bins of one system."""
-    lines = []
-    for low, high, count, confidence, accuracy in row["pud"]["bins"]:
-        shown = (f"{100 * confidence:.1f}%", f"{100 * accuracy:.1f}%") if count else ("", "")
-        lines.append([f"{low:.1f} to {high:.1f}", f"{count:,}", *shown])
-    return table(["ArcProb", "arcs", "mean ArcProb", "right"], lines)
+def time_table(seconds: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Show the processor time of each stage of the main job, by language; nothing of what is not measured."""
+    stages = list(dict.fromkeys(name for one in seconds.values() for name in one))
+    lines = [[name, *(f"{one[name]:.0f}" if one else "" for one in seconds.values())] for name in stages]
+    if stages:
+        lines.append(["all", *(f"{sum(one.values()):.0f}" if one else "" for one in seconds.values())])
+    return table(["stage", *seconds], lines)

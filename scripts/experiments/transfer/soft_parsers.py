@@ -1,0 +1,166 @@
+"""Priors and parsers of soft projection, each made once: what soft.py and few_trees.py measure.
+
+They are what `qsproj project` makes of a parsed source, a tagged target and their links, called as it calls them, so
+that parsers that share a prior need not train it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.storage import load_model_of
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_prior import SOURCE_TREES, join_priors, train_translated_priors
+from qsproj.pipelines.projection.soft_projection import project_soft
+from qsproj.pipelines.projection.soft_sources import soft_sources
+from qsproj.pipelines.projection.weighted_prior import weighted_prior
+from qsproj.pipelines.treebank_weights import Treebank
+from scripts.experiments.harness.cache import said
+from scripts.experiments.transfer.bootstrap_runs import other_treebanks
+from scripts.experiments.transfer.stages import Stages
+
+Parsers = Sequence[ArcParser]
+
+
+@dataclass(frozen=True)
+class SoftParsers:
+    """What English and a bitext give a target language, and what treebanks of other languages add."""
+
+    stages: Stages
+    language: str
+
+    @property
+    def bitext(self) -> list[Path]:
+        """The files of the parsed source, the tagged target, and the links."""
+        stages, language = self.stages, self.language
+        return [stages.parsed_english(language), stages.tagged(language, language), stages.links(language)]
+
+    @property
+    def treebanks(self) -> list[Path]:
+        """Those of all languages but English and the target."""
+        return other_treebanks(self.stages.lab, self.language)
+
+    def pairs(self) -> AlignedFiles:
+        return AlignedFiles(*map(str, self.bitext))
+
+    def translated(self) -> list[ArcParser]:
+        """Return the prior of English alone: parsers of its trees, their words translated by the links."""
+        return listed_in(self._translated())
+
+    def _translated(self) -> Path:
+        return self._kept(
+            "translated", lambda: train_translated_priors(self.pairs(), rng=np.random.default_rng(1))
+        )
+
+    def of_tags(self) -> list[ArcParser]:
+        """Return parsers of tags alone: of English; of all treebanks, each weighed; of those of other languages."""
+
+        def make() -> Parsers:
+            english = [pair.source for pair in islice(self.pairs(), SOURCE_TREES)]
+            others = [Treebank(path.name, list(read_conllu(path))) for path in self.treebanks]
+            tagged = read_conllu(self.stages.tagged(self.language, self.language))
+            rng = np.random.default_rng(1)
+            return weighted_prior([Treebank("English", english)], others, target=tagged, rng=rng).members
+
+        return listed_in(self._kept("tags", make, more=self.treebanks))
+
+    def untranslated(self) -> list[ArcParser]:
+        """Return a parser of the English trees that reads tags alone."""
+        return self.of_tags()[:1]
+
+    def with_others(self) -> list[ArcParser]:
+        """Return the prior of English and all other treebanks, as `qsproj bootstrap --also` joins them."""
+        return [*self.translated(), *self.of_tags()[1:]]
+
+    def projected(self) -> Path:
+        """Project a parser from English alone, by the options of `qsproj project`; see :func:`project`."""
+        return self._projected("English", self.translated(), [])
+
+    def projected_with_others(self) -> Path:
+        return self._projected("all", self.with_others(), self.treebanks)
+
+    def took(self) -> dict[str, float]:
+        """Return the processor seconds of the last steps of the main job, of English alone."""
+        return {
+            "train the prior": said(self._translated())["cpu"],
+            "project": said(self.projected())["cpu"],
+        }
+
+    def _projected(self, name: str, priors: Parsers, more: list[Path]) -> Path:
+        return self.stages.lab.cache.file(
+            f"{self.language}.{name}.soft.parser",
+            lambda path: project(path, self.pairs(), priors=priors),
+            options={"soft": name},
+            data=[*self.bitext, *more],
+            experiment=Path(__file__),
+        )
+
+    def _kept(self, name: str, make: Callable[[], Parsers], more: Iterable[Path] = ()) -> Path:
+        """Make some parsers, unless they are kept; return the path of a list of their files."""
+
+        def write(path: Path) -> dict[str, float]:
+            start = time.process_time()
+            files = []
+            for number, parser in enumerate(make(), start=1):
+                files.append(f"{name}-{number}.parser")
+                parser.save(path.with_name(files[-1]))
+            path.write_text("\n".join(files), encoding="utf-8")
+            return {"cpu": time.process_time() - start}
+
+        return self.stages.lab.cache.file(
+            f"{self.language}.{name}.priors",
+            write,
+            options={"priors": name},
+            data=[*self.bitext, *more],
+            experiment=Path(__file__),
+        )
+
+
+def project(
+    path: Path,
+    pairs: Iterable[SentencePair],
+    *,
+    priors: Parsers = (),
+    options: SoftProjectionOptions | None = None,
+) -> dict[str, Any]:
+    """Write a projected parser, and beside it the trees that it learned from; return what it took and said."""
+    start, rng = time.process_time(), np.random.default_rng(1)
+    projection = project_soft(soft_sources([[pairs]], rng=rng, priors=priors), rng=rng, options=options)
+    write_conllu(projection.trees(), trees_beside(path))
+    projection.parser.save(path)
+    return {"cpu": time.process_time() - start, "said": list(projection.report)}
+
+
+def trees_beside(path: Path) -> Path:
+    """Return where the trees are that a projected parser learned from."""
+    return path.with_name("trees.conllu")
+
+
+def trees_of(path: Path) -> list[Sentence]:
+    return list(read_conllu(trees_beside(path)))
+
+
+def listed_in(path: Path) -> list[ArcParser]:
+    """Load the parsers that a file lists."""
+    return [load(path.with_name(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def load(path: Path) -> ArcParser:
+    return load_model_of(path, ArcParser, expected="a parser", remedy="remove it")
+
+
+def prior_alone(members: Parsers) -> ArcParser:
+    """Return what soft projection starts from, as a parser."""
+    prior = join_priors(members, projective=True)
+    return replace(prior.joined, labeller=prior.labeller)
