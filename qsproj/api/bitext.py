@@ -148,6 +148,7 @@ def train_biparser(
     *,
     source_model: ArcParser | GraphParser,
     order: int = 1,
+    labels: str = "joint",
     tags: str = "given",
     seed: int = 1,
 ) -> JointParser:
@@ -166,6 +167,9 @@ def train_biparser(
     order : int
         1: single arcs of the target are scored; 2: also grandparents, and sequences and numbers of
         dependents, as by ``train_parser(order=2)``.
+    labels : str
+        ``joint``: relations of the target are decided with those of the source, which nearly say those of
+        parallel arcs; ``after``: by the target's labeller alone, which is faster.
     tags : str
         ``given``: target sentences that are parsed have UPOS; ``links``: the model tags words that have none,
         with the tags of linked words as evidence, and learns from the trees as it tags them.
@@ -206,7 +210,7 @@ def train_biparser(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    options = BiparseOptions(order=whole_number(order, "order", least=1), tags=tags)
+    options = BiparseOptions(order=whole_number(order, "order", least=1), labels=labels, tags=tags)
     pairs = _pairs(source, target, alignments)
     return train_joint_parser(pairs, source_model, rng=generator_of(seed), options=options)[0]
 

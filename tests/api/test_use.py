@@ -124,6 +124,15 @@ def test_a_target_without_tags_is_tagged_through_links(english, german, links, p
         qsproj.train_biparser(*pairs, source_model=parser, tags="both")
 
 
+def test_relations_of_two_sides_are_decided_together_or_after(english, german, links, parser):
+    pairs = english[:6], german[:6], links[:6]
+    together = qsproj.train_biparser(*pairs, source_model=parser)
+    after = qsproj.train_biparser(*pairs, source_model=parser, labels="after")
+    assert together.labeller is not None and after.labeller is None
+    with pytest.raises(qsproj.QsprojError, match="unknown labels 'both'; known: joint, after"):
+        qsproj.train_biparser(*pairs, source_model=parser, labels="both")
+
+
 def test_a_drawing_shows_itself_and_is_kept(english, tmp_path):
     drawing = qsproj.draw(english[0])
     root = ElementTree.fromstring(drawing.svg.split("\n", 1)[1])
