@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -41,14 +40,12 @@ from qsproj.cli.options.made import made_by
 from qsproj.cli.options.pair_files import located_pairs, pair_files_of, tagged_pairs
 from qsproj.cli.options.ways import refuse_unread
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.hand_alignments import with_hand_alignments
 from qsproj.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.models.joint.joint_parser import ParsedPair
+    from qsproj.models.joint.joint_parser import JointParser
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
@@ -98,7 +95,7 @@ def _train(options: argparse.Namespace) -> None:
     check_files(reads=reads, model=options.output)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = tagged_pairs(pair_files_of(options), source_tree=options.source_tree)
+    pairs = list(tagged_pairs(pair_files_of(options), source_tree=options.source_tree))
     if options.hand_alignment is not None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
@@ -173,7 +170,8 @@ def _parse(options: argparse.Namespace) -> None:
     )
     _check_source_tree(options)
     refuse_unread(options, OUTPUT_WAYS, "--alignment-output" if options.alignment_output else None)
-    source_tree = options.source_tree or loaded_once(load_joint_parser, options.model).options.source_tree
+    model = loaded_once(load_joint_parser, options.model)
+    source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
     parse = partial(
         parse_pair_stream,
@@ -189,7 +187,9 @@ def _parse(options: argparse.Namespace) -> None:
         links = (
             stack.enter_context(open_output(options.alignment_output)) if options.alignment_output else None
         )
-        parsing = _watched(located_pairs(pair_files_of(options), parse, source_tree=source_tree), options)
+        parsing = located_pairs(
+            pair_files_of(options), parse, source_tree=source_tree, sides=_tagged_sides(model)
+        )
         for parsed in track(parsing, "parsing", unit="pair"):
             write_conllu([parsed.target], target)
             if source is not None:
@@ -199,20 +199,9 @@ def _parse(options: argparse.Namespace) -> None:
     print(counts.summary(), file=sys.stderr)
 
 
-def _watched(parsing: Iterable[ParsedPair], options: argparse.Namespace) -> Iterator[ParsedPair]:
-    """Pass pairs on; warn after the last of each side on which no word had a tag."""
-    tagged = {"source": False, "target": False}
-    for parsed in parsing:
-        for side, found in tagged.items():
-            tagged[side] = found or any(tag != UNSPECIFIED for tag in getattr(parsed, side).upos)
-        yield parsed
-    for side, found in tagged.items():
-        if not found:
-            print(
-                f"{name_of(getattr(options, side))}: no word has a UPOS tag, for the parser to read; "
-                "tag it first: qsproj tag",
-                file=sys.stderr,
-            )
+def _tagged_sides(model: JointParser) -> tuple[str, ...]:
+    """Return the sides that have to come with tags: not a target that the model tags."""
+    return ("source",) if model.tagger is not None else ("source", "target")
 
 
 def _cotrain(options: argparse.Namespace) -> None:
@@ -241,7 +230,11 @@ def _cotrain(options: argparse.Namespace) -> None:
         raise DataError(
             options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
         )
-    pairs = tagged_pairs(pair_files_of(options), source_tree=joint.options.source_tree)
+    pairs = list(
+        tagged_pairs(
+            pair_files_of(options), source_tree=joint.options.source_tree, sides=_tagged_sides(joint)
+        )
+    )
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
         settings = CotrainingOptions(rounds=options.rounds)

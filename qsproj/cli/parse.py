@@ -26,7 +26,6 @@ from qsproj.progress import notice, track
 
 if TYPE_CHECKING:
     from qsproj.models.storage import Parser
-    from qsproj.models.tagging.tagger import Tagger
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import tell_one_side
     from qsproj.corpus.language.codes import check_known_language
     from qsproj.models.storage import load_parser
-    from qsproj.models.text.kinds import is_text_parser, tagger_of
+    from qsproj.models.text.kinds import is_text_parser
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
     if options.confidence:
@@ -87,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
     with open_source(options.input) as source:
         parsed = parse_stream(
             options.model,
-            track(_sentences(options, source, parser, tagger_of(parser)), "parsing", unit="sentence"),
+            track(_sentences(options, source, parser), "parsing", unit="sentence"),
             Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
             origin=Origin(name=source.name, is_text=not source.is_conllu),
             workers=workers_of(options),
@@ -95,19 +94,19 @@ def run(options: argparse.Namespace) -> None:
         write_sentences(parsed, options.output)
 
 
-def _sentences(
-    options: argparse.Namespace, source: Source, parser: Parser, tagger: Tagger | None
-) -> Iterator[Sentence]:
+def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
     """Read the input as what it is found to be, with the columns that the parser reads."""
     from qsproj.cli.options.given_parsers import telling_ignored
+    from qsproj.models.text.kinds import fills_in_tags, tagger_of
 
     if source.is_conllu:
         if options.language is not None:
             raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
         sentences = source.sentences()
-        if tagger is None:
+        if not fills_in_tags(parser):
             sentences = _with_tags(sentences, options.model, source.name)
         return telling_ignored(sentences, parser, path=options.model, name=name_of(source.name))
+    tagger = tagger_of(parser)
     if tagger is None:
         raise DataError(
             source.name,

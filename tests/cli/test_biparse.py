@@ -145,6 +145,27 @@ def test_other_ways_to_train_give_models_that_parse(
     joined = run_cli("biparse", "join", "-m", model, *others, "-o", tmp_path / "joined")
     assert joined.code == 0
     assert ("it tags no words" in joined.err) == ("links" in option)
+    if "links" in option:
+        assert_it_reads_words_without_tags(run_cli, model, tmp_path)
+        bare = ("--target", tmp_path / "bare.conllu", *PAIRS[:2], *LINKS, "-o", tmp_path / "out")
+        refused = run_cli("biparse", "parse", "-m", tmp_path / "joined", *bare)
+        assert_one_line(refused, f"{tmp_path / 'bare.conllu'}: found no word with a UPOS tag")
+
+
+def assert_it_reads_words_without_tags(run_cli, model, tmp_path):
+    """A model that tags its target learns and parses in all commands what has no tags."""
+    bare, output = tmp_path / "bare.conllu", tmp_path / "out"
+    bare.write_text(without_tags(PAIRS[3]), encoding="utf-8")
+    files = (*PAIRS[:2], "--target", bare, *LINKS)
+    for command in (
+        ("biparse", "parse", *files),
+        ("parse", bare),
+        ("biparse", "cotrain", *files, "--trees", bare),
+        ("biparse", "cotrain", *files, "--trees", bare, "--method", "noisy-channel"),
+    ):
+        assert run_cli(*command, "-m", model, "-o", output).code == 0, command
+        if "cotrain" not in command:
+            assert all("_" not in sentence.upos for sentence in read_conllu(output))
 
 
 def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_path):
@@ -243,15 +264,15 @@ def test_nothing_is_learned_from_a_side_without_tags(run_cli, models, tmp_path, 
     assert_one_line(run_cli("biparse", "cotrain", *files, "-m", models[1], "--trees", PAIRS[3]), told)
 
 
-def test_a_side_without_tags_is_told_of(run_cli, models, tmp_path):
-    target = tmp_path / "bare.conllu"
-    target.write_text(without_tags(PAIRS[3]), encoding="utf-8")
-    pairs = ("--source", PAIRS[1], "--target", target)
-    outcome = run_cli("biparse", "parse", "-m", models[1], *pairs, *LINKS, "-o", tmp_path / "out")
-    assert outcome.code == 0
-    assert [line for line in outcome.err.splitlines() if "UPOS" in line] == [
-        f"{target}: no word has a UPOS tag, for the parser to read; tag it first: qsproj tag"
-    ]
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_side_without_tags_is_not_parsed(run_cli, models, tmp_path, side):
+    files = {"source": PAIRS[1], "target": PAIRS[3]} | {side: tmp_path / "bare.conllu"}
+    files[side].write_text(without_tags(PAIRS[1 if side == "source" else 3]), encoding="utf-8")
+    pairs = (*(word for name, path in files.items() for word in (f"--{name}", path)), *LINKS)
+    outcome = run_cli("biparse", "parse", "-m", models[1], *pairs, "-o", tmp_path / "out")
+    told = f"{files[side]}: found no word with a UPOS tag, expected the tags that parsers read; tag it first"
+    assert_one_line(outcome, told)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("action", ["train", "parse", "cotrain"])

@@ -9,8 +9,13 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.language.recognition import other_than
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import IGNORABLE
-from qsproj.models.storage import is_of_kind
-from qsproj.models.text.kinds import ignored_columns, inner_parser, is_text_parser, reads_words
+from qsproj.models.text.kinds import (
+    ignored_columns,
+    inner_parser,
+    is_joint_parser,
+    is_text_parser,
+    reads_words,
+)
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
 def tell_one_side(parser: Parser, path: str) -> None:
     """Say where a parser of pairs is to parse sentences that are in none."""
-    if is_of_kind(inner_parser(parser), "joint-parser"):
+    if is_joint_parser(inner_parser(parser)):
         notice(
             f"{path}: a parser of both sides of a bitext, of which the target side parses here, "
             "alone; its source side is not used. To parse pairs: qsproj biparse parse"

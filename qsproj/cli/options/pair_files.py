@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
 
 STANDARD_INPUT = "-"
+SIDES = ("source", "target")
+# Files in which none of the first so many pairs has a tag on a side are taken to have none there at all.
+_LOOKED_AT = 1000
 
 
 def add_pair_files(parser: argparse.ArgumentParser) -> None:
@@ -76,25 +80,32 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
         yield pair
 
 
-def tagged_pairs(files: AlignedFiles, *, source_tree: str | None) -> list[SentencePair]:
-    """Return the pairs of some files to learn from.
+def tagged_pairs(
+    files: AlignedFiles, *, source_tree: str | None, sides: Sequence[str] = SIDES
+) -> Iterator[SentencePair]:
+    """Yield the pairs of some files, which have tags on these sides.
 
     Raises
     ------
     DataError
-        As :func:`pairs_in`, and when no word of a file has a tag.
+        As :func:`pairs_in`; before the first pair, when no word of such a side has a tag.
     """
-    pairs = list(pairs_in(files, source_tree=source_tree))
-    for side, path in (("source", files.source), ("target", files.target)):
-        if pairs and all(set(getattr(pair, side).upos) <= {UNSPECIFIED} for pair in pairs):
-            raise DataError(
-                name_of(path),
-                None,
-                found="no word with a UPOS tag",
-                expected="the tags that parsers read",
-                remedy="tag it first: qsproj tag",
-            )
-    return pairs
+    pairs = pairs_in(files, source_tree=source_tree)
+    waiting, bare = [], set(sides)
+    for pair in pairs:
+        waiting.append(pair)
+        bare = {side for side in bare if set(getattr(pair, side).upos) <= {UNSPECIFIED}}
+        if not bare or len(waiting) == _LOOKED_AT:
+            break
+    if waiting and bare:
+        raise DataError(
+            name_of(getattr(files, next(side for side in SIDES if side in bare))),
+            None,
+            found="no word with a UPOS tag",
+            expected="the tags that parsers read",
+            remedy="tag it first: qsproj tag",
+        )
+    yield from chain(waiting, pairs)
 
 
 def located_pairs(
@@ -102,6 +113,7 @@ def located_pairs(
     parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]],
     *,
     source_tree: str | None = None,
+    sides: Sequence[str] = SIDES,
 ) -> Iterator[ParsedPair]:
     """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
 
@@ -112,17 +124,19 @@ def located_pairs(
         May take pairs before it has given what comes of earlier ones: these wait here.
     source_tree : str or None
         As of :func:`pairs_in`.
+    sides : sequence of str
+        Those that have tags.
 
     Raises
     ------
     DataError
-        As :func:`pairs_in`; for a SentenceLengthError of the pair that is due, with file and line of its
+        As :func:`tagged_pairs`; for a SentenceLengthError of the pair that is due, with file and line of its
         sentence.
     """
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:
-        for pair in pairs_in(files, source_tree=source_tree):
+        for pair in tagged_pairs(files, source_tree=source_tree, sides=sides):
             waiting.append(pair)
             yield pair
 

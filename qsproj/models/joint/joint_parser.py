@@ -225,9 +225,7 @@ class JointParser(Stored):
         UsageError, SentenceLengthError
             As :meth:`prepare`.
         """
-        pair = paired(source, target, alignment)
-        if self.tagger is not None:
-            pair = replace(pair, target=self.tagger.tag(pair))
+        pair = self.with_tags(paired(source, target, alignment))
         kind = source_tree or self.options.source_tree
         prepared = self.prepare(pair, source_tree=kind)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
@@ -261,13 +259,17 @@ class JointParser(Stored):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the target parser's posterior of every arc, float64[n+1, n+1], without a source."""
-        return self.target.arc_probabilities(self._tagged(sentence))
+        return self.target.arc_probabilities(self.with_tags_alone(sentence))
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Parse a target sentence alone, with the target parser; see :meth:`ArcParser.parse`."""
-        return self.target.parse(self._tagged(sentence), decode=decode, confidence=confidence)
+        return self.target.parse(self.with_tags_alone(sentence), decode=decode, confidence=confidence)
 
-    def _tagged(self, sentence: Sentence) -> Sentence:
+    def with_tags(self, pair: SentencePair) -> SentencePair:
+        """Return a pair; a model that tags has tagged target words that had no tag."""
+        return pair if self.tagger is None else replace(pair, target=self.tagger.tag(pair))
+
+    def with_tags_alone(self, sentence: Sentence) -> Sentence:
         """Return a target sentence alone; a model that tags has tagged words that had no tag."""
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 

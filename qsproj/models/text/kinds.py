@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from qsproj.models.storage import is_of_kind
 
 if TYPE_CHECKING:
+    from qsproj.models.joint.joint_parser import JointParser
     from qsproj.models.storage import Parser
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser
 
 TAGGING_PARSER = "tagging-parser"
+JOINT_PARSER = "joint-parser"
 
 
 def is_text_parser(model: object) -> TypeGuard[TextParser]:
@@ -48,3 +50,13 @@ def tagger_of(model: object) -> Tagger | None:
     """Return the tagger of a model that needs no tags; None for one that has none."""
     has_one = is_text_parser(model) or is_of_kind(model, TAGGING_PARSER)
     return cast("TextParser", model).tagger if has_one else None
+
+
+def is_joint_parser(model: object) -> TypeGuard[JointParser]:
+    """Tell whether a model is a :class:`qsproj.models.joint.joint_parser.JointParser`."""
+    return is_of_kind(model, JOINT_PARSER)
+
+
+def fills_in_tags(model: object) -> bool:
+    """Tell whether a model tags words that have no tag, before it parses them."""
+    return tagger_of(model) is not None or (is_joint_parser(model) and model.tagger is not None)

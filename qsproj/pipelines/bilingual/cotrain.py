@@ -102,7 +102,8 @@ def cotrain(
     bilingual : JointParser
         Trained on the same trees; not changed.
     trees : sequence of Sentence
-        Target sentences with whole trees; others are left out and counted. May be empty.
+        Target sentences with whole trees; others are left out and counted. May be empty. Words without tags,
+        of these and of the pairs, are tagged by a bilingual parser that tags.
     pairs : sequence of SentencePair
         Heads of their target sides, where there are any, are not read. Pairs without a candidate link, or
         whose messages contradict each other, teach nothing and are counted.
@@ -127,9 +128,11 @@ def cotrain(
     if options.rounds < 1:
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
-    usable, reasons = usable_pairs(pairs, with_trees=False)
+    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
-    annotated = whole_tree_examples(monolingual, trees, options.training, skipped)
+    annotated = whole_tree_examples(
+        monolingual, [*map(bilingual.with_tags_alone, trees)], options.training, skipped
+    )
     statuses: Counter[Status] = Counter()
     taught: list[ArcExample] = []
     for _ in range(options.rounds):

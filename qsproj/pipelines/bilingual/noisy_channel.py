@@ -132,9 +132,9 @@ def train_noisy_channel(
         )
     bilingual = bilingual.of_first_order()
     base = first_order(bilingual.target)
-    usable, reasons = usable_pairs(pairs, with_trees=False)
+    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
-    annotated = whole_tree_examples(base, trees, options.training, skipped)
+    annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
     following = track(usable, "preparing", unit="pair")
     explaining = [
         ArcExample(
