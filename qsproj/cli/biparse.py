@@ -93,6 +93,7 @@ def _train(options: argparse.Namespace) -> None:
     _check_source_tree(options)
     reads = (*_inputs(options), options.source_model, options.target_model, options.hand_alignment)
     check_files(reads=reads, model=options.output)
+    checkpoint = checkpoint_of(options)
     source_parser = load_tree_parser(options.source_model)
     target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
     pairs = list(tagged_pairs(pair_files_of(options), source_tree=options.source_tree))
@@ -120,7 +121,7 @@ def _train(options: argparse.Namespace) -> None:
             tags=options.tags,
         ),
         target=target_parser,
-        checkpoint=checkpoint_of(options),
+        checkpoint=checkpoint,
     )
     joint_parser.save(options.output, made=made_by(options))
     print(report.summary(), file=sys.stderr)

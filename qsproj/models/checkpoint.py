@@ -36,6 +36,10 @@ class Checkpoint:
         """Return the file that the state of a stage is in."""
         return self.folder / f"{stage}.checkpoint"
 
+    def stages(self) -> list[str]:
+        """Return the stages whose state is there, in alphabetical order."""
+        return sorted(path.stem for path in self.folder.glob("*.checkpoint"))
+
     def make_folder(self) -> None:
         """Make the folder where it is not there.
 
@@ -85,7 +89,7 @@ class Checkpoint:
                 None,
                 found="a checkpoint of other data or options, or of another version of qsproj",
                 expected="one of these",
-                remedy="name another folder, or leave out --resume to start anew",
+                remedy="name another folder to start anew",
             )
         return header, arrays
 

@@ -13,6 +13,7 @@ from qsproj.errors import DataError, counted
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.schema import checked, number, optional, whole
+from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord, ResumableTrainer, learn_on
 
 Example = TypeVar("Example")
@@ -128,6 +129,7 @@ def _restored(
             None,
             found=f"a checkpoint after {counted(len(records), 'epoch')}",
             expected=f"{epochs} at most",
-            remedy="ask for more epochs, or leave out --resume to start anew",
+            remedy="ask for more epochs, or name another folder to start anew",
         )
+    notice(f"{path}: going on after {counted(len(records), 'epoch')}")
     return records

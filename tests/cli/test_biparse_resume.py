@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.errors import counted
 
 SIZE = 6
 PATIENCE = 300.0
@@ -63,9 +64,26 @@ def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     assert outcome.code == 0
     told = [line for line in outcome.err.splitlines() if line.startswith("epoch ")]
     assert 0 < len(told) < 20
+    state = tmp_path / "state"
+    assert f"{state / 'target.checkpoint'}: the target parser is taken from here\n" in outcome.err
+    assert f"{epochs}: going on after {counted(20 - len(told), 'epoch')}\n" in outcome.err
     assert told[-1].startswith("epoch 20: loss ")
     assert "converged" in told[-1]
     assert model.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_the_state_of_an_earlier_run_is_not_replaced(run_cli, train, tmp_path):
+    """Unless it is to be gone on from, which is told, too, where there is none."""
+    state = tmp_path / "state"
+    command = (*train[:-1], "1", "--checkpoint", state, "-o", tmp_path / "model")
+    first = run_cli(*command, "--resume")
+    assert first.code == 0
+    assert f"{state}: found no state to go on from; starting from the beginning\n" in first.err
+    before = {path: kept(path) for path in state.iterdir()}
+    outcome = run_cli(*command)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert f"{state}: found the state of an earlier run (epochs, target)" in outcome.err
+    assert {path: kept(path) for path in state.iterdir()} == before
 
 
 def test_going_on_needs_a_folder(run_cli, train, tmp_path):

@@ -8,11 +8,13 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
+from qsproj.errors import counted
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import nested, unnested
 from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.progress import notice
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
 
 STAGE = "em"
@@ -127,6 +129,7 @@ def read_state(checkpoint: Checkpoint, like: Parameters, *, fingerprint: str) ->
             type(like)(**_of_shapes(unnested(f"{part}-", arrays), shapes)) for part in ("parameters", "best")
         )
         records = tuple(EMRecord(**checked(record, _RECORD)) for record in header["records"])
+    notice(f"{checkpoint.path(STAGE)}: going on after {counted(len(records), 'iteration')} of EM")
     return EMState(parameters, best, records)
 
 

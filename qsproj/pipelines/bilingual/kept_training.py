@@ -20,6 +20,7 @@ from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_trees import Parser, TreeScores
 from qsproj.models.storage import kind_of, model_from, nested, unnested
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
+from qsproj.progress import notice
 
 STAGE = "target"
 # Of a sentence whose factors are those of the first order.
@@ -95,7 +96,9 @@ def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[Parser, l
     header, arrays = found
     with damage_told(stages.checkpoint.path(STAGE)):
         parser: Any = model_from(header["kind"], header["parser"], unnested("parser_", arrays))
-        return parser, unpacked(unnested("scores_", arrays), parser)
+        target = parser, unpacked(unnested("scores_", arrays), parser)
+    notice(f"{stages.checkpoint.path(STAGE)}: the target parser is taken from here")
+    return target
 
 
 def packed(scores: Sequence[TreeScores]) -> Arrays:
