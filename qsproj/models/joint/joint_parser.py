@@ -23,7 +23,7 @@ from qsproj.models.joint.joint_options import (
 )
 from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_sides import observed_side
-from qsproj.models.joint.joint_structure import known_states
+from qsproj.models.joint.joint_structure import beyond_itg, known_states
 from qsproj.models.joint.joint_trees import (
     Parser,
     TreeScores,
@@ -63,10 +63,13 @@ class ParsedPair(SentencePair):
         How belief propagation ended; None where it was not run because the pair has no candidate link.
     alone : bool
         Whether both sides were parsed alone instead: no candidate link, or a contradiction.
+    without_itg : bool
+        Whether ALIGNITG was left out because too many words have candidate links.
     """
 
     status: Status | None
     alone: bool
+    without_itg: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +258,7 @@ class JointParser(Stored):
             ),
             status=None if beliefs is None else beliefs.status,
             alone=alone,
+            without_itg=beyond_itg(self.options.families, pair.alignment.links),
         )
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:

@@ -18,7 +18,6 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
 from qsproj.models.joint.joint_factors import FACTORS, Variables
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
-from qsproj.progress import notice
 
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
@@ -127,14 +126,15 @@ def joint_structure(
 def within_itg(links: Table) -> bool:
     """Tell whether candidate links, int32[k, 2], are of so few words that ALIGNITG is summed over.
 
-    It takes the cube of the product of both numbers of words that have candidates. That there are more is
-    told, once in a run of a command.
+    It takes the cube of the product of both numbers of words that have candidates.
     """
     m, n = (len(np.unique(words)) for words in links.T)
-    within = m * n <= MOST_ITG_WORDS**2
-    if not within:
-        notice(f"pairs of more than {MOST_ITG_WORDS} words a side that have candidate links do without ITG")
-    return within
+    return m * n <= MOST_ITG_WORDS**2
+
+
+def beyond_itg(families: tuple[str, ...], links: Table) -> bool:
+    """Tell whether ALIGNITG is among ``families``, and candidate links int32[k, 2] are of too many words."""
+    return ALIGN_ITG in families and not within_itg(links)
 
 
 def known_states(

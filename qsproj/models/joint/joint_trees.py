@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, unknown_name
+from qsproj.errors import SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import encode_words
 from qsproj.models.graph.graph_factors import Family, sentence_graph
@@ -182,7 +182,9 @@ def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> 
     Raises
     ------
     UsageError
-        When ``source_tree`` is unknown, or ``observed`` and a word of the sentence has no head.
+        When ``source_tree`` is unknown.
+    SentenceError
+        When it is ``observed``, and a word of the sentence has no head.
     """
     if source_tree == "joint":
         return None
@@ -193,8 +195,10 @@ def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> 
     missing = np.flatnonzero(sentence.heads[1:] < 0)
     if missing.size:
         name = sentence.sent_id or "(without sent_id)"
-        raise NothingToLearnError(
-            f"source sentence {name}: found no head at word {missing[0] + 1}, expected a whole tree; "
-            "parse the source first, or choose --source-tree joint or best"
+        raise SentenceError(
+            found=f"no head at word {missing[0] + 1} of source sentence {name}",
+            expected="a whole tree",
+            remedy="parse the source first, or choose --source-tree joint or best",
+            word=int(missing[0]) + 1,
         )
     return sentence.heads

@@ -33,6 +33,7 @@ from qsproj.pipelines.bilingual.biparse_reports import (
     JointTrainingReport,
     ParsingCounts,
     epoch_line,
+    tell_without_itg,
 )
 from qsproj.pipelines.bilingual.kept_training import kept_stages
 from qsproj.pipelines.bilingual.relations import with_joint_labeller
@@ -90,6 +91,7 @@ def train_joint_parser(
             f"found {counted(len(usable), 'pair')} to learn from, expected two or more with whole target "
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
+    tell_without_itg(options.joint.families, usable)
     tagger, target_training = None, options.target_training
     if options.tags == "links":
         tagger, tagged = train_link_tagger(usable, rng=rng)

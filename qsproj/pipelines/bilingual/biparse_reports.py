@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from qsproj.bp.status import Status
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import counted, listed_reasons
 from qsproj.models.joint.joint_evidence import HandLinkCounts
+from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
+from qsproj.models.joint.joint_structure import beyond_itg
+from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
 NO_LINK = "no candidate link"
@@ -52,6 +57,19 @@ class JointTrainingReport:
         )
 
 
+def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
+    """Tell how many of some pairs have too many words for ALIGNITG, where ``families`` have it."""
+    without = sum(beyond_itg(families, pair.alignment.links) for pair in pairs)
+    if without:
+        notice(itg_line(without))
+
+
+def itg_line(without: int) -> str:
+    """Say how many pairs did without ALIGNITG."""
+    limit = f"more than {MOST_ITG_WORDS} words a side have candidate links"
+    return f"{counted(without, 'pair')} without ITG: {limit}"
+
+
 def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
     """Say in a line how an epoch of training went."""
     return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
@@ -69,14 +87,18 @@ class ParsingCounts:
         Pairs without a candidate link, parsed side by side alone.
     contradictions : int
         Pairs whose messages contradicted each other, parsed alone too.
+    without_itg : int
+        Pairs of too many words for ALIGNITG.
     """
 
     statuses: Counter[Status] = field(default_factory=Counter)
     without_links: int = 0
     contradictions: int = 0
+    without_itg: int = 0
 
     def add(self, parsed: ParsedPair) -> None:
         """Count one pair."""
+        self.without_itg += parsed.without_itg
         if parsed.status is None:
             self.without_links += 1
         else:
@@ -90,12 +112,14 @@ class ParsingCounts:
         pairs = self.statuses.total() + self.without_links
         return (
             f"{counted(pairs, 'pair')}; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
+            + (f"; {itg_line(self.without_itg)}" if self.without_itg else "")
         )
 
 
 def convergence(statuses: Counter[Status]) -> str:
-    """Say how many runs of belief propagation there were, and which share of them settled."""
+    """Say how many runs of belief propagation there were, and in which share of them messages settled."""
     runs = statuses.total()
     if not runs:
         return "nothing to infer"
-    return f"{100 * statuses[Status.CONVERGED] / runs:.1f}% of {counted(runs, 'run')} converged"
+    share = 100 * statuses[Status.CONVERGED] / runs
+    return f"belief propagation converged in {share:.1f}% of {counted(runs, 'run')}"

@@ -14,7 +14,10 @@ from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_evidence import HandLinkCounts, count_hand_links
+from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.pipelines.bilingual.biparse_reports import itg_line
+from qsproj.progress import notice
 
 # The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be
 # chosen; at 0.02 hardly more are (XL-WA dev, cross-validated).
@@ -80,14 +83,19 @@ def choose_links(
 ) -> Iterator[Alignment]:
     """Yield the links of each pair that are at least so likely, with their probabilities.
 
-    Pairs with a side of more than MAX_WORDS words get what the aligner finds so likely. Parameters and errors
-    as of :meth:`~qsproj.models.joint.joint_alignment.LinkChooser.align`.
+    Pairs with a side of more than MAX_WORDS words get what the aligner finds so likely. How many have too
+    many for ALIGNITG is told after the last. Parameters and errors as of
+    :meth:`~qsproj.models.joint.joint_alignment.LinkChooser.align`.
     """
+    without_itg = 0
     for pair in pairs:
         if _is_short(pair):
+            without_itg += beyond_itg(chooser.families, pair.alignment.links)
             yield chooser.align(pair, threshold=threshold, counted=counted)
         else:
             yield likely_links(pair.alignment, link_posteriors(pair.alignment), threshold)
+    if without_itg:
+        notice(itg_line(without_itg))
 
 
 def _is_short(pair: SentencePair) -> bool:

@@ -32,7 +32,7 @@ from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.tree_inference import is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import usable_pairs
-from qsproj.pipelines.bilingual.biparse_reports import convergence
+from qsproj.pipelines.bilingual.biparse_reports import convergence, tell_without_itg
 from qsproj.pipelines.bilingual.pair_streams import BLOCK_PAIRS, load_joint_parser
 from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
@@ -129,6 +129,7 @@ def cotrain(
         raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    tell_without_itg(bilingual.options.families, usable)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(
         monolingual, [*map(bilingual.with_tags_alone, trees)], options.training, skipped

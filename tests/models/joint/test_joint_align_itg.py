@@ -14,9 +14,15 @@ from qsproj.models.joint.joint_alignment import NO_TREES, links_only, train_link
 from qsproj.models.joint.joint_evidence import observed_links
 from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, Propagation
-from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states, within_itg
+from qsproj.models.joint.joint_structure import (
+    FALSE_STATE,
+    TRUE_STATE,
+    UNKNOWN,
+    beyond_itg,
+    known_states,
+    within_itg,
+)
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.progress import notices
 from tests.oracles.factor_graphs import log_sum
 from tests.sentences import make_sentence
 
@@ -106,9 +112,7 @@ def test_long_pairs_do_without():
         make_sentence(words, tags),
         make_alignment(n + 1, n + 1, [(i, i) for i in range(1, n + 2)]),
     )
-    said = []
-    with notices(said.append):
-        for _ in range(2):
-            assert not links_only(long, ("ITG",)).structure.align_itg
-        assert links_only(PAIR, ("ITG",)).structure.align_itg
-    assert said == [f"pairs of more than {n} words a side that have candidate links do without ITG"]
+    for pair, beyond in ((long, True), (PAIR, False)):
+        assert links_only(pair, ("ITG",)).structure.align_itg != beyond
+        assert beyond_itg(("MONO", "ITG"), pair.alignment.links) == beyond
+        assert not beyond_itg(("MONO",), pair.alignment.links)

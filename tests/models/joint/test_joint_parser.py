@@ -12,7 +12,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
-from qsproj.errors import UsageError
+from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
@@ -123,7 +123,7 @@ def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs,
     lines = [epoch_line(*epoch) for epoch in zip(report.epochs, report.by_epoch, strict=True)]
     assert len(lines) == 10
     assert lines[0].startswith(f"epoch 1: loss {report.epochs[0].loss:.3f} nats a pair; ")
-    assert lines[-1].endswith("of 90 runs converged")
+    assert lines[-1].endswith("% of 90 runs")
 
 
 def test_a_file_of_before_that_was_stored_loads(pairs, trained):
@@ -170,7 +170,7 @@ def test_source_trees_joint_best_and_observed(pairs, trained, source_parser):
     with pytest.raises(UsageError, match="known: joint, best, observed"):
         parsed_pair(parser, pair, source_tree="none")
     headless = with_heads(pair.source, np.full(len(pair.source) + 1, -1))
-    with pytest.raises(UsageError, match="no head at word 1"):
+    with pytest.raises(SentenceError, match="found no head at word 1 of source sentence"):
         parsed_pair(parser, replace(pair, source=headless), source_tree="observed")
 
 
@@ -184,7 +184,9 @@ def test_pairs_without_links_are_parsed_alone_and_counted(pairs, trained):
     assert parsed.target.heads.tolist() == parser.parse(pair.target).heads.tolist()
     assert not len(parsed.alignment.links)
     assert (counts.without_links, counts.contradictions) == (1, 0)
-    assert counts.summary() == ("2 pairs; 100.0% of 1 run converged; parsed alone: 1 for no candidate link")
+    assert counts.summary() == (
+        "2 pairs; belief propagation converged in 100.0% of 1 run; parsed alone: 1 for no candidate link"
+    )
 
 
 def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, trained, monkeypatch):
@@ -196,7 +198,9 @@ def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, tra
     assert parsed.alone
     assert parsed.target.heads.tolist() == parser.parse(pairs[33].target).heads.tolist()
     assert parsed.source.heads.tolist() == parser.source.parse(pairs[33].source).heads.tolist()
-    assert counts.summary() == "1 pair; 0.0% of 1 run converged; parsed alone: 1 for contradicting factors"
+    assert counts.summary() == (
+        "1 pair; belief propagation converged in 0.0% of 1 run; parsed alone: 1 for contradicting factors"
+    )
 
 
 def test_where_nothing_was_inferred_no_share_is_told():

@@ -277,5 +277,5 @@ def test_a_model_of_the_second_order_learns_and_is_stored(pairs, trained, tmp_pa
 def test_orders_that_are_none_and_weights_that_cannot_move_are_refused():
     with pytest.raises(UsageError, match="found order 3, expected 1 or 2"):
         BiparseOptions(order=3)
-    with pytest.raises(UsageError, match="target weights joint with order 2"):
+    with pytest.raises(UsageError, match="--order 2: found --target-weights joint"):
         BiparseOptions(order=2, target_weights="joint")
