@@ -27,6 +27,7 @@ from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
     add_files,
     add_model_output,
+    add_order,
     add_seed,
     add_workers,
     read_tagged,
@@ -91,6 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--untranslated",
         action="store_true",
         help="the prior reads tags alone: the words of TREEBANK are not translated by the links",
+    )
+    add_order(
+        parser,
+        "2: a second order is learned above the target's parser; trees are better in some languages, parsing "
+        "is slower, and tags that the tagger doubts are not tried",
     )
     parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
@@ -188,6 +194,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
     from qsproj.pipelines.bootstrap.steps import BootstrapOptions
+    from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
     return BootstrapOptions(
         also=tuple(options.also),
@@ -196,6 +203,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         lexicon=options.lexicon,
         unspaced=options.unspaced,
         translated=not options.untranslated,
+        soft=SoftProjectionOptions(order=options.order),
         seed=options.seed,
     )
 

@@ -12,6 +12,8 @@ import pytest
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.storage import load_model
 
 CORPORA = Path("corpora").resolve()
 
@@ -115,6 +117,18 @@ def test_without_translated_words_only_what_follows_is_made_again(made, run_cli)
     assert [line.partition(":")[0] for line in again] == ["prior", "parser", "model"]
     assert "translated words are read by 0, tags alone by 1" in again[0]
     assert any("prior: 2 parsers" in line and "read by 2, tags alone by 0" in line for line in made[2])
+
+
+def test_a_second_order_is_learned_above_what_is_kept(made, run_cli):
+    folder, extras, _ = made
+    outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--order", "2", "-o", folder / "second")
+    assert outcome.code == 0
+    again = [line for line in outcome.err.splitlines()[:-1] if not line.endswith("(kept)")]
+    assert [line.partition(":")[0] for line in again] == ["parser", "model"]
+    model = load_model(folder / "second")
+    assert isinstance(model.parser, GraphParser)
+    outcome = run_cli("parse", "-m", folder / "second", stdin="Der Hund schläft.\n")
+    assert list(read_conllu_text(outcome.out, folder)[0].heads[1:3]) == [2, 3]
 
 
 def test_another_report_repeats_nothing(made, run_cli):

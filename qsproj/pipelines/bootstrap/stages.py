@@ -19,6 +19,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text
 from qsproj.errors import counted
 from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import Made, load_model_of, load_parser
@@ -284,8 +285,10 @@ def parse_examples(paths: Sequence[Path], words: str, *, model: str, workers: Wo
 
 
 def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made) -> Told:
-    """Put tagger and parser into one model."""
-    text_parser(load_tagger(tagger), load_parser(parser), readings=TAG_READINGS).save(paths[0], made=made)
+    """Put tagger and parser into one model; a parser of the first order tries tags that are in doubt."""
+    trained = load_parser(parser)
+    readings = TAG_READINGS if isinstance(trained, ArcParser) else 0
+    text_parser(load_tagger(tagger), trained, readings=readings).save(paths[0], made=made)
     return Told(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 

@@ -21,7 +21,8 @@ from scripts.experiments.transfer.stages import NAMES, timed
 ENGLISH, OTHERS = "English", "other treebanks too"
 # What translating the words of the English treebank is worth shows without it.
 UNTRANSLATED = "English, words not translated"
-WAYS = (ENGLISH, OTHERS, UNTRANSLATED)
+SECOND_ORDER = "English, second order"
+WAYS = (ENGLISH, OTHERS, UNTRANSLATED, SECOND_ORDER)
 
 Row = dict[str, Any]
 
@@ -44,6 +45,7 @@ def row(lab: Lab, language: str, way: str) -> Row | None:
     command: list[str | Path] = ["--treebank", treebank, "--bitext", bitext, "--languages", "en", language]
     command += ["--also", *also] if also else []
     command += ["--untranslated"] if way == UNTRANSLATED else []
+    command += ["--order", "2"] if way == SECOND_ORDER else []
     data = [treebank, bitext, *also]
     tests = [lab.pud_path(language), lab.treebank_path(DEV[language])]
     name, options, this = f"{language} {way}", {"language": language, "way": way}, Path(__file__)
