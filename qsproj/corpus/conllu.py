@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
 from sys import intern
 from typing import NamedTuple, TextIO
@@ -42,7 +43,6 @@ _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000
 # Of a sentence; more would fill the memory before anything is found to be wrong.
 _MOST_LINES = 1_000_000
-_IDS = [str(word) for word in range(1, _COMMON_LENGTH)]
 _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LENGTH)}
 
 
@@ -117,11 +117,13 @@ def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentenc
 
         def write(sentence: Sentence) -> None:
             nonlocal layout
-            check_sentence(sentence, most=None)
-            start = layout_of(sentence).start if layout is None else _missing_end(layout)
-            layout = layout_of(sentence)
-            text = layout.newline.join(_current_lines(sentence, layout))
-            handle.write(f"{start}{text}{layout.end}")
+            if not isinstance(sentence, Sentence):
+                check_sentence(sentence)
+            own = layout_of(sentence)
+            start = own.start if layout is None else _missing_end(layout)
+            text = own.newline.join(_current_lines(sentence, own))
+            handle.write(f"{start}{text}{own.end}")
+            layout = own
 
         yield write
 
@@ -132,6 +134,8 @@ def _missing_end(layout: Layout) -> str:
     Only that may lack its blank line, or have blanks behind it in a line without end. Only the first sentence
     of a file follows a mark.
     """
+    if layout.end == "\n\n":
+        return ""
     ends = layout.end.count("\n")
     has_open_line = bool(layout.end) and not layout.end.endswith("\n")
     return layout.newline * max(2 - ends, int(has_open_line))
@@ -230,25 +234,39 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
 
     The rows of ranges and empty nodes are checked and left out.
     """
-    text = "\t".join(rows)
-    ten_columns = [row.count("\t") for row in rows].count(COLUMN_COUNT - 1) == len(rows)
-    if not ten_columns or "\t\t" in f"{text}\t" or "\r" in text:
+    # Only the first cell of a row begins with a line end. Where each tenth cell does, rows have ten.
+    text = "\t\n".join(rows)
+    cells = text.split("\t")
+    ids = "".join(cells[::COLUMN_COUNT])
+    ten_columns = len(cells) == COLUMN_COUNT * len(rows) and ids.count("\n") == len(rows) - 1
+    sound = ten_columns and "\t\t" not in text and text[-1] != "\t" and "\r" not in text
+    if sound and ids == _counting(len(rows)):
+        return cells
+    numbers = ids.split("\n") if rows else []
+    if not sound or "" in numbers:
         fault = column_fault(rows)
         if fault is not None:
             return fault
-    cells = text.split("\t")
-    ids = cells[::COLUMN_COUNT] if rows else []
-    if ids and ids == _IDS[: len(rows)]:
-        return cells
-    return id_fault(ids) or cells_of([row for row, number in zip(rows, ids) if number.isdecimal()])
+    return id_fault(numbers) or cells_of([row for row, number in zip(rows, numbers) if number.isdecimal()])
+
+
+@lru_cache(_COMMON_LENGTH)
+def _counting(words: int) -> str:
+    """Return the IDs of words, one a line."""
+    return "\n".join(map(str, range(1, words + 1)))
 
 
 def _word_lines(lines: list[str], words: int) -> tuple[int, ...]:
     """Return where the words are among the lines."""
     comments = len(lines) - words
     if lines[comments].startswith("1\t"):
-        return tuple(range(comments, len(lines)))
+        return _numbers(comments, len(lines))
     return tuple(i for i, line in enumerate(lines) if line.partition("\t")[0].isdecimal())
+
+
+@lru_cache(_COMMON_LENGTH)
+def _numbers(first: int, end: int) -> tuple[int, ...]:
+    return tuple(range(first, end))
 
 
 def _head_numbers(texts: list[str]) -> list[int]:

@@ -49,6 +49,14 @@ BAD = [
         "found a carriage return in column UPOS, expected text on one line",
     ),
     ("conllu", "\t" * 9 + "\n", 1, "found nothing in column ID"),
+    ("conllu", ROW.format(1, 0) + ROW.format("", 1), 2, "found nothing in column ID"),
+    # As many cells as two rows have, and the second ID where it would be.
+    (
+        "conllu",
+        ROW.format(1, 0).replace("\n", "\t2\n") + ROW.format(2, 1).replace("\t_\n", "\n"),
+        1,
+        "found 11 columns, expected 10",
+    ),
     ("conllu", f"# a\n\n{TREE}", 1, "found a sentence without words, expected at least one"),
     ("conllu", ROW.format(1, 0) + ROW.format(3, 1), 2, "found ID '3', expected 2; number the words"),
     ("conllu", ROW.format(2, 0), 1, "found ID '2', expected 1"),
