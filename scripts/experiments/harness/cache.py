@@ -87,6 +87,17 @@ class Cache:
             else self.figures(name, dict, options=options, data=data, experiment=experiment)
         )
 
+    def unfinished(
+        self,
+        name: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        data: Iterable[Path] = (),
+        experiment: Path | None = None,
+    ) -> Path:
+        """Return the path of a folder for what is not done yet, by the same code, options and data."""
+        return self._folder(self._source(name, options, data, experiment)) / file_name(name)
+
     def file(
         self,
         name: str,

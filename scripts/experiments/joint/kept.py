@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Lab
@@ -31,6 +32,10 @@ class Kept:
         """Return a figure, measured unless it is kept."""
         figures: Figures = self.lab.cache.figures(self._name(size), measure, **self.source(size, condition))
         return figures
+
+    def folder(self, size: int) -> Path:
+        """Return where trainings on so many pairs keep what they have done."""
+        return self.lab.cache.unfinished(f"{self._name(size)} state", **self.source(size, "state"))
 
     def missing(self, size: int, conditions: Iterable[str]) -> list[str]:
         """Return the conditions that are not measured yet."""

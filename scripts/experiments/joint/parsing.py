@@ -46,7 +46,7 @@ def measure(lab: Lab, corpus: str, size: int, conditions: Sequence[str]) -> None
     if not missing:
         return
     train, test = pairs_of(lab, CORPORA[corpus])
-    setting = Setting(source_parser(lab), train[:size], test)
+    setting = Setting(source_parser(lab), train[:size], test, folder=kept.folder(size))
     for condition in missing:
         kept.measured(size, condition, partial((CONDITIONS | ABLATIONS)[condition], setting))
 
