@@ -15,7 +15,7 @@ from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
-from scripts.experiments.transfer.by_tags import DEV, Part, tested
+from scripts.experiments.transfer.by_tags import DEV, Part, scores_by_tags
 from scripts.experiments.transfer.stages import NAMES, timed
 
 ENGLISH, OTHERS = "English", "other treebanks too"
@@ -71,5 +71,5 @@ def measured(lab: Lab, language: str, path: Path) -> Row:
     tests = {"PUD": lab.pud(language), "dev": lab.treebank(DEV[language])}
     return {
         "run": said(path),
-        **{test: tested(model, [Part(gold, model.tagger)]) for test, gold in tests.items()},
+        **{test: scores_by_tags(model.parser, [Part(gold, model.tagger)]) for test, gold in tests.items()},
     }

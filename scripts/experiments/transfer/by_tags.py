@@ -10,6 +10,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import load_tags, text_parser
@@ -40,13 +41,13 @@ def pud_parts(stages: Stages, language: str) -> list[Part]:
 def dev_parts(stages: Stages, language: str) -> list[Part]:
     """Return the halves of a development treebank: the tagger of either learned from the other half.
 
-    Beside that, it learned from what the tagger of the language learns from.
+    Beside that, it learned from the other treebanks that the tagger of the language learns from, but no raw text.
     """
     dev = DEV[language]
     others = [stages.lab.treebank_path(name) for name in TAGGER_TREEBANKS[language] if name != dev]
     halves = [stages.half(dev, number) for number in range(2)]
     taggers = [
-        stages.tagger_of(f"{language}.half-{number}.tagger", language, [half, *others])
+        stages.tagger_of(f"{language}.half-{number}.tagger", language, [half, *others], raw=False)
         for number, half in enumerate(halves)
     ]
     return [
@@ -55,8 +56,10 @@ def dev_parts(stages: Stages, language: str) -> list[Part]:
     ]
 
 
-def tested(parser: Parser, parts: Sequence[Part], *, kinds: Iterable[str] = EVERY_KIND) -> dict[str, Scores]:
-    """Score a parser, by the kind of tags that it is given; uncertain tags are for first-order parsers."""
+def scores_by_tags(
+    parser: Parser, parts: Sequence[Part], *, kinds: Iterable[str] = EVERY_KIND
+) -> dict[str, Scores]:
+    """Score a parser, by the kind of tags that it is given."""
     gold = [sentence for part in parts for sentence in part.gold]
     return {
         kind: scores(gold, chain.from_iterable(parsed(parser, part, kind) for part in parts))
@@ -65,8 +68,9 @@ def tested(parser: Parser, parts: Sequence[Part], *, kinds: Iterable[str] = EVER
 
 
 def parsed(parser: Parser, part: Part, kind: str) -> Iterator[Sentence]:
-    """Parse a part with tags of a kind."""
-    model = text_parser(part.tagger, parser, readings=TAG_READINGS if kind == UNCERTAIN_TAGS else 0)
+    """Parse a part with tags of a kind; where a parser is not of the first order, best tags stand for uncertain ones."""
+    tried = kind == UNCERTAIN_TAGS and isinstance(parser, ArcParser)
+    model = text_parser(part.tagger, parser, readings=TAG_READINGS if tried else 0)
     return model.parse_all(part.gold, confidence=True, retag=kind != GOLD_TAGS)
 
 

@@ -34,7 +34,7 @@ from scripts.experiments.transfer.by_tags import (
     GOLD_TAGS,
     UNCERTAIN_TAGS,
     Scores,
-    tested,
+    scores_by_tags,
 )
 from scripts.experiments.transfer.few_trees_settings import Material, Setting, Trees, settings
 from scripts.experiments.transfer.stages import Stages
@@ -112,7 +112,7 @@ def scores_of_ways(material: Material, ranked: Trees, size: int, kinds: Sequence
         SUGGESTED: (partial(tuned, parser), [ranked[:size]]),
     }
     return {
-        name: mean_scores([tested(learn(trees), [material.test], kinds=kinds) for trees in several])
+        name: mean_scores([scores_by_tags(learn(trees), [material.test], kinds=kinds) for trees in several])
         for name, (learn, several) in ways.items()
     }
 

@@ -28,7 +28,7 @@ from scripts.experiments.transfer.by_tags import (
     Part,
     dev_parts,
     pud_parts,
-    tested,
+    scores_by_tags,
 )
 from scripts.experiments.transfer.projection import PARTIAL, model_of
 from scripts.experiments.transfer.soft_changes import CHANGES, UNCHANGED, ChangedParsers
@@ -95,7 +95,7 @@ class Laboratory:
     def measured(self, name: str) -> Any:
         """Measure a row: a system on PUD, a change on dev, errors on dev, or seconds."""
         if name in SYSTEMS:
-            return tested(SYSTEMS[name](self.parsers), self.pud)
+            return scores_by_tags(SYSTEMS[name](self.parsers), self.pud)
         if name == ERRORS:
             return errors(SYSTEMS[SOFT](self.parsers), self.dev, self.pud)
         if name == TIME:

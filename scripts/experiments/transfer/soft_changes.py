@@ -28,7 +28,7 @@ from scripts.experiments.transfer.by_tags import (
     UNCERTAIN_TAGS,
     Part,
     Scores,
-    tested,
+    scores_by_tags,
 )
 from scripts.experiments.transfer.soft_parsers import Parsers, SoftParsers, prior_alone
 
@@ -155,7 +155,7 @@ class ChangedParsers:
         if not members:
             return None
         learned = self.unchanged if change.learns_as_ever else self._learned(change, members)
-        found = tested(change.after(learned, members), self.parts, kinds=(GOLD_TAGS, change.tags))
+        found = scores_by_tags(change.after(learned, members), self.parts, kinds=(GOLD_TAGS, change.tags))
         return {"gold": found[GOLD_TAGS], "tagger": found[change.tags]}
 
     def _learned(self, change: Change, members: Parsers) -> Parser:
