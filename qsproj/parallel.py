@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -120,30 +121,69 @@ def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Res
     return [function(item) for item in block]
 
 
+def begin(function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
+    """Begin ``function(item)`` in another process of this machine, and return what waits for its result.
+
+    With a single core it is computed here, when it is asked for.
+
+    Raises
+    ------
+    UsageError
+        From what waits: when the process dies.
+    """
+    from joblib import cpu_count
+
+    if cpu_count() == 1:
+        return partial(function, item)
+    started = _started(1).submit(function, item)
+
+    def result() -> Result:
+        with _deaths_told():
+            return started.result()
+
+    return result
+
+
 def _on_processes(
     function: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[Result]:
+    from joblib import cpu_count
+
+    processes = cpu_count() if workers.jobs == -1 else workers.jobs
+    executor = _started(processes)
+    with _deaths_told():
+        yield from _results(executor, function, items, ahead=AHEAD * processes)
+
+
+def _started(processes: int) -> Executor:
+    """Return the executor below joblib.Parallel, which itself takes new items as results are computed.
+
+    Ours are sent out as results are taken. The processes wait some minutes for the next call, such as an
+    iteration of EM.
+    """
     from multiprocessing import resource_tracker
 
-    from joblib import cpu_count
     from joblib.externals.loky import get_reusable_executor
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    # The executor below joblib.Parallel, which itself takes new items as results are computed, not as they
-    # are taken. Its processes wait some minutes for the next call, such as an iteration of EM.
-    processes = cpu_count() if workers.jobs == -1 else workers.jobs
     # What keeps track of shared memory, loky's and Python's own, lets interrupts through once it has started.
     ensure_running()
     resource_tracker.ensure_running()
     # This process gets the signals that end a command, and stops the others.
     with held():
-        executor = get_reusable_executor(
+        executor: Executor = get_reusable_executor(
             max_workers=processes, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
         )
         executor.submit(_nothing)
     _STARTED[:] = [executor]
+    return executor
+
+
+@contextmanager
+def _deaths_told() -> Iterator[None]:
+    """Tell the death of a process as an error of the user, who may have asked for too much memory."""
     try:
-        yield from _results(executor, function, items, ahead=AHEAD * processes)
+        yield
     except BrokenExecutor as error:
         raise UsageError("a process was killed, or ran out of memory; try fewer --jobs") from error
 

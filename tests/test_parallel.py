@@ -19,7 +19,7 @@ from qsproj.models.dmv.em_checkpoint import EMRun
 from qsproj.models.qg_dmv import qg_dmv_parts
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order
+from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, begin, map_in_order
 from tests.sentences import make_sentence
 
 
@@ -54,6 +54,25 @@ def test_processes_keep_the_order(jobs):
     results = list(map_in_order(later_the_smaller, range(8), workers=Workers(jobs=jobs)))
     assert [value for value, _ in results] == [number * number for number in range(8)]
     assert (os.getpid() in {process for _, process in results}) == (jobs == 1)
+
+
+def test_another_process_begins_at_once():
+    result, other = begin(later_the_smaller, 7)()
+    assert result == 49
+    assert other != os.getpid()
+
+
+def test_a_single_core_begins_when_the_result_is_asked_for(monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 1)
+    asked = begin(raising, ValueError("now"))
+    with pytest.raises(ValueError, match="now"):
+        asked()
+    assert begin(later_the_smaller, 7)() == (49, os.getpid())
+
+
+def test_the_death_of_the_process_that_began_is_one_line():
+    with pytest.raises(UsageError, match="a process was killed"):
+        begin(killed, None)()
 
 
 def test_a_cluster_keeps_the_order(cluster):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import io
 import os
@@ -213,6 +214,21 @@ def test_without_a_folder_that_can_be_written(tmp_path):
         "qsproj: compiling, in this and every run: no folder for compiled code can be written; "
         "name one in NUMBA_CACHE_DIR\n"
     )
+
+
+def test_no_garbage_is_looked_for_while_compiling(load, notices):
+    looked = []
+
+    def note(phase, _):
+        looked.append(phase)
+
+    gc.callbacks.append(note)
+    try:
+        assert load()(1) == 2
+    finally:
+        gc.callbacks.remove(note)
+    assert gc.isenabled()
+    assert len(looked) <= 2  # what is waiting may be looked for once, before or after
 
 
 def test_no_kernel_is_compiled_past_the_cache():

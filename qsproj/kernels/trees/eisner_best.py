@@ -141,7 +141,8 @@ def eisner_best(scores, single_root):
     last = size - 1
     heads = np.full(size, -1, np.int32)
     closed, closed_by_end, opened = best_charts(scores, 1 if single_root else 0)
-    score, top = closed[0, last], 0
+    # For a literal, numba would compile `_follow` once more.
+    score, top = closed[0, last], int(np.int64(0))
     if single_root:
         score = -np.inf
         for k in range(1, size):
