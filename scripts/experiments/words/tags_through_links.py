@@ -37,6 +37,7 @@ from qsproj.pipelines.translations import Translations
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
+from scripts.experiments.pages.words import tags_through_links
 from scripts.experiments.transfer.stages import NAMES, TAGGER_TREEBANKS, Stages
 
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
@@ -256,7 +257,12 @@ def shown(found: dict[tuple[str, str, str], Any]) -> Figures:
 
 
 EXPERIMENT = Experiment(
-    file=__file__, about=__doc__, measure=run, page="tags-through-links", add_arguments=add_arguments
+    file=__file__,
+    about=__doc__,
+    measure=run,
+    page="tags-through-links",
+    reading=tags_through_links,
+    add_arguments=add_arguments,
 )
 
 if __name__ == "__main__":
