@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scripts.experiments.harness.page import Tables
-from scripts.experiments.harness.tables import Table
+from scripts.experiments.harness.tables import Table, span
 
 Phrases = Mapping[str, str]
 ALONE = "nothing: target trees alone"
 BEST = "the source parser's best tree"
 GOLD = "the gold source tree"
+ALL, WITH_PAIRS = "all families", "with those of two arcs on either side"
 FIXED, JOINT, NULL = "fixed", "joint", "joint, null source"
 
 
@@ -38,11 +39,29 @@ def channel(tables: Tables) -> Phrases:
     return phrases
 
 
+def row_of_arcs(order: int, families: str, size: int) -> str:
+    """Name a row of the table on factors over two arcs."""
+    return f"{size} trees, order {order}, {families}"
+
+
 def additions(tables: Tables) -> Phrases:
+    arcs = tables["arcs"]
+
+    def pairs_gain(order: int) -> str:
+        """Say what these factors change, by number of trees."""
+        found = [
+            arcs.number(name.replace(ALL, WITH_PAIRS), "Swedish UAS") - arcs.number(name, "Swedish UAS")
+            for name in arcs.names
+            if f"order {order}, {ALL}" in name and arcs.has(name.replace(ALL, WITH_PAIRS), "Swedish UAS")
+        ]
+        return span(found, digits=2, sign=True) if found else "not measured"
+
     itg, links, null = (tables[name] for name in ("itg", "links", "null"))
     plain, within = "ALIGN and fertilities", "AER, pairs within the limit"
     return {
         "ITG": difference(itg, ("MONO and ALIGNITG", "Swedish UAS"), ("MONO", "Swedish UAS")),
+        "pairs, order 1": pairs_gain(1),
+        "pairs, order 2": pairs_gain(2),
         "AER": difference(links, ("with ALIGNITG", within), (plain, within)),
         **{
             f"null source, {column}": difference(null, (NULL, column), (JOINT, column))
