@@ -53,7 +53,8 @@ class SoftProjectionOptions:
     strength : float
         Log of the likelihood ratio of an arc whose evidence is 1.
     sentences : int
-        How many pairs are learned from in each round.
+        How many pairs are learned from in each round. On five dev files of German, Spanish and Swedish twice
+        the 8,000 of before gained half a point of UAS with given tags and more than one with a tagger's.
     rounds : int
         From the second on, the pairs are those on which evidence and the parser of the round before agree.
     epochs : int
@@ -70,7 +71,7 @@ class SoftProjectionOptions:
     """
 
     strength: float = 1.5
-    sentences: int = 8000
+    sentences: int = 16000
     rounds: int = 2
     epochs: int = 3
     l2: float = 100.0
