@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.features.joint_templates import FAMILIES
+    from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
     from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.models.joint.joint_options import (
         MIN_PROBABILITY,
@@ -84,7 +84,7 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
 
-    families = {"all": FAMILIES, "mono": ("MONO",), "synch": (SYNCH,)}
+    families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
         raise unknown_name("factors", options.factors, list(families))
     refuse_unread(options, FACTOR_WAYS, f"--factors {options.factors}")

@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> None:
     """Load both and write them as one."""
     from qsproj.cli.options.given_parsers import tell_misfit, tell_one_side
     from qsproj.models.storage import load_made, load_parser
-    from qsproj.models.text.text_parser import load_tags, text_parser
+    from qsproj.models.text.kinds import load_tags
+    from qsproj.models.text.text_parser import text_parser
 
     check_files(reads=(options.tagger, options.parser), model=options.output)
     tagger, parser = load_tags(options.tagger), load_parser(options.parser)

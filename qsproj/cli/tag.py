@@ -158,7 +158,7 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
 
 def _tag(options: argparse.Namespace) -> None:
     from qsproj.corpus.formats import check_has_misc, write_sentences
-    from qsproj.models.text.text_parser import load_tags
+    from qsproj.models.text.kinds import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 

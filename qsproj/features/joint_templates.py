@@ -26,6 +26,9 @@ Columns = Mapping[str, NDArray[np.uint64]]
 Buckets = NDArray[np.int32]
 
 FAMILIES = ("MONO", "SWAP", "SDOUBLE", "TDOUBLE", "SGRAND", "SSIB", "TGRAND", "TSIB")
+# Two arcs on either side: grandparents or siblings on both. Beside the above where they are asked for.
+PAIR_FAMILIES = ("STGRAND", "SWAPGRAND", "STSIB", "SSIBTGRAND", "SGRANDTSIB")
+EVERY_FAMILY = (*FAMILIES, *PAIR_FAMILIES)
 # ALIGNHMM over the words of either side, each linked to one word of the other at most.
 ALIGN_HMMS = ("TARGETHMM", "SOURCEHMM")
 # ALIGNITG: each word is linked once at most, and the order of the links comes about by bracketing.
@@ -130,7 +133,7 @@ def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: C
 
 @lru_cache(maxsize=8)
 def _family_seeds() -> NDArray[np.uint64]:
-    return np.array([[_seed(family, template) for template in FACTOR_TEMPLATES] for family in FAMILIES])
+    return np.array([[_seed(family, template) for template in FACTOR_TEMPLATES] for family in EVERY_FAMILY])
 
 
 def factor_buckets(
@@ -144,7 +147,7 @@ def factor_buckets(
     Parameters
     ----------
     families : int8[F]
-        Places in FAMILIES.
+        Places in EVERY_FAMILY.
     words : int32[F, 4]
         Target head, target dependent, and the source words linked to them.
     source, target : WordHashes

@@ -30,8 +30,8 @@ MOST_BYTES = 1 << 31
 _SUFFIX = ".npy"
 _ENCRYPTED = 1
 _NPY_VERSION = (1, 0)
-# Kinds and sizes of the numbers that models hold.
-_NUMBERS = ("u1", "u4", "u8", "i4", "i8", "f4", "f8")
+# Kinds and sizes of the numbers that models hold; those of two bytes are weights, and read as of four.
+_NUMBERS = ("u1", "u4", "u8", "i4", "i8", "f2", "f4", "f8")
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
     *(ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError),
@@ -141,4 +141,5 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any
         bytes_left = entry.file_size - content.tell()
         if by_columns or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != bytes_left:
             raise ValueError(f"{entry.filename} says that its shape is {shape}, which it is not")
-        return np.ndarray(shape, dtype, buffer=bytearray(content.read(bytes_left)))
+        array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(bytes_left)))
+        return array.astype(np.float32) if dtype == np.float16 else array

@@ -205,7 +205,7 @@ def shaped(
     array = arrays[name]
     if array.shape != shape or array.dtype.kind != kind:
         raise ValueError(f"{name} has shape {array.shape} of {array.dtype}, expected {shape} of kind {kind}")
-    if kind == "f" and array.size and not (least <= array.min() and array.max() <= most):
+    if kind == "f" and array.size and not (least <= float(array.min()) and float(array.max()) <= most):
         raise ValueError(f"{name} has numbers that are not {least:g} to {most:g}")
     return array
 

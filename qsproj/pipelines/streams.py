@@ -105,7 +105,7 @@ def tag_stream(
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
-    from qsproj.models.text.text_parser import load_tags
+    from qsproj.models.text.kinds import load_tags
 
     apply = partial(_tagged, confidence=confidence)
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)

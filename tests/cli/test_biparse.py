@@ -14,7 +14,7 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_options import (
     LINK_THRESHOLD,
     MIN_PROBABILITY,
@@ -121,7 +121,11 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     [
         (("--factors", "synch"), (SYNCH,), True),
         (("--labels", "after", "--tags", "links", "--epochs", "1"), FAMILIES, False),
-        (("--target-weights", "joint", "--null-source", "--epochs", "1"), FAMILIES, False),
+        (
+            ("--factors", "pairs", "--target-weights", "joint", "--null-source", "--epochs", "1"),
+            EVERY_FAMILY,
+            False,
+        ),
     ],
 )
 def test_other_ways_to_train_give_models_that_parse(
@@ -207,7 +211,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         (
             "0-0\n",
             ("--factors", "synch"),
-            "--hand-alignment belongs to --factors all, mono; leave it out with --factors synch",
+            "--hand-alignment belongs to --factors all, pairs, mono; leave it out with --factors synch",
         ),
         ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
     ],
@@ -289,7 +293,7 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     text = Path("corpora/de.conllu").read_text(encoding="utf-8")
     other.write_text(text.replace("sample/003", "sample/999"), encoding="utf-8")
     train = ("biparse", "train", *PAIRS, "--source-model", source, "-o", output)
-    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, mono")
+    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, pairs, mono")
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
     assert_one_line(
         run_cli(*train, *LINKS, "--target-weights", "free"), "unknown target weights", "fixed, joint"

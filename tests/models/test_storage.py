@@ -33,7 +33,7 @@ from qsproj.models.tree_inference import TreeInference
 
 # All arrays whose sizes hang together, by kind of model.
 ARRAYS = [
-    *(("tagger", name) for name in ("weights", "transitions", "keys")),
+    *(("tagger", name) for name in ("weights", "used", "transitions", "keys")),
     ("tagging-parser", "weights_trigram_weights"),
     *(("dmv", name) for name in ("stop", "child", "root")),
     *(("qg-dmv", name) for name in ("qg-stop", "qg-child", "qg-root")),
@@ -155,8 +155,8 @@ def test_a_field_that_is_something_else_is_refused(models, tmp_path, kind, field
         ("tagger", "weights", lambda array: array.astype(np.int32), "of kind f"),
         ("tagger", "weights", lambda array: array.astype(">f4"), "not plain numbers"),
         ("tagger", "weights", lambda array: array.astype("S3"), "not plain numbers"),
-        ("tagger", "weights", lambda array: array.astype(np.float16), "not plain numbers"),
-        ("tagger", "weights", lambda array: np.full_like(array, 1e20), "numbers that are not"),
+        ("tagger", "weights", lambda array: array.astype(np.longdouble), "not plain numbers"),
+        ("tagger", "weights", lambda array: np.full(array.shape, 1e20), "numbers that are not"),
         ("tagging-parser", "weights_tag_link_used", lambda array: array[1:], "has shape"),
         ("tagging-parser", "weights_tag_link_used", lambda array: array.astype(np.uint32), "uint8"),
         ("tagging-parser", "weights_arc_weights", lambda _: np.ones(1, np.float32), "has shape .1,."),

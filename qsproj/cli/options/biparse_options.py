@@ -27,7 +27,12 @@ _LEARNING = (
     *("epochs", "target_weights", "null_source", "labels"),
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
-FACTOR_WAYS = {"--factors all": _LEARNING, "--factors mono": _LEARNING, "--factors synch": ()}
+FACTOR_WAYS = {
+    "--factors all": _LEARNING,
+    "--factors pairs": _LEARNING,
+    "--factors mono": _LEARNING,
+    "--factors synch": (),
+}
 TARGET_WAYS = {
     "--target-model": (),
     "a target parser that is trained": ("order", "features", "target_weights", "null_source"),
@@ -77,7 +82,8 @@ def add_training(actions: Actions) -> None:
         "--factors",
         default="all",
         metavar="NAME",
-        help="all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
+        help="all (default); pairs: also those of two arcs on either side, grandparents and siblings; mono: "
+        "reward parallel arcs only; synch: two parsers under a hard constraint",
     )
     train.add_argument(
         "--target-weights",

@@ -4,7 +4,8 @@ A factor is about two links, that of a head and that of a dependent. It fires if
 source words and the two target words stand as its family wants them to. The link of the roots is one that
 always holds.
 
-*Source*: thesis 4.7.2.3.
+*Source*: thesis 4.7.2.3. Families of grandparents or siblings on both sides are ours: pairs of arcs are what
+the factors of a second-order target parser are about, too.
 """
 
 from __future__ import annotations
@@ -115,6 +116,17 @@ SIBLINGS = Stand(
 )
 
 
+TURNED_GRANDPARENT = Stand(
+    lambda side, words: _spread(side.grand.possible, words).T,
+    lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
+)
+# Each two siblings once.
+SIBLINGS_IN_ORDER = Stand(
+    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words),
+    SIBLINGS.ask,
+)
+
+
 class Family(NamedTuple):
     """A row of FACTORS: how the source words stand, and how the target words do."""
 
@@ -122,7 +134,7 @@ class Family(NamedTuple):
     target: Stand
 
 
-# By the names of qsproj.features.joint_templates.FAMILIES, which model files hold.
+# By the names of qsproj.features.joint_templates.EVERY_FAMILY, which model files hold.
 FACTORS = {
     "MONO": Family(ARC, ARC),
     "SWAP": Family(TURNED_ARC, ARC),
@@ -132,4 +144,9 @@ FACTORS = {
     "SSIB": Family(SIBLINGS, ARC),
     "TGRAND": Family(ARC, GRANDPARENT),
     "TSIB": Family(ARC, SIBLINGS),
+    "STGRAND": Family(GRANDPARENT, GRANDPARENT),
+    "SWAPGRAND": Family(TURNED_GRANDPARENT, GRANDPARENT),
+    "STSIB": Family(SIBLINGS, SIBLINGS_IN_ORDER),
+    "SSIBTGRAND": Family(SIBLINGS, GRANDPARENT),
+    "SGRANDTSIB": Family(GRANDPARENT, SIBLINGS),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from qsproj.bp.options import Passing
 from qsproj.errors import unknown_name
-from qsproj.features.joint_templates import FAMILIES, LINK_FAMILIES
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
 from qsproj.models.schema import anything, checked, names, number, optional, options_from, text
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
@@ -86,7 +86,7 @@ class JointOptions:
 
     def __post_init__(self) -> None:
         """Check the names."""
-        known = (*FAMILIES, *LINK_FAMILIES, SYNCH)
+        known = (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)
         for name in self.families:
             if name not in known:
                 raise unknown_name("factor", name, list(known))

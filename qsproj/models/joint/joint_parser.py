@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.features.dictionary import Dictionary
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_archive import archive_of, parts_of
 from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import (
     SYNCH,
@@ -32,21 +31,10 @@ from qsproj.models.joint.joint_trees import (
     given_source_heads,
     tree_scores,
 )
-from qsproj.models.joint.joint_weights import (
-    JointWeights,
-    PreparedPair,
-    dictionary_arrays,
-    dictionary_from,
-    prepare_pair,
-)
+from qsproj.models.joint.joint_weights import JointWeights, PreparedPair, prepare_pair
 from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
-from qsproj.models.schema import checked, number, optional, whole
-from qsproj.models.storage import Stored, nested, unnested
+from qsproj.models.storage import Stored
 from qsproj.models.tagging.link_tagger import LinkTagger
-
-Arrays = dict[str, NDArray[Any]]
-# Arrays of labeller and tagger in a model file.
-RELATIONS, TAGS = "relations_", "tags_"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -277,62 +265,14 @@ class JointParser(Stored):
         """Return a target sentence alone; a model that tags has tagged words that had no tag."""
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
-    def to_archive(self) -> tuple[dict[str, Any], Arrays]:
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; those of the two parsers carry their side's name."""
-        header = self.options.to_header()
-        arrays: Arrays = self.weights.to_arrays()
-        arrays |= dictionary_arrays(self.dictionary)
-        header["training"] = None if self.training is None else asdict(self.training)
-        header["target_scale"] = self.weights.target_scale
-        header["aligner_scale"] = self.weights.aligner_scale
-        header["labeller"] = None
-        if self.labeller is not None:
-            header["labeller"], own = self.labeller.to_archive()
-            arrays |= nested(RELATIONS, own)
-        header["tagger"] = None
-        if self.tagger is not None:
-            header["tagger"], own = self.tagger.to_archive()
-            arrays |= nested(TAGS, own)
-        for side, parser in (("source", self.source), ("target", self.target)):
-            header[side], own = parser.to_archive()
-            header[f"{side}_order"] = 1 if isinstance(parser, ArcParser) else 2
-            arrays |= nested(f"{side}_", own)
-        return header, arrays
+        return archive_of(self)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Arrays) -> JointParser:
+    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
-        scale = number(0.0)
-        order = optional(whole(1, 2))
-        checked(
-            header,
-            {
-                "target_scale": scale,
-                "aligner_scale": optional(scale),
-                "source_order": order,
-                "target_order": order,
-            },
-        )
-        weights = JointWeights.from_arrays(
-            arrays,
-            target_scale=header["target_scale"],
-            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
-        )
-        source, target = (
-            _ORDERS[header.get(f"{side}_order") or 1].from_archive(header[side], unnested(f"{side}_", arrays))
-            for side in ("source", "target")
-        )
-        labeller, tagger = header.get("labeller"), header.get("tagger")
-        return JointParser(
-            source=source,
-            target=target,
-            weights=weights,
-            options=JointOptions.from_header(header),
-            dictionary=dictionary_from(arrays),
-            training=JointTrainingOptions.from_header(header.get("training")),
-            labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
-            tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),
-        )
+        return JointParser(**parts_of(header, arrays))
 
 
 def synchronous_parser(source: Parser, target: Parser) -> JointParser:
@@ -345,10 +285,6 @@ def synchronous_parser(source: Parser, target: Parser) -> JointParser:
     """
     weights = replace(JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
-
-
-# By what a model file says of the order of a side's parser; older files do not.
-_ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
 
 
 def _with_tree(parser: Parser, sentence: Sentence, chances: Scores) -> Sentence:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
-from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
+from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_factors import FACTORS, Variables
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
@@ -41,7 +41,7 @@ class JointStructure:
     pairs : int32[P, 2]
         These pairs.
     families : int8[F]
-        Family of each quasi-synchronous factor, a place in FAMILIES.
+        Family of each quasi-synchronous factor, a place in EVERY_FAMILY.
     rows : int32[F, 4]
         The booleans of each factor, filled up with ALWAYS_TRUE.
     words : int32[F, 4]
@@ -83,7 +83,7 @@ def joint_structure(
     n_variables : int
         Number of variables so far; links, grandparents and siblings come after them.
     families : tuple of str
-        Which of FAMILIES to use, and SYNCH and those of LINK_FAMILIES that are to hold.
+        Which of EVERY_FAMILY to use, and SYNCH and those of LINK_FAMILIES that are to hold.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def joint_structure(
         heads, dependents = np.nonzero(possible)
         ends = targets[heads], targets[dependents], sources[heads], sources[dependents]
         asked = on_source.ask(source, *ends[2:], variables), on_target.ask(target, *ends[:2], variables)
-        numbers.append(np.full(len(heads), FAMILIES.index(name), dtype=np.int8))
+        numbers.append(np.full(len(heads), EVERY_FAMILY.index(name), dtype=np.int8))
         words.append(np.stack(ends, axis=1))
         rows.append(np.stack([owners[heads], owners[dependents], *asked], axis=1))
     results, pairs = variables.ties()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
 from qsproj.kernels.tagging.tag_sets import set_gradient, step_steep_emissions, step_steep_transitions
-from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger import Tagger, in_half_the_bytes
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer
 
@@ -86,12 +86,15 @@ class ChainTrainer(Trainer[ChainExample, Tagger]):
         return -example.strength * likelihood
 
     def averaged(self) -> Tagger:
-        """Return the tagger with the mean of the weights before every step so far, faint features dropped."""
+        """Return the tagger with the mean of the weights before every step so far, faint features dropped.
+
+        Weights have the digits that a file keeps of them: a tagger and its file tag alike.
+        """
         weights = self._features.mean()
         kept = np.abs(weights).max(axis=1) >= FAINTEST
         return replace(
             self._start,
             index=FeatureIndex(self._start.index.keys[kept]),
-            weights=weights[kept],
+            weights=in_half_the_bytes(weights[kept]),
             transitions=self._chain.mean(),
         )

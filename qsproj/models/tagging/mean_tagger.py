@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.features.feature_index import FeatureIndex
-from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger import Tagger, in_half_the_bytes
 
 
 def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
@@ -31,4 +31,4 @@ def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
     for tagger in taggers:
         weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(len(taggers))
         transitions += tagger.transitions / len(taggers)
-    return replace(taggers[0], index=index, weights=weights, transitions=transitions)
+    return replace(taggers[0], index=index, weights=in_half_the_bytes(weights), transitions=transitions)

@@ -30,10 +30,15 @@ from qsproj.models.schema import (
     text,
     word_lists,
 )
-from qsproj.models.storage import Stored, load_model_of, nested, unnested
+from qsproj.models.storage import Stored, load_model_of, nested, packed_weights, unnested, unpack_weights
 from qsproj.models.tokens.tokenizer import Tokenizer
 
 TOKENIZER_PREFIX = "tokenizer."
+
+
+def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return weights that a file holds as they are in two bytes each: eleven bits of each, rounded."""
+    return weights.astype(np.float16).astype(np.float32)
 
 
 class FeatureExtractor:
@@ -66,7 +71,7 @@ class Tagger(Stored):
     index : FeatureIndex
         The R features that have weights.
     weights : float32[R, T]
-        Natural-log potentials.
+        Natural-log potentials, of the digits that :func:`in_half_the_bytes` leaves; of all in older models.
     transitions : float64[T+1, T]
         Natural-log potentials of [previous tag, tag]; row T is for the first tag of a sentence.
     contractions : mapping
@@ -190,8 +195,8 @@ class Tagger(Stored):
         }
         arrays: dict[str, NDArray[Any]] = {
             "keys": self.index.keys,
-            "weights": self.weights,
             "transitions": self.transitions,
+            **packed_weights("", _to_store(self.weights)),
         }
         for name, classes in self.extractor.class_sets.items():
             text = "\n".join(classes).encode("utf-8")
@@ -225,12 +230,25 @@ class Tagger(Stored):
             tags=tags,
             extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
             index=index,
-            weights=shaped(arrays, "weights", (len(index.keys), len(tags))),
+            weights=_stored_weights(arrays, (len(index.keys), len(tags))),
             transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
             tokenizer=tokenizer,
         )
+
+
+def _to_store(weights: NDArray[np.float32]) -> NDArray[np.floating]:
+    """Return weights in two bytes each where that changes none of them, and as they are otherwise."""
+    halved = in_half_the_bytes(weights)
+    return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
+
+
+def _stored_weights(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Return the weights of a file; older ones hold those that are zero as well."""
+    if "used" not in arrays:
+        return shaped(arrays, "weights", shape)
+    return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))
 
 
 def load_tagger(path: str | Path) -> Tagger:

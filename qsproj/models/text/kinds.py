@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from qsproj.models.storage import is_of_kind
+from qsproj.errors import DataError
+from qsproj.models.storage import is_of_kind, kind_of, load_model
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser
@@ -50,6 +52,22 @@ def tagger_of(model: object) -> Tagger | None:
     """Return the tagger of a model that needs no tags; None for one that has none."""
     has_one = is_text_parser(model) or is_of_kind(model, TAGGING_PARSER)
     return cast("TextParser", model).tagger if has_one else None
+
+
+def load_tags(path: str | Path) -> Tagger:
+    """Load what tags: a tagger, or that of a model that parses text.
+
+    Raises
+    ------
+    DataError
+        As :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
+    """
+    model = load_model(path)
+    tagger = cast("Tagger", model) if is_of_kind(model, "tagger") else tagger_of(model)
+    if tagger is not None:
+        return tagger
+    found = f"a model of kind {kind_of(model)}"
+    raise DataError(str(path), None, found=found, expected="a tagger", remedy="train one: qsproj tag --train")
 
 
 def is_joint_parser(model: object) -> TypeGuard[JointParser]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import Any, cast
 
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.schema import anything, checked, optional, text, whole
 from qsproj.models.storage import (
@@ -25,13 +24,12 @@ from qsproj.models.storage import (
     Stored,
     is_of_kind,
     kind_of,
-    load_model,
     model_from,
     nested,
     unnested,
 )
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import TAGGING_PARSER, tagger_of
+from qsproj.models.text.kinds import TAGGING_PARSER
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain
 
 # Of tags that are tried in a sentence.
@@ -189,19 +187,3 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
             "first-order parser without clusters or relations in its trees, or leave readings out"
         )
     return TextParser(tagger=tagger, parser=inner, readings=readings)
-
-
-def load_tags(path: str | Path) -> Tagger:
-    """Load what tags: a tagger, or that of a model that parses text.
-
-    Raises
-    ------
-    DataError
-        As :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
-    """
-    model = load_model(path)
-    tagger = model if isinstance(model, Tagger) else tagger_of(model)
-    if tagger is not None:
-        return tagger
-    found = f"a model of kind {kind_of(model)}"
-    raise DataError(str(path), None, found=found, expected="a tagger", remedy="train one: qsproj tag --train")

@@ -1,6 +1,6 @@
-"""ALIGNITG, and target trees learned from without a source: additions to the joint model, on dev files (gold tags).
+"""ALIGNITG, factors over two arcs of either side, and target trees learned from without a source, on dev files.
 
-Joint models of MONO over 1-best source trees; of XL-WA, links alone.
+Additions to the joint model, with gold tags and 1-best source trees; of XL-WA, links alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_alignment import train_link_chooser
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
@@ -27,11 +28,11 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.conditions import Setting, accuracy, accuracy_alone
+from scripts.experiments.joint.conditions import Setting, accuracy, accuracy_alone, train_jointly
 from scripts.experiments.joint.corpora import CORPORA, dev_pairs_of, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.joint.links import bitext, error_rate, hand_files, hand_links, likely
-from scripts.experiments.pages.channel import FIXED, JOINT, NULL, additions
+from scripts.experiments.pages.channel import ALL, FIXED, JOINT, NULL, WITH_PAIRS, additions, row_of_arcs
 
 ALONE = "the trees alone"
 ALIGNER = "the aligner"
@@ -54,7 +55,13 @@ LINKS: dict[str, tuple[str, ...] | None] = {
     "with ALIGNITG": ("ITG",),
 }
 WEIGHTS = {FIXED: ("fixed", False), JOINT: ("joint", False), NULL: ("joint", True)}
-PARTS = ("itg", "links", "null")
+ARCS: dict[tuple[int, str], tuple[str, ...]] = {
+    (order, what): families
+    for order in (1, 2)
+    for what, families in ((ALL, FAMILIES), (WITH_PAIRS, EVERY_FAMILY))
+}
+ARCS_TRAINED = (100, 200)
+PARTS = ("itg", "arcs", "links", "null")
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,13 @@ class Parsing:
         if families is None:
             return accuracy_alone(self.setting.target.parser, self.setting.test)
         return accuracy(self.trained(families, weights="fixed", null=False, epochs=5), self.setting.test)
+
+    def arcs(self, order: int, families: tuple[str, ...]) -> Figures:
+        """Parse by a joint model of some families beside a target parser of an order."""
+        options = BiparseOptions(
+            order=order, labels="after", joint=JointOptions(families=families, source_tree="best")
+        )
+        return accuracy(train_jointly(self.setting, options)[0], self.setting.test)
 
     def null(self, weights: str, null: bool) -> Figures:
         """Parse by a joint model, and by its target side alone."""
@@ -158,6 +172,15 @@ def cells(lab: Lab, part: str) -> dict[str, tuple[Callable[[], Figures], Source]
             name: (partial(short.itg, families), kept.source(short.size, f"{part}: {name}"))
             for name, families in ITG.items()
         }
+    if part == "arcs":
+        return {
+            row_of_arcs(order, what, size): (
+                partial(parsing.arcs, order, families),
+                Kept(lab, parsing.corpus).source(size, f"{part}: {order}, {what}"),
+            )
+            for size, parsing in ((size, Parsing(lab, "lines", size)) for size in ARCS_TRAINED)
+            for (order, what), families in ARCS.items()
+        }
     few = Parsing(lab, "partut", NULL_TRAINED)
     kept = Kept(lab, few.corpus)
     return {
@@ -180,10 +203,15 @@ def found(lab: Lab, part: str) -> dict[str, Figures]:
 
 
 def run(lab: Lab) -> PageFigures:
-    itg, links, null = (found(lab, part) for part in PARTS)
+    itg, arcs, links, null = (found(lab, part) for part in PARTS)
     return PageFigures(
         tables={
             "itg": shown(itg, {"target": "Swedish UAS", "milliseconds": "ms a parse"}),
+            "arcs": shown(
+                arcs,
+                {"target": "Swedish UAS", "target LAS": "Swedish LAS", "milliseconds": "ms a parse"},
+                digits=2,
+            ),
             "links": shown(links, {"AER": "AER, all pairs", "AER within": "AER, pairs within the limit"}),
             "null": shown(null, {"alone": "target side alone", "target": "with the source"}),
             "pairs": shown(

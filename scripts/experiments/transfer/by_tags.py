@@ -13,7 +13,8 @@ from qsproj.evaluation.calibration import arc_confidences, expected_calibration_
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.text_parser import load_tags, text_parser
+from qsproj.models.text.kinds import load_tags
+from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bootstrap.stages import TAG_READINGS
 from scripts.experiments.transfer.stages import TAGGER_TREEBANKS, Stages
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_scores import JointScores
@@ -69,7 +69,7 @@ def draw_scores(structure, rng, scale):
 
 def enumeration(structure, scores, source_trees, target_trees):
     factors = [
-        (FAMILIES[family], words, score)
+        (EVERY_FAMILY[family], words, score)
         for family, words, score in zip(structure.families, structure.words.tolist(), scores.factors)
     ]
     links = {tuple(link): score for link, score in zip(structure.links.tolist(), scores.links)}
@@ -93,12 +93,12 @@ LINKS = [(1, 1), (2, 2), (3, 3), (1, 2), (3, 2)]
 
 def test_every_way_to_fire_has_one_factor():
     """All words, all families: a factor is there exactly if some trees and links make it fire."""
-    structure = structure_of(3, 3, LINKS)
+    structure = structure_of(3, 3, LINKS, EVERY_FAMILY)
     found = set(zip(structure.families.tolist(), map(tuple, structure.words.tolist())))
     assert len(found) == len(structure.rows)
     trees, links = all_trees(3), {(0, 0), *LINKS}
     pairs = list(itertools.product(links, repeat=2))
-    for family, name in enumerate(FAMILIES):
+    for family, name in enumerate(EVERY_FAMILY):
         for (source_head, head), (source_dependent, dependent) in pairs:
             words = head, dependent, source_head, source_dependent
             possible = any(
@@ -112,12 +112,12 @@ def test_observed_trees_decide_their_factors():
     links = {(0, 0), *LINKS}
     ways = [(t, u, s, v) for (s, t), (v, u) in itertools.product(links, repeat=2)]
     for source_heads, target_heads in itertools.product(all_trees(3), all_trees(3)[::3]):
-        structure = structure_of(3, 3, LINKS, source_heads=source_heads)
+        structure = structure_of(3, 3, LINKS, EVERY_FAMILY, source_heads)
         known = known_states(structure, target_heads)
         alive = np.concatenate([chosen for chosen, _ in free_rows(structure.rows, known)])
         expected = {
             (family, words)
-            for family, name in enumerate(FAMILIES)
+            for family, name in enumerate(EVERY_FAMILY)
             for words in ways
             if fires(name, words, source_heads, target_heads, links)
         }
@@ -128,7 +128,11 @@ def test_observed_trees_decide_their_factors():
         assert found == expected
 
 
-NEARNESS = [*(((name,), 0.5, 0.02) for name in FAMILIES), (FAMILIES, 0.25, 0.02), (FAMILIES, 1.0, 0.1)]
+NEARNESS = [
+    *(((name,), 0.5, 0.02) for name in EVERY_FAMILY),
+    *((families, 0.25, 0.02) for families in (FAMILIES, EVERY_FAMILY)),
+    *((families, 1.0, 0.1) for families in (FAMILIES, EVERY_FAMILY)),
+]
 
 
 @pytest.mark.parametrize(("families", "scale", "bound"), NEARNESS)

@@ -70,7 +70,7 @@ def test_the_mean_counts_the_start_and_faint_features_go(kernels):
         trainer.step(ChainExample(ROWS, KNOWN[kernels], 1.0))
     weights, transitions = (np.mean(arrays, axis=0) for arrays in zip(*past, strict=True))
     mean = trainer.averaged()
-    np.testing.assert_allclose(mean.weights, weights[:4], atol=1e-6)
+    np.testing.assert_allclose(mean.weights, weights[:4], rtol=1e-3)  # eleven bits of each are kept
     np.testing.assert_allclose(mean.transitions, transitions, atol=1e-12)
     assert mean.index.keys.tolist() == [11, 12, 13, 14]
     assert (mean.tags, mean.contractions, mean.language) == (TAGS, {"zum": ("zu", "dem")}, "de")

@@ -43,7 +43,7 @@ def test_potentials_are_the_means_of_those_of_all():
     assert len(together.index.keys) > max(len(tagger.index.keys) for tagger in taggers)
     for forms in SENTENCES:
         expected = np.mean([potentials(tagger, forms) for tagger in taggers], axis=0)
-        np.testing.assert_allclose(potentials(together, forms), expected, atol=1e-6)
+        np.testing.assert_allclose(potentials(together, forms), expected, atol=2e-3)  # of eleven bits each
     expected = np.mean([tagger.transitions for tagger in taggers], axis=0)
     np.testing.assert_allclose(together.transitions, expected, atol=1e-12)
 

@@ -1,5 +1,7 @@
 """The tagger: its chain against listing all tag sequences, its training, its storage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.kernels.tagging.linear_chain import gradient, posterior, viterbi
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles import linear_chain as oracle
@@ -128,6 +130,27 @@ def test_same_seed_same_bytes_and_storage_round_trip(tmp_path):
     assert set(loaded.extractor.class_sets) == {"lowerclass", "casedclass"}
     for sentence in made(10, seed=11):
         np.testing.assert_array_equal(original.tag_distribution(sentence), loaded.tag_distribution(sentence))
+
+
+def test_a_file_holds_two_bytes_of_each_weight_that_is_not_zero(tmp_path):
+    tagger = with_raw(seed=1)
+    tagger.weights[::2, 1] = 0.0
+    arrays = tagger.to_archive()[1]
+    assert arrays["weights"].dtype == np.float16
+    assert arrays["weights"].shape == (np.count_nonzero(tagger.weights),)
+    tagger.save(tmp_path / "halved")
+    np.testing.assert_array_equal(load_tagger(tmp_path / "halved").weights, tagger.weights)
+    exact = replace(tagger, weights=tagger.weights * np.float32(1.0001))
+    exact.save(tmp_path / "exact")
+    np.testing.assert_array_equal(load_tagger(tmp_path / "exact").weights, exact.weights)
+
+
+def test_a_file_of_older_versions_is_read():
+    tagger = with_raw(seed=1)
+    header, arrays = tagger.to_archive()
+    del arrays["used"]
+    older = Tagger.from_archive(header, arrays | {"weights": tagger.weights})
+    np.testing.assert_array_equal(older.weights, tagger.weights)
 
 
 def test_another_kind_of_model_is_refused(tmp_path):

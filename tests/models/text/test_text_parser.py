@@ -13,7 +13,8 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.models.dmv.dmv_parameters import uniform_parameters
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
-from qsproj.models.text.text_parser import load_tags, text_parser
+from qsproj.models.text.kinds import load_tags
+from qsproj.models.text.text_parser import text_parser
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
-from qsproj.features.joint_templates import FAMILIES
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_factors import ARC, FACTORS
 from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_structure import JointStructure
@@ -66,7 +66,7 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     or whose head does, may be in several at once; then the chances of the word are divided by their sum.
     """
     heads, words, source_heads, sources = structure.words.T
-    numbers = np.array([_NUMBERS.get(name, -1) for name in FAMILIES], dtype=np.int8)[structure.families]
+    numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
     turned = numbers == CONFIGURATIONS.index("SWAP")
     told = (numbers >= 0) & (words > 0) & (target_heads[words] == heads)
     # The root of the source has no relation.
