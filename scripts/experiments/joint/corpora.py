@@ -15,7 +15,7 @@ from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.pairing import pair_sentences
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -83,7 +83,8 @@ def _splits(folder: str, language: str) -> tuple[Part, ...]:
     return tuple(Part(f"{folder}/en-{split}", f"{folder}/{language}-{split}") for split in SPLITS)
 
 
-def _pud(language: str, title: str, bitext: tuple[str, tuple[str, str]] | None = None) -> Corpus:
+def pud_corpus(language: str, title: str, bitext: tuple[str, tuple[str, str]] | None = None) -> Corpus:
+    """Return English PUD with that of another language."""
     whole = Part("pud/en", f"pud/{language}")
     return Corpus(
         title=f"PUD, English-{title}: sentences 601 to 1,000, trained on 1 to 600",
@@ -126,9 +127,9 @@ CORPORA = {
         aligned=_PARTUT,
         sizes=(50, 100, 200, 400, 800, 1600),
     ),
-    "pud-de": _pud("de", "German", ("bitext/en-de.tsv.xz", ("en", "de"))),
+    "pud-de": pud_corpus("de", "German", ("bitext/en-de.tsv.xz", ("en", "de"))),
     "pud-zh": replace(
-        _pud("zh", "Chinese", ("bitext/en-zh.tsv.xz", ("en", "zh"))), unspaced=True, conversion="t2s"
+        pud_corpus("zh", "Chinese", ("bitext/en-zh.tsv.xz", ("en", "zh"))), unspaced=True, conversion="t2s"
     ),
 }
 
@@ -167,9 +168,7 @@ def links_of(lab: Lab, corpus: Corpus) -> Path:
             for part in corpus.aligned
             for first, second in part.pairs(lab)
         ]
-        if corpus.bitext is not None:
-            name, languages = corpus.bitext
-            words += islice(read_word_pairs(str(lab.data / name), None, languages=languages), BITEXT_PAIRS)
+        words += bitext_words(lab, corpus)
         unspaced = "target" if corpus.unspaced else None
         write_alignments(align_words(words, threshold=THRESHOLD, unspaced=unspaced), path, with_weights=True)
 
@@ -180,6 +179,24 @@ def links_of(lab: Lab, corpus: Corpus) -> Path:
         data=link_files(lab, corpus),
         experiment=Path(__file__),
     )
+
+
+def bitext_words(lab: Lab, corpus: Corpus) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield the words of the other bitext that the aligner learns from, where there is any."""
+    if corpus.bitext is not None:
+        name, languages = corpus.bitext
+        yield from islice(read_word_pairs(str(lab.data / name), None, languages=languages), BITEXT_PAIRS)
+
+
+def aligned_bitext(lab: Lab, corpus: Corpus) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Alignment]]:
+    """Yield the pairs of that bitext which have words on both sides, with the links that the aligner found."""
+    links = read_alignments(links_of(lab, corpus))
+    for part in corpus.aligned:
+        for _ in part.pairs(lab):
+            next(links)
+    for (first, second), alignment in zip(bitext_words(lab, corpus), links, strict=True):
+        if first and second:
+            yield first, second, replace(alignment, n_source=len(first), n_target=len(second))
 
 
 def respelling(conversion: str | None) -> Callable[[str], str]:
