@@ -102,7 +102,7 @@ def counted(count: int, noun: str) -> str:
 
 def listed_reasons(counts: Mapping[str, int]) -> str:
     """Say how many were left out for each reason, for a message."""
-    return "; ".join(f"{count} for {reason}" for reason, count in counts.items()) or "none"
+    return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 
 def unknown_name(kind: str, name: str, known: list[str]) -> UsageError:

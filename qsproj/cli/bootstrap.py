@@ -165,7 +165,9 @@ def _target(options: argparse.Namespace) -> str:
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.text import UNSPACED_LANGUAGES
     from qsproj.pipelines.bootstrap.texts import SourceText
+    from qsproj.progress import notice
 
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:
@@ -182,6 +184,8 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     for source, target in options.languages:
         check_known_language(source)
         check_known_language(target)
+        if target in UNSPACED_LANGUAGES and options.unspaced is None:
+            notice(f"text in {target} is linked better by parts of its words: --unspaced target")
         if source == target:
             raise UsageError(f"found {source} as source and target language, expected two languages")
     return tuple(

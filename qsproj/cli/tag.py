@@ -83,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules",
         action="store_true",
-        help="cut plain text by the rules of the language, even where a treebank shows its tokens",
+        help="cut plain text by the rules of the language and a table of its contractions, even where a "
+        "treebank shows its tokens: better where it shows fewer than 200 sentences",
     )
     parser.add_argument(
         "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
@@ -115,6 +116,7 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
+    from qsproj.corpus.language.contraction_table import known_contractions
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
@@ -136,6 +138,8 @@ def _train(options: argparse.Namespace) -> None:
         language=options.language,
     )
     tagger = replace(tagger, tokenizer=tokenizer)
+    if tokenizer is None:
+        tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
     words = sum(map(len, sentences))
     how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
     print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)

@@ -229,6 +229,8 @@ def test_text_without_spaces_needs_sentences_that_are_cut(made, tmp_path, run_cl
     outcome = run_cli("bootstrap", *words)
     assert outcome.code == 2
     assert "give sentences that show how it is cut" in outcome.err
+    assert "text in zh is linked better by parts of its words: --unspaced target\n" in outcome.err
+    assert "linked better" not in run_cli("bootstrap", *words, "--unspaced", "target").err
 
 
 def test_sides_that_do_not_translate_each_other_are_told(tmp_path, run_cli):

@@ -131,6 +131,10 @@ def test_what_cuts_text_is_said(learned, files, run_cli):
     assert "cut into words as the treebank shows" in run_cli(*arguments).err
     assert "cut into words by rules" in run_cli(*arguments, "--rules").err
     assert "3\tzum\t" in run_cli("tag", "-m", files / "told", stdin="Ich gehe zum Haus.\n").out
+    # The treebank has no "beim"; the table of the language has.
+    split = run_cli("tag", "-m", files / "told", "--split-contractions", stdin="Ich bin beim Haus.\n").out
+    assert "3-4\tbeim\t" in split
+    assert "4\tdem\t" in split
     arguments[2] = files / "train.conllu"
     assert "by rules of the language, as no token is shown" in run_cli(*arguments).err
 

@@ -8,11 +8,14 @@ from itertools import islice
 from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, recognise
+from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap.texts import BLANK_SIDE, FEWEST_PAIRS, SourceText, too_few_pairs
+from qsproj.progress import notice
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
 LOOKED_AT = 1000
@@ -63,12 +66,34 @@ def check_pairs(text: SourceText) -> None:
                 expected="text, one sentence a line, as the bitext",
                 remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
             )
+    if len(text.bitext) > 1:
+        check_no_pairs(text)
     whole = blank = 0
     for sides in read_bitext(*text.bitext):
         whole += all(sides)
         blank += not all(sides)
     if whole < FEWEST_PAIRS:
         raise too_few_pairs(text.bitext[0], whole, {BLANK_SIDE: blank} if blank else {})
+
+
+def check_no_pairs(text: SourceText) -> None:
+    """Check of two files that neither holds pairs, both sides of each on a line.
+
+    Raises
+    ------
+    DataError
+        When more than half of the lines that are looked at have a tab.
+    """
+    pairs = list(islice(read_bitext(*text.bitext), LOOKED_AT))
+    for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
+        if sum("\t" in line for line in lines) > len(lines) / 2:
+            raise DataError(
+                path,
+                None,
+                found="pairs, their sides parted by a tab",
+                expected="one side of the bitext",
+                remedy="give the file of pairs alone",
+            )
 
 
 def check_sides(text: SourceText) -> None:
@@ -90,7 +115,7 @@ def check_sides(text: SourceText) -> None:
             None,
             found=f"{what}, and {100 * target:.0f}% of those of the target side",
             expected="the treebank's language on the source side",
-            remedy="swap the sides",
+            remedy=f"swap the sides, or name a treebank in {text.languages[0]}",
         )
     if source < LEAST_KNOWN and len(vocabulary) > VOCABULARY_TO_ASK:
         raise DataError(
@@ -136,7 +161,7 @@ def check_languages(text: SourceText) -> None:
 
 
 def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
-    """Check that sentences that are said to be of the target are not of the source.
+    """Check that sentences that are said to be of the target are not of the source, and tell of the bitext's.
 
     Raises
     ------
@@ -144,7 +169,8 @@ def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
         When a file knows more words of the source side of the bitext than of the target side.
     """
     for path in tagged:
-        vocabulary = {form.lower() for sentence in read_sentences(path) for form in sentence.forms}
+        sentences = list(read_sentences(path))
+        vocabulary = {form.lower() for sentence in sentences for form in sentence.forms}
         source, target = known_shares(text, vocabulary)
         if source > target:
             raise DataError(
@@ -155,6 +181,27 @@ def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:
                 expected=f"sentences in {text.languages[1]}",
                 remedy="name sentences of the target language",
             )
+        _tell_repeated(text, sentences, path)
+
+
+def _tell_repeated(text: SourceText, sentences: Sequence[Sentence], path: str) -> None:
+    """Say how many sentences of a file stand in the bitext: it may be a test file."""
+    # Its text has contractions, its words what they are split into; the bitext may have either.
+    spelt = [
+        {_letters(comment_value(one, "text") or "".join(one.forms)), "".join(one.forms)} for one in sentences
+    ]
+    there = set().union(*spelt).intersection(_letters(target) for _, target in read_bitext(*text.bitext))
+    repeated = sum(not there.isdisjoint(spellings) for spellings in spelt)
+    if repeated:
+        notice(
+            f"{path}: {repeated:,} of {counted(len(sentences), 'sentence')} "
+            f"{'is' if repeated == 1 else 'are'} among the bitext; do not test on what is learned from"
+        )
+
+
+def _letters(line: str) -> str:
+    """Return a line without its spaces, as words are written when they are not parted."""
+    return "".join(line.split())
 
 
 def known_shares(text: SourceText, vocabulary: set[str]) -> tuple[float, float]:

@@ -28,7 +28,7 @@ LESS_AGREEMENT = "less agreement than others of their length"
 
 REMEDIES = {
     UNUSUAL_LENGTH: "cut the text into sentences, one a pair",
-    LITTLE_EVIDENCE: "parse the source, check the links",
+    LITTLE_EVIDENCE: "more pairs give more links; check that the source has trees and that links are right",
 }
 
 

@@ -174,7 +174,7 @@ def project_tags(
     report = [
         summary(text),
         *verdict.report,
-        f"learned from {counted(len(chosen), 'sentence')} of {counted(len(text.sentences), 'sentence')}"
+        f"learned from {len(chosen):,} of {counted(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else ""),
     ]
     agreed = agreement(tagger, text, held_out)

@@ -17,6 +17,7 @@ from qsproj.pipelines.bootstrap.checks import (
     check_tagged,
 )
 from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.progress import notices
 
 CORPORA = Path(__file__).parents[3] / "corpora"
 
@@ -46,7 +47,7 @@ def test_sides_that_fit_pass(sides):
 
 
 def test_swapped_sides_are_told(sides):
-    with pytest.raises(DataError, match="swap the sides"):
+    with pytest.raises(DataError, match="swap the sides, or name a treebank in en"):
         check_sides(source_text(sides[::-1]))
 
 
@@ -86,14 +87,28 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         write_lines(tmp_path / name, content)
         for name, content in (("few", lines[:20]), ("blank", [""] * len(lines)), ("short", lines[:-1]))
     )
+    pairs = write_lines(tmp_path / "pairs", (f"{line}\t{line}" for line in lines))
     for bitext, message in (
         ((few, few), "few: found 20 pairs to learn from .* expected 50 or more"),
         ((sides[0], blank), r"found 0 pairs to learn from \(left out: 90 for a blank side\)"),
         ((sides[0], short), "found 90 lines in .* expected 89 as in "),
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
+        ((sides[0], pairs), "pairs: found pairs, their sides parted by a tab"),
+        ((pairs, sides[0]), "pairs: found pairs, .*; give the file of pairs alone"),
     ):
         with pytest.raises(DataError, match=message):
             check_pairs(source_text(bitext))
+
+
+def test_annotated_sentences_of_the_bitext_are_told(sides, tmp_path):
+    lines = (CORPORA / "de.conllu").read_text(encoding="utf-8").split("\n\n")
+    some, others = tmp_path / "some", tmp_path / "others"
+    some.write_text("\n\n".join(lines[:3]) + "\n\n", encoding="utf-8")
+    others.write_text("1\tDackel\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    told: list[str] = []
+    with notices(told.append):
+        check_tagged(source_text(sides), [str(some), str(others)])
+    assert told == [f"{some}: 3 of 3 sentences are among the bitext; do not test on what is learned from"]
 
 
 def test_tagged_sentences_of_the_source_are_told(sides):

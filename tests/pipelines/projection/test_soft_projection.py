@@ -359,7 +359,7 @@ def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
 def test_pairs_without_links_are_refused(english):
     refused = partial(project_soft, rng=np.random.default_rng(1))
     for words, message in (
-        (7, "1 for links that carry arcs over to less than half of the words; parse the source"),
+        (7, "1 for links that carry arcs over to less than half of the words; more pairs"),
         (5, "1 for fewer than 6 or more than 35 words; cut the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
