@@ -15,17 +15,11 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.schema import labels
-from qsproj.models.storage import (
-    HEADER_NAME,
-    load_archive,
-    load_model,
-    packed_weights,
-    save_model,
-    unpack_weights,
-)
+from qsproj.models.storage import HEADER_NAME, load_archive, load_model, save_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_weights import TaggingWeights

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import buckets, checked, one_of
-from qsproj.models.storage import packed_weights, unpack_weights
 
 HASH_BITS = 22
 CACHE_LINE = 64

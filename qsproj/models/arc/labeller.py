@@ -20,8 +20,8 @@ from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import buckets, check_cells, checked, labels, one_of
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 

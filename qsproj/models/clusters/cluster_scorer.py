@@ -17,8 +17,8 @@ from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_scorer import ArcExample, ArcWeights, ignored_in
 from qsproj.models.arc.hashed_weights import HASH_BITS, aligned_weights, zero_weights
+from qsproj.models.packing import unpack_weights
 from qsproj.models.schema import buckets, check_cells, checked, one_of, whole
-from qsproj.models.storage import unpack_weights
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import Rule
 

@@ -27,8 +27,9 @@ from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import anything, checked, flag, number
-from qsproj.models.storage import Stored, packed_weights, unpack_weights
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs

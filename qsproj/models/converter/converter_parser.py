@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.converter.converter import Converter, converted_sentence
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import anything, checked, one_of
-from qsproj.models.storage import KINDS, Parser, Stored, kind_of, nested, unnested
+from qsproj.models.storage import KINDS, Parser, Stored, kind_of
 
 SOURCE_PREFIX = "source_"
 

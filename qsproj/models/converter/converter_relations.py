@@ -18,8 +18,8 @@ from qsproj.kernels.adaptation import adaptation_relations as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
 from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import check_cells, checked, labels
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer, learn
 

@@ -20,7 +20,7 @@ from qsproj.features.source_nodes import function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.kernels.adaptation.turned_trees import turned_trees
-from qsproj.models.storage import packed_weights, unpack_weights
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
 

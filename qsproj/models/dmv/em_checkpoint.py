@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from qsproj.errors import counted
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
-from qsproj.models.storage import nested, unnested
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import notice
 from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em

@@ -32,8 +32,9 @@ from qsproj.models.graph.graph_inference import (
     propagate,
     relax,
 )
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import options_from
-from qsproj.models.storage import Stored, nested, unnested
+from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder
 
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.

@@ -12,8 +12,8 @@ from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_weights import JointWeights, dictionary_arrays, dictionary_from
 from qsproj.models.joint.relations.joint_labeller import JointLabeller
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import checked, number, optional, whole
-from qsproj.models.storage import nested, unnested
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_training import UNKEPT, Epochs, JointTrainer
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.storage import nested, unnested
+from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer

@@ -23,7 +23,7 @@ from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_scores import JointBeliefs, JointScores, mixed
 from qsproj.models.joint.joint_sides import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
-from qsproj.models.storage import nested, unnested
+from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer

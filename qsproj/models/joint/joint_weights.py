@@ -30,8 +30,8 @@ from qsproj.models.joint.joint_scores import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
+from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import ascending, shaped
-from qsproj.models.storage import nested, packed_weights, unnested, unpack_weights
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0

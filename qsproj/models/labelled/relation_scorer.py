@@ -18,8 +18,8 @@ from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.labelled_arcs import TAGS
 from qsproj.models.arc.labeller import compiled_labels
 from qsproj.models.labelled.candidates import Candidates
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import ascending, buckets, check_cells, checked, labels, one_of
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.labelled_trees import LabelledScores
 
 HASH_BITS = 17

@@ -19,8 +19,8 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted
 from qsproj.features.joint_templates import link_posteriors
+from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import anything, checked, labels, number
-from qsproj.models.storage import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags

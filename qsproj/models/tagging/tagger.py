@@ -19,6 +19,7 @@ from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import (
     ascending,
     checked,
@@ -30,7 +31,7 @@ from qsproj.models.schema import (
     text,
     word_lists,
 )
-from qsproj.models.storage import Stored, load_model_of, nested, packed_weights, unnested, unpack_weights
+from qsproj.models.storage import Stored, load_model_of
 from qsproj.models.tokens.tokenizer import Tokenizer
 
 TOKENIZER_PREFIX = "tokenizer."

@@ -22,8 +22,9 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import options_from
-from qsproj.models.storage import Stored, nested, unnested
+from qsproj.models.storage import Stored
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features

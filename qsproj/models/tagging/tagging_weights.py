@@ -15,8 +15,8 @@ from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.row_features import score_rows
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import shaped
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.models.tagging.tagging_graph import FactorValues, TaggingGraph
 
 TAG_LINK_BUCKETS = 1 << 20

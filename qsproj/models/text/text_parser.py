@@ -17,17 +17,9 @@ from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import anything, checked, optional, text, whole
-from qsproj.models.storage import (
-    BlockParser,
-    Parser,
-    Stored,
-    is_of_kind,
-    kind_of,
-    model_from,
-    nested,
-    unnested,
-)
+from qsproj.models.storage import BlockParser, Parser, Stored, is_of_kind, kind_of, model_from
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.kinds import TAGGING_PARSER
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain

@@ -18,7 +18,8 @@ from qsproj.models.epoch_keeping import KeptStages
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_trees import Parser, TreeScores
-from qsproj.models.storage import kind_of, model_from, nested, unnested
+from qsproj.models.packing import nested, unnested
+from qsproj.models.storage import kind_of, model_from
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.progress import notice
 

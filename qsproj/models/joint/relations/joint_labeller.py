@@ -26,8 +26,8 @@ from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_trees import Parser, relation_chances
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.joint.relations.senses import CONFIGURATIONS, LEAST_CHANCE, Senses, expected_senses
+from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import check_cells, checked, labels, number
-from qsproj.models.storage import packed_weights, unpack_weights
 from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
 # Before anything is learned a relation makes the same one of the other side likelier by so much, natural log,

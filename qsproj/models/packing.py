@@ -1,0 +1,48 @@
+"""Arrays as a model file has them: those of a part under a name of its own, weights without their zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.models.schema import Arrays, ascending, shaped
+
+
+def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a part of a model, under names that begin with ``prefix``."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def unnested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the arrays that :func:`nested` put under ``prefix``, by their own names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the weights that are not zero, and a bit for each weight, whether it is, for a model file."""
+    used = weights != 0.0
+    return {f"{name}used": np.packbits(used), f"{name}weights": weights[used]}
+
+
+def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
+    """Fill zeros with what :func:`packed_weights` gave under this name, and return them.
+
+    Models that were written before hold the numbers of the rows that are not all zero, in place of bits.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When it is not there, or does not fit.
+    """
+    if f"{name}buckets" in arrays:
+        rows = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)
+        weights[rows] = shaped(arrays, f"{name}weights", (len(rows), *weights.shape[1:]))
+        return weights
+    bits = shaped(arrays, f"{name}used", (-(-weights.size // 8),), kind="u")
+    if bits.dtype != np.uint8:
+        raise ValueError(f"{name}used is {bits.dtype}, expected uint8")
+    used = np.unpackbits(bits, count=weights.size).view(np.bool_).reshape(weights.shape)
+    weights[used] = shaped(arrays, f"{name}weights", (int(np.count_nonzero(used)),))
+    return weights
