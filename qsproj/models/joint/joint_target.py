@@ -35,7 +35,7 @@ from qsproj.training.loop import EpochRecord, ResumableTrainer
 
 TARGET_RATE = 0.05
 TARGET_L2 = 150.0
-LEAST_SCALE = 0.01
+LEAST_TARGET_SCALE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ def train_target_jointly(
     (added, weights), records, statuses = following.learn(
         _Trainer(trainer, target.scorer.template_set), pairs, joint=trainer, rng=rng
     )
-    if weights.target_scale < LEAST_SCALE:
+    if weights.target_scale < LEAST_TARGET_SCALE:
         raise UsageError(
             f"training has diverged: the target scale is {weights.target_scale:.4f}; "
             "keep the target weights fixed"
