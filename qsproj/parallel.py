@@ -174,8 +174,8 @@ def _started(processes: int) -> Executor:
         executor: Executor = get_reusable_executor(
             max_workers=processes, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
         )
+        _STARTED[:] = [executor]
         executor.submit(_nothing)
-    _STARTED[:] = [executor]
     return executor
 
 

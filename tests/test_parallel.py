@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -21,6 +23,25 @@ from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, begin, map_in_order
 from tests.sentences import make_sentence
+
+# A signal comes while a process starts; how many executors are then known to be stopped.
+STARTING = """
+import os, signal
+from joblib.externals import loky
+from qsproj import interrupts, parallel
+start = loky.get_reusable_executor
+def signalled(**options):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return start(**options)
+loky.get_reusable_executor = signalled
+interrupts.raise_stopped()
+try:
+    parallel._started(1)
+except interrupts.Stopped:
+    interrupts.ignore()
+    print(len(parallel._STARTED))
+    parallel.stop_processes()
+"""
 
 
 def later_the_smaller(number):
@@ -73,6 +94,12 @@ def test_a_single_core_begins_when_the_result_is_asked_for(monkeypatch):
 def test_the_death_of_the_process_that_began_is_one_line():
     with pytest.raises(UsageError, match="a process was killed"):
         begin(killed, None)()
+
+
+def test_processes_are_known_that_a_signal_found_starting():
+    """It waits until they have started, and then comes at once: they have to be stopped all the same."""
+    known = subprocess.run([sys.executable, "-c", STARTING], capture_output=True, text=True, check=True)
+    assert known.stdout == "1\n"
 
 
 def test_a_cluster_keeps_the_order(cluster):

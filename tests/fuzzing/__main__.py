@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzzing.commands import JOBS, make_inputs
+from tests.fuzzing.commands import JOBS, LEARNING, make_inputs
 from tests.fuzzing.runs import faults_with
 from tests.fuzzing.stopping import faults_when_stopped
 
@@ -19,7 +19,7 @@ parser.add_argument("word", nargs="*")
 options = parser.parse_args()
 jobs = [
     job
-    for job in JOBS
+    for job in (*JOBS, *(LEARNING if options.stop else ()))
     if all(word in job.command for word in options.word)
     and not (options.stop and job.command.startswith("serve"))
 ]

@@ -22,10 +22,13 @@ class Job:
     command : str
     slow : bool
         Whether it takes more than a moment, and is left to longer runs.
+    endless : bool
+        Whether it would go on for hours.
     """
 
     command: str
     slow: bool = False
+    endless: bool = False
 
     def inputs(self) -> list[str]:
         """Return the names of the inputs, which stand in braces."""
@@ -152,6 +155,52 @@ JOBS = (
     Job(
         "bootstrap --treebank {en.conllu} --bitext {bitext.tsv} --languages en de --jobs 2"
         " --also {prague.conllu} --annotated {de.conllu} -o out.model --report out.html",
+        slow=True,
+    ),
+)
+
+_WHOLE = "--source corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh"
+# One of each way to learn, long enough to be told to end while it learns.
+LEARNING = (
+    Job("train corpora/en.conllu --epochs 1000000 -o out.model", endless=True),
+    *(
+        Job(f"train corpora/en.conllu --epochs 1000000 {way} -o out.model", slow=True, endless=True)
+        for way in (
+            *("--objective mira-kbest", "--optimizer lbfgs", "--objective hidden", "--labels joint"),
+            *("--joint-tags", "--dev corpora/de.conllu", "--entropy 0.5 --unlabelled corpora/de.conllu"),
+        )
+    ),
+    Job("train corpora/en.conllu --order 2 -o out.model"),
+    Job("tag --train corpora/de.conllu --raw {de.txt} --language de -o out.model"),
+    Job(f"tag --project {_WHOLE} --language de -o out.model"),
+    Job("adapt --source {en.conllu} --target {prague.conllu} --epochs 1000000 -o out.model", endless=True),
+    Job(
+        "adapt --parser {arc.model} --source {en.conllu} --target {prague.conllu} --epochs 1000000"
+        " -o out.model",
+        slow=True,
+        endless=True,
+    ),
+    Job(f"project {_WHOLE} -o out.model --trees out.conllu"),
+    Job(f"project {_WHOLE} --method hard --epochs 1000000 -o out.model", endless=True),
+    *(Job(f"project {_WHOLE} --method {method} -o out.model") for method in ("em", "qg", "hard-em")),
+    Job(
+        f"biparse train {_WHOLE} --source-model {{arc.model}} --epochs 1000000 -o out.model",
+        endless=True,
+    ),
+    Job(
+        f"biparse train {_WHOLE} --source-model {{arc.model}} --order 2 --tags links --epochs 1000000"
+        " --checkpoint out.kept -o out.model",
+        slow=True,
+        endless=True,
+    ),
+    Job(
+        f"biparse cotrain -m {{joint.model}} {_WHOLE} --trees {{de.conllu}} --rounds 1000000 -o out.model",
+        slow=True,
+        endless=True,
+    ),
+    Job(
+        "bootstrap --treebank corpora/en.conllu --bitext {bitext.tsv} --languages en de --jobs 2"
+        " -o out.model",
         slow=True,
     ),
 )

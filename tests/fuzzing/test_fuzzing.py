@@ -11,13 +11,15 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bound
 
 if sys.platform == "linux":
     from tests.fuzzing import judge, stopping
-    from tests.fuzzing.commands import JOBS, make_inputs
+    from tests.fuzzing.commands import JOBS, LEARNING, make_inputs
     from tests.fuzzing.judge import faults_of
     from tests.fuzzing.runs import faults_with
     from tests.fuzzing.stopping import faults_when_stopped
 
 RUNS = 12
 QUICK = [job for job in JOBS if not job.slow]
+# So soon, in seconds of processor time, a job of the suite has just begun to learn.
+SOON = 0.35
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +110,11 @@ def test_the_judge_bounds_memory_and_time(tmp_path, monkeypatch):
 def test_commands_end_when_they_are_told_to(inputs, job):
     for seed in range(2):
         assert faults_when_stopped(job, f"stop.{seed}", inputs) == []
+
+
+@pytest.mark.parametrize("job", [job for job in LEARNING if not job.slow], ids=lambda job: job.command)
+def test_learning_ends_when_it_is_told_to(inputs, job):
+    assert faults_when_stopped(job, "learning", inputs, longest=SOON) == []
 
 
 def test_a_command_that_does_not_end_or_leaves_something_is_seen(inputs, monkeypatch):
