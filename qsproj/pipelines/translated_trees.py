@@ -8,10 +8,11 @@ target can learn of its words from trees that people have annotated.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -45,7 +46,7 @@ LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
 Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class WordTranslations:
     """What a source word is translated into.
 
@@ -62,8 +63,13 @@ class WordTranslations:
 
     def draw(self, rng: np.random.Generator) -> TaggedWord:
         """Return one of the words, each as often as it is the translation."""
-        place = int(np.searchsorted(np.cumsum(self.shares), rng.random(), side="right"))
-        return self.words[min(place, len(self.words) - 1)]
+        return self.words[min(bisect_right(self._sums, rng.random()), len(self.words) - 1)]
+
+    @cached_property
+    def _sums(self) -> list[float]:
+        """The share of each word and those before it: added up once, however often one is drawn."""
+        sums: list[float] = np.cumsum(self.shares).tolist()
+        return sums
 
 
 Lexicon = Mapping[TaggedWord, WordTranslations]

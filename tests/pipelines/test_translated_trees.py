@@ -1,12 +1,14 @@
 """Treebanks translated word for word: what links say of words, and what stays of a sentence."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.pipelines import translated_trees as translations
 from qsproj.pipelines.translated_trees import WordTranslations, lexicon_of, linked_words, translated_trees
 from tests.sentences import make_sentence
 
@@ -91,3 +93,15 @@ def test_translations_are_drawn_as_often_as_they_are_seen():
     for form, share in (("bellen", 0.6), ("bellt", 0.3), ("bellte", 0.1)):
         assert counts[form] / 2000 == pytest.approx(share, abs=0.035)
     assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_shares_are_added_up_once(monkeypatch):
+    added = []
+    monkeypatch.setattr(
+        translations, "np", SimpleNamespace(cumsum=lambda shares: added.append(1) or np.cumsum(shares))
+    )
+    words = WordTranslations((("bellt", "VERB"), ("bellte", "VERB")), np.array([0.75, 0.25]))
+    rng, again = np.random.default_rng(1), np.random.default_rng(1)
+    places = [words.words.index(words.draw(rng)) for _ in range(50)]
+    assert places == np.searchsorted([0.75, 1.0], again.random(50), side="right").tolist()
+    assert len(added) == 1
