@@ -27,7 +27,7 @@ def orders(tables: Tables) -> Mapping[str, str]:
 
     def milliseconds(condition: str) -> str:
         found = [times.number(condition, size) for size in times.header[1:] if times.has(condition, size)]
-        return span(found, digits=0) if found else NOT_MEASURED
+        return f"{span(found, digits=0)} ms a pair" if found else NOT_MEASURED
 
     return {
         "joint over alone": compared("target", SECOND_JOINT, SECOND_ALONE),
