@@ -94,9 +94,11 @@ class Recognised:
         return self.shares.get(_LIKE.get(code, code))
 
     def likely(self) -> dict[str, float]:
-        """Return the shares of the languages that it may be in, rounded; none for too few words."""
-        shares = self.shares.items() if self.words >= LEAST_WORDS else ()
-        return {code: round(share, 3) for code, share in shares if share >= COMMON_ENOUGH}
+        """Return the shares of the languages that it may be in, rounded; none where nothing tells."""
+        most = max(self.shares.values())
+        if self.words < LEAST_WORDS or most < COMMON_ENOUGH:
+            return {}
+        return {code: round(share, 3) for code, share in self.shares.items() if MORE_COMMON * share > most}
 
 
 def other_than(code: str, shares: Mapping[str, float]) -> str | None:

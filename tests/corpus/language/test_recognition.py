@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.language.recognition import OTHER_SCRIPT, are_swapped, recognise
+from qsproj.corpus.language.recognition import OTHER_SCRIPT, are_swapped, other_than, recognise
 
 TEXTS = {
     "cs": "treebanks/czech-cac-dev",
@@ -51,3 +51,13 @@ def test_little_text_tells_nothing():
     few = recognise(["the cat is on the mat"])
     assert few.other_than("de") is None
     assert not are_swapped((few, few), ("de", "en"))
+
+
+def test_languages_that_a_text_may_be_in_tell_the_same(recognised):
+    assert list(recognised["en"].likely()) == ["en"]
+    assert "de" in recognised["de"].likely()
+    for text in recognised.values():
+        if not text.is_unspaced:
+            told = {other: other_than(other, text.likely()) for other in TEXTS}
+            assert told == {other: text.other_than(other) for other in TEXTS if other != "ja"} | {"ja": None}
+    assert recognise(["to be or not to be"]).likely() == {}
