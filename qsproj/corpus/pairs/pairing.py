@@ -51,8 +51,8 @@ def pair_sentences(
     first_source, first_target = next(sources, None), next(targets, None)
     source_name, target_name = names or (None, None)
     sides = (
-        _Side("source", "target", source_name, _placed(first_source, sources)),
-        _Side("target", "source", target_name, _placed(first_target, targets)),
+        _Side("source", target_name or "the target", source_name, _placed(first_source, sources)),
+        _Side("target", source_name or "the source", target_name, _placed(first_target, targets)),
     )
     if pairing == BY_ID and first_source is not None and first_target is not None:
         for key in _IDS:
@@ -103,7 +103,7 @@ class _Side(NamedTuple):
         return self.error(
             place,
             found=f"{key} {value} in the {self.role} only",
-            expected=f"it in the {self.other}, too",
+            expected=f"it in {self.other}, too",
             remedy="remove what is on one side only, or pair by order (--pair order)",
         )
 

@@ -54,7 +54,11 @@ def test_pairs_are_streamed():
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (["a", "b"], ["a", "c"], "source sentence 2: found sent_id b in the source only"),
+        (
+            ["a", "b"],
+            ["a", "c"],
+            "source sentence 2: found sent_id b in the source only, expected it in the target, too",
+        ),
         (["a"], ["b", "a"], "target sentence 1: found sent_id b in the target only"),
         (["a"], ["a", "b"], "target sentence 2: found sent_id b in the target only"),
         (["a", None], ["a", "b"], "source sentence 2: found no sent_id, expected one"),
@@ -84,7 +88,7 @@ def test_by_order_whatever_the_ids():
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (["a", "b"], ["a", "c"], "S:4: found sent_id b in the source only"),
+        (["a", "b"], ["a", "c"], "S:4: found sent_id b in the source only, expected it in T, too"),
         (["a", "b"], ["c", "a", "b"], "T:1: found sent_id c in the target only"),
         (["a", "b"], ["a", "b", "c"], "T:7: found sent_id c in the target only"),
         (["a", None], ["a", "b"], "S:4: found no sent_id"),
