@@ -16,7 +16,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import LEAST_TAG, TAGS_IN_DOUBT, TRUST_IN_TREES, read_uncertain
+from qsproj.models.text.uncertain_tags import DOUBT, LEAST_TAG, TRUST_IN_TREES, read_uncertain
 from tests.oracles.trees import all_trees, tree_score
 
 
@@ -129,7 +129,9 @@ def test_what_is_tagged_is_parsed_several_at_a_time(model, sample, monkeypatch):
 def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
     readings = read_uncertain(model.parser, model.tagger, sentence, readings=model.readings)
-    flattened = readings.scores / (TAGS_IN_DOUBT * model.parser.temperature)
+    surest = model.tagger.tag_distribution(sentence).max(axis=1)
+    assert 0.0 < readings.doubt == pytest.approx(1.0 - surest.mean())
+    flattened = readings.scores / (model.parser.temperature * (1.0 + DOUBT * readings.doubt))
     marginals = model.parser.inference.infer(flattened)[1]
     np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
     parsed = model.parse(sentence, confidence=True)
@@ -138,6 +140,19 @@ def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     np.testing.assert_allclose(stated, marginals[parsed.heads[1:], words], atol=1e-4)
     assert list(parsed.heads) == list(model.parser.heads(readings.scores))
     assert parsed.upos == readings.tags
+
+
+def test_tags_that_are_given_are_not_doubted(model, sample):
+    """Half of the tags are given: the doubt is that of the others."""
+    whole = sample[40]
+    half = with_columns(whole, upos=[tag if i % 2 else "_" for i, tag in enumerate(whole.upos)])
+    readings = read_uncertain(model.parser, model.tagger, half, readings=model.readings)
+    surest = model.tagger.tag_distribution(half).max(axis=1)
+    assert readings.doubt == pytest.approx((1.0 - surest[::2]).sum() / len(half))
+    given = read_uncertain(model.parser, model.tagger, whole, readings=model.readings)
+    assert given.doubt == 0.0
+    alone = model.parser.arc_probabilities(whole)
+    np.testing.assert_allclose(given.arc_probabilities(model.parser), alone)
 
 
 def test_readings_are_stored(model, sample, tmp_path):
