@@ -25,8 +25,9 @@ from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, begin, map_in_order
 from tests.sentences import make_sentence
 
 # A signal comes while a process starts; how many executors are then known to be stopped.
+# Where another thread takes the signal, as those of a linear algebra library may, it comes a moment later.
 STARTING = """
-import os, signal
+import os, signal, time
 from joblib.externals import loky
 from qsproj import interrupts, parallel
 start = loky.get_reusable_executor
@@ -37,6 +38,7 @@ loky.get_reusable_executor = signalled
 interrupts.raise_stopped()
 try:
     parallel._started(1)
+    time.sleep(60)
 except interrupts.Stopped:
     interrupts.ignore()
     print(len(parallel._STARTED))
