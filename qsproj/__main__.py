@@ -31,17 +31,18 @@ def run() -> None:
             raise
         word, code = interrupts.outcome()
         print(f"qsproj: {word}", file=sys.stderr)
-    _stop_processes()
+    # Those of a command that is done have no work; they clear away what they hold of the system.
+    _stop_processes(at_once=code != 0)
     # Python would look for garbage once more, among all that numba has made: a tenth of a second.
     gc.freeze()
     sys.exit(code)
 
 
-def _stop_processes() -> None:
-    """Stop the processes that were started, if any; those of a command that is done have no work."""
+def _stop_processes(*, at_once: bool) -> None:
+    """Stop the processes that were started, if any."""
     parallel = sys.modules.get("qsproj.parallel")
     if parallel is not None:
-        parallel.stop_processes()
+        parallel.stop_processes(at_once=at_once)
 
 
 if __name__ == "__main__":

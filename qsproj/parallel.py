@@ -188,10 +188,10 @@ def _deaths_told() -> Iterator[None]:
         raise UsageError("a process was killed, or ran out of memory; try fewer --jobs") from error
 
 
-def stop_processes() -> None:
-    """Stop the processes of this machine that were started, whatever they are at."""
+def stop_processes(*, at_once: bool = True) -> None:
+    """Stop the processes of this machine that were started, whatever they are at, or once they are done."""
     while _STARTED:
-        _STARTED.pop().shutdown(kill_workers=True)
+        _STARTED.pop().shutdown(kill_workers=at_once)
 
 
 def _end_with(parent: int) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 import sys
 
 import pytest
@@ -39,6 +40,13 @@ def test_the_demo_beats_its_baseline(scores, run):
     of_one = scores[run]
     assert of_one["soft projection"] > of_one["English parser of tags alone"]
     assert of_one["soft projection"] > of_one["hard projection"]
+
+
+def test_nothing_is_left_to_clear_away():
+    """The process that learns the links ends by itself; killed, it would leave a lock behind."""
+    command = [sys.executable, "-m", "qsproj", "demo", "--corpora", "corpora"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "leaked" not in ended.stderr
 
 
 def test_a_missing_sample_is_one_line(run_cli, tmp_path):
