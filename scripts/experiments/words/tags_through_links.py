@@ -38,9 +38,9 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 from scripts.experiments.pages.words import tags_through_links
+from scripts.experiments.transfer.by_tags import DEV
 from scripts.experiments.transfer.stages import NAMES, TAGGER_TREEBANKS, Stages
 
-DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}
 TAGGED = ("0", "20", "100", "300", "all")
 LINKS, ALONE, INGREDIENT = "through links", "tagged sentences alone", "ingredient"
 WORST = 12
