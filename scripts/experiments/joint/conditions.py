@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,9 @@ from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import JointTrainingReport
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, train_target
 from scripts.experiments.harness.build import DIGITS, hash_of
-from scripts.experiments.joint.kept import Figures
+from scripts.experiments.harness.experiment import Lab
+from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
+from scripts.experiments.joint.kept import Figures, Kept
 
 TARGET_ONLY = "target only"
 JOINT = "full QG, joint"
@@ -61,6 +63,8 @@ class Setting:
     test: list[SentencePair]
     # Where training keeps what it has done, so that a run that was broken off goes on; None: nowhere.
     folder: Path | None = None
+    # The pairs of the training file after those that are trained on.
+    rest: Sequence[SentencePair] = ()
 
     @cached_property
     def target(self) -> TrainedTarget:
@@ -230,3 +234,22 @@ ABLATIONS: dict[str, Measure] = {
     "QG-mono training, 1-best source": trained("best", ("MONO",)),
     "QG-mono training, true source": trained("observed", ("MONO",)),
 }
+
+
+def measure_missing(
+    lab: Lab,
+    corpus: str,
+    size: int,
+    *,
+    conditions: Sequence[str],
+    measures: Mapping[str, Callable[[Setting], Figures]],
+) -> None:
+    """Measure those conditions of a corpus, with a number of training pairs, that are not kept."""
+    kept = Kept(lab, corpus)
+    missing = kept.missing(size, conditions)
+    if not missing:
+        return
+    train, test = pairs_of(lab, CORPORA[corpus])
+    setting = Setting(source_parser(lab), train[:size], test, folder=kept.folder(size), rest=train[size:])
+    for condition in missing:
+        kept.measured(size, condition, partial(measures[condition], setting))

@@ -6,19 +6,24 @@ Figures that are kept are not measured again; a run that was broken off goes on,
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from qsproj.corpus.sentence import SentencePair
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.cotrain import cotrain
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.conditions import CONDITIONS, Setting, accuracy_alone, train_jointly
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
+from scripts.experiments.joint.conditions import (
+    CONDITIONS,
+    Setting,
+    accuracy_alone,
+    measure_missing,
+    train_jointly,
+)
+from scripts.experiments.joint.corpora import CORPORA
 from scripts.experiments.joint.kept import Figures, Kept, Results, figure_table
 from scripts.experiments.joint.parsing import plot
 from scripts.experiments.pages.orders import (
@@ -45,25 +50,12 @@ ENGLISH_GAIN, ENGLISH_FROM = 0.7, 400
 MILLISECONDS = {SECOND_JOINT: 40.0, SECOND_PIPELINED: 20.0}
 
 
-def taught(order: int, others: Sequence[SentencePair], setting: Setting) -> Figures:
+def taught(order: int, setting: Setting) -> Figures:
     """Score a parser of the target alone that a joint parser has taught, on pairs without target trees."""
     joint, _ = train_jointly(setting, BiparseOptions(order=order))
     trees = [pair.target for pair in setting.train]
+    others = setting.rest[-UNANNOTATED_PAIRS:]
     return accuracy_alone(cotrain(joint, trees, others, rng=np.random.default_rng(1))[0], setting.test)
-
-
-def measure(lab: Lab, corpus: str, size: int, conditions: Sequence[str]) -> None:
-    """Measure what is missing of a corpus with a number of training pairs."""
-    kept = Kept(lab, corpus)
-    missing = kept.missing(size, conditions)
-    if not missing:
-        return
-    train, test = pairs_of(lab, CORPORA[corpus])
-    setting = Setting(source_parser(lab), train[:size], test, folder=kept.folder(size))
-    others = train[size:][-UNANNOTATED_PAIRS:]
-    measures = CONDITIONS | {name: partial(taught, order, others) for name, order in TAUGHT.items()}
-    for condition in missing:
-        kept.measured(size, condition, partial(measures[condition], setting))
 
 
 def conditions_of(corpus: str, size: int) -> tuple[str, ...]:
@@ -123,9 +115,11 @@ def english(size: int, _: str, results: Results) -> float | None:
 
 
 def run(lab: Lab) -> PageFigures:
+    taught_by = {name: partial(taught, order) for name, order in TAUGHT.items()}
     for name in lab.options.corpora:
         for size in lab.options.sizes or SIZES[name]:
-            measure(lab, name, size, lab.options.conditions or conditions_of(name, size))
+            conditions = lab.options.conditions or conditions_of(name, size)
+            measure_missing(lab, name, size, conditions=conditions, measures=CONDITIONS | taught_by)
     named = {name: Kept(lab, name).results(SIZES[name], EVERY_CONDITION) for name in SIZES}
     tables = {"goals": goals(named), "aims": aims()}
     for name, results in named.items():

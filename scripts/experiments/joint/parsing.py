@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
@@ -22,9 +21,9 @@ from scripts.experiments.joint.conditions import (
     PIPELINED,
     TARGET_ONLY,
     TRUE_SOURCE,
-    Setting,
+    measure_missing,
 )
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs, source_parser
+from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs
 from scripts.experiments.joint.kept import Kept, Results, figure_table
 from scripts.experiments.pages.joint import joint_parsing
 
@@ -37,18 +36,6 @@ def conditions_of(corpus: str) -> list[str]:
     if corpus != DEV:
         return list(CONDITIONS)
     return [TARGET_ONLY, JOINT, MONO_TRAINING, PIPELINED, TRUE_SOURCE, *ABLATIONS]
-
-
-def measure(lab: Lab, corpus: str, size: int, conditions: Sequence[str]) -> None:
-    """Measure what is missing of a corpus with a number of training pairs."""
-    kept = Kept(lab, corpus)
-    missing = kept.missing(size, conditions)
-    if not missing:
-        return
-    train, test = pairs_of(lab, CORPORA[corpus])
-    setting = Setting(source_parser(lab), train[:size], test, folder=kept.folder(size))
-    for condition in missing:
-        kept.measured(size, condition, partial((CONDITIONS | ABLATIONS)[condition], setting))
 
 
 def plot(results: Results, conditions: Sequence[str], *, title: str, language: str) -> str:
@@ -143,7 +130,8 @@ def dev_table(results: Results) -> Table:
 def run(lab: Lab) -> PageFigures:
     for name in lab.options.corpora:
         for size in lab.options.sizes or CORPORA[name].sizes:
-            measure(lab, name, size, lab.options.conditions or conditions_of(name))
+            conditions = lab.options.conditions or conditions_of(name)
+            measure_missing(lab, name, size, conditions=conditions, measures=CONDITIONS | ABLATIONS)
     named = {name: Kept(lab, name).results(CORPORA[name].sizes, conditions_of(name)) for name in CORPORA}
     shown = {name: named[name] for name in SHOWN if named[name]}
     tables: dict[str, Table] = {}
