@@ -28,10 +28,11 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.conditions import Setting, accuracy, accuracy_alone, train_jointly
+from scripts.experiments.joint.conditions import accuracy, accuracy_alone
 from scripts.experiments.joint.corpora import CORPORA, dev_pairs_of, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.joint.links import bitext, error_rate, hand_files, hand_links, likely
+from scripts.experiments.joint.setting import Setting, train_jointly
 from scripts.experiments.pages.channel import ALL, FIXED, JOINT, NULL, WITH_PAIRS, additions, row_of_arcs
 
 ALONE = "the trees alone"
@@ -106,7 +107,7 @@ class Parsing:
         options = BiparseOptions(
             order=order, labels="after", joint=JointOptions(families=families, source_tree="best")
         )
-        return accuracy(train_jointly(self.setting, options)[0], self.setting.test)
+        return accuracy(train_jointly(self.setting, options).parser, self.setting.test)
 
     def null(self, weights: str, null: bool) -> Figures:
         """Parse by a joint model, and by its target side alone."""

@@ -93,7 +93,7 @@ def pud_corpus(language: str, title: str, bitext: tuple[str, tuple[str, str]] | 
         test=replace(whole, start=600),
         aligned=(whole,),
         bitext=bitext,
-        sizes=(50, 100, 200, 400, 600),
+        sizes=(100, 200, 400, 600),
     )
 
 
@@ -108,7 +108,7 @@ _LINES_CORPUS = Corpus(
     test=_LINES[2],
     aligned=_LINES,
     bitext=_SWEDISH_BITEXT,
-    sizes=(10, 50, 100, 200, 400, 800, 1000, 1600, 2738),
+    sizes=(100, 200, 400, 800, 2738),
 )
 
 CORPORA = {
@@ -125,11 +125,14 @@ CORPORA = {
         train=_PARTUT[0],
         test=_PARTUT[2],
         aligned=_PARTUT,
-        sizes=(50, 100, 200, 400, 800, 1600),
+        sizes=(100, 200, 400),
     ),
     "pud-de": pud_corpus("de", "German", ("bitext/en-de.tsv.xz", ("en", "de"))),
     "pud-zh": replace(
-        pud_corpus("zh", "Chinese", ("bitext/en-zh.tsv.xz", ("en", "zh"))), unspaced=True, conversion="t2s"
+        pud_corpus("zh", "Chinese", ("bitext/en-zh.tsv.xz", ("en", "zh"))),
+        unspaced=True,
+        conversion="t2s",
+        sizes=(100, 600),
     ),
 }
 

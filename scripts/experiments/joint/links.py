@@ -37,7 +37,7 @@ from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.joint.conditions import TARGET_ONLY, Setting, accuracy, accuracy_alone, trained
+from scripts.experiments.joint.conditions import TARGET_ONLY, accuracy, accuracy_alone, trained
 from scripts.experiments.joint.corpora import (
     BITEXT_PAIRS,
     CORPORA,
@@ -47,6 +47,7 @@ from scripts.experiments.joint.corpora import (
     source_parser,
 )
 from scripts.experiments.joint.kept import Figures, Results, figure_table
+from scripts.experiments.joint.setting import Setting
 from scripts.experiments.pages.joint import joint_links
 
 PARTS = ("dev", "test")

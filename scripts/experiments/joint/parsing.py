@@ -1,12 +1,13 @@
-"""Joint parsing of four corpora with numbers of training trees; tags are gold.
+"""Joint parsing of four corpora with numbers of training trees, of both orders; tags are gold.
 
-Figures that are kept are not measured again; a run that was broken off goes on.
+Figures that are kept are not measured again; a run that was broken off goes on, within a training, too. ``--corpora``
+with no name after it measures nothing and makes the page of what is kept.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
@@ -16,26 +17,44 @@ from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.joint.conditions import (
     ABLATIONS,
     CONDITIONS,
-    JOINT,
-    MONO_TRAINING,
-    PIPELINED,
-    TARGET_ONLY,
-    TRUE_SOURCE,
+    TAUGHT,
+    TRAINING,
     measure_missing,
 )
 from scripts.experiments.joint.corpora import CORPORA, pairs_of, parallel_arcs
+from scripts.experiments.joint.goals import aims, goals
 from scripts.experiments.joint.kept import Kept, Results, figure_table
-from scripts.experiments.pages.joint import joint_parsing
+from scripts.experiments.pages.joint import ALONE
+from scripts.experiments.pages.joint_parsing import (
+    JOINT,
+    MONO_TRAINING,
+    PIPELINED,
+    SECOND_ALONE,
+    SECOND_JOINT,
+    SECOND_PIPELINED,
+    TRUE_SOURCE,
+    joint_parsing,
+)
 
 SHOWN = ("lines", "partut", "pud-de", "pud-zh")
 DEV = "lines-dev"
+MEASURES = CONDITIONS | TAUGHT | ABLATIONS
+ON_DEV = (ALONE, JOINT, MONO_TRAINING, PIPELINED, TRUE_SOURCE, *ABLATIONS)
+# With more trees than the second number, fewer conditions are measured.
+OF_MANY_TREES = (ALONE, SECOND_ALONE, JOINT, SECOND_JOINT)
+MANY_TREES = 1000
+TAUGHT_SIZES = (100, 200)
+# The English tree is given, so that it is not of their making.
+SOURCE_GIVEN = (SECOND_ALONE, PIPELINED, TRUE_SOURCE, SECOND_PIPELINED)
 
 
-def conditions_of(corpus: str) -> list[str]:
-    """Return what is measured on a corpus."""
-    if corpus != DEV:
-        return list(CONDITIONS)
-    return [TARGET_ONLY, JOINT, MONO_TRAINING, PIPELINED, TRUE_SOURCE, *ABLATIONS]
+def conditions_of(corpus: str, size: int) -> tuple[str, ...]:
+    """Return what is measured on a corpus with a number of training pairs."""
+    if corpus == DEV:
+        return ON_DEV
+    if size > MANY_TREES:
+        return OF_MANY_TREES
+    return (*CONDITIONS, *TAUGHT) if corpus == "lines" and size in TAUGHT_SIZES else tuple(CONDITIONS)
 
 
 def plot(results: Results, conditions: Sequence[str], *, title: str, language: str) -> str:
@@ -55,48 +74,6 @@ def plot(results: Results, conditions: Sequence[str], *, title: str, language: s
         y=Axis("wrong heads, %", logarithmic=True),
     )
     return svg_document([drawing])
-
-
-def goals(named: Mapping[str, Results]) -> Table:
-    """Hold the figures against what was to be reached."""
-    sizes = sorted({size for results in named.values() for size in results})
-    rows = []
-    for what, wanted, compare in goal_rows(sizes):
-        found = [compare(results) for results in named.values()]
-        if any(value is not None for value in found):
-            rows.append([what, wanted, *("" if value is None else f"{value:+.2f}" for value in found)])
-    return table(["goal", "wanted", *(CORPORA[name].language for name in named)], rows)
-
-
-Goal = tuple[str, str, Callable[[Results], float | None]]
-
-
-def goal_rows(sizes: Sequence[int]) -> Iterator[Goal]:
-    """Yield what is compared, the difference that was wanted, and how to find it."""
-    for size in sizes:
-        what = f"full QG with {size} trees, above target only with {2 * size}"
-        yield what, "0", difference("target", (size, JOINT), (2 * size, TARGET_ONLY))
-    for size in (size for size in sizes if size >= 400):
-        what = f"full QG above QG-mono training, {size} trees"
-        yield what, "0.5", difference("target", (size, JOINT), (size, MONO_TRAINING))
-    for size in (size for size in sizes if size >= 400):
-        what = f"joint above 1-best source, {size} trees"
-        yield what, "0.5", difference("target", (size, JOINT), (size, PIPELINED))
-    for size in sizes:
-        what = f"English by joint decoding, above the English parser, {size} trees"
-        yield what, "0.5", difference("source", (size, JOINT), (size, TARGET_ONLY))
-
-
-def difference(key: str, one: tuple[int, str], other: tuple[int, str]) -> Callable[[Results], float | None]:
-    """Return what subtracts a figure from another, where there are both."""
-
-    def measure(results: Results) -> float | None:
-        first, second = (
-            results.get(size, {}).get(condition, {}).get(key) for size, condition in (one, other)
-        )
-        return None if first is None or second is None else first - second
-
-    return measure
 
 
 def links(lab: Lab, names: Sequence[str]) -> Table:
@@ -119,40 +96,53 @@ def links(lab: Lab, names: Sequence[str]) -> Table:
 
 def dev_table(results: Results) -> Table:
     """Show what was measured on dev: what families are worth, and what helps to infer the source tree."""
+    shown = (("target", 2), ("source", 2), ("milliseconds", 1))
     rows = [
-        [str(size), name, f"{row['target']:.2f}", f"{row['source']:.2f}", f"{row['milliseconds']:.1f}"]
+        [str(size), name, *(f"{row[key]:.{digits}f}" if key in row else "" for key, digits in shown)]
         for size, figures in results.items()
         for name, row in figures.items()
     ]
     return table(["trees", "condition", "Swedish UAS", "English UAS", "ms a pair"], rows)
 
 
+def tables_of(named: dict[str, Results]) -> dict[str, Table]:
+    """Lay out all figures but those of links, by corpus; figures that are not there are empty cells."""
+    tables: dict[str, Table] = {}
+    for name in SHOWN:
+        results = named[name]
+        tables[f"{name} target"] = figure_table(results, "target", CONDITIONS)
+        tables[f"{name} LAS"] = figure_table(results, "target LAS", CONDITIONS)
+        inferred = [condition for condition in CONDITIONS if condition not in SOURCE_GIVEN]
+        tables[f"{name} source"] = figure_table(results, "source", inferred)
+    lines = named["lines"]
+    for key in ("milliseconds", "converged", "converged in training", TRAINING):
+        digits = 0 if key == TRAINING else 1
+        tables[key] = figure_table(lines, key, CONDITIONS, digits=digits)
+    few = {size: lines.get(size, {}) for size in TAUGHT_SIZES}
+    tables["taught"] = figure_table(few, "target", (ALONE, SECOND_ALONE, *TAUGHT, JOINT, SECOND_JOINT))
+    shown = {name: named[name] for name in SHOWN}
+    return tables | {"goals": goals(shown), "aims": aims(shown), "dev": dev_table(named[DEV])}
+
+
 def run(lab: Lab) -> PageFigures:
     for name in lab.options.corpora:
         for size in lab.options.sizes or CORPORA[name].sizes:
-            conditions = lab.options.conditions or conditions_of(name)
-            measure_missing(lab, name, size, conditions=conditions, measures=CONDITIONS | ABLATIONS)
-    named = {name: Kept(lab, name).results(CORPORA[name].sizes, conditions_of(name)) for name in CORPORA}
-    shown = {name: named[name] for name in SHOWN if named[name]}
-    tables: dict[str, Table] = {}
-    for name, results in shown.items():
-        tables[f"{name} target"] = figure_table(results, "target", CONDITIONS)
-        of_source = [condition for condition in CONDITIONS if condition != TRUE_SOURCE]
-        tables[f"{name} source"] = figure_table(results, "source", of_source)
-    for key in ("milliseconds", "converged", "converged in training"):
-        tables[key] = figure_table(named["lines"], key, CONDITIONS, digits=1)
-    tables |= {"links": links(lab, list(shown)), "goals": goals(shown), "dev": dev_table(named[DEV])}
-    drawings = {
-        f"joint-parsing-{name}.svg": plot(
-            results, tuple(CONDITIONS), title=CORPORA[name].title, language=CORPORA[name].language
-        )
-        for name, results in shown.items()
-    }
-    return PageFigures(tables=tables, drawings=drawings)
+            conditions = lab.options.conditions or conditions_of(name, size)
+            measure_missing(lab, name, size, conditions=conditions, measures=MEASURES)
+    named = {name: Kept(lab, name).results(corpus.sizes, MEASURES) for name, corpus in CORPORA.items()}
+    measured = [name for name in SHOWN if named[name]]
+    return PageFigures(
+        tables={**tables_of(named), "links": links(lab, measured)},
+        drawings={
+            f"joint-parsing-{name}.svg": plot(
+                named[name], tuple(CONDITIONS), title=CORPORA[name].title, language=CORPORA[name].language
+            )
+            for name in measured
+        },
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    known = [*CONDITIONS, *ABLATIONS]
     parser.add_argument(
         "--corpora", nargs="*", choices=list(CORPORA), default=list(CORPORA), help="default: all"
     )
@@ -160,7 +150,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sizes", nargs="*", type=int, help="numbers of training pairs (default: the corpus's)"
     )
     parser.add_argument(
-        "--conditions", nargs="*", choices=known, metavar="CONDITION", help="default: the corpus's"
+        "--conditions",
+        nargs="*",
+        choices=list(MEASURES),
+        metavar="CONDITION",
+        help="default: those of the corpus and the number of pairs",
     )
 
 

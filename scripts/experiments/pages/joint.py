@@ -9,8 +9,7 @@ from scripts.experiments.harness.tables import Table, listed, span
 
 Phrases = Mapping[str, str]
 CORPORA = {"lines": "Swedish", "partut": "Italian", "pud-de": "German", "pud-zh": "Chinese"}
-ALONE, JOINT, PIPELINED = "target only", "full QG, joint", "full QG, 1-best source"
-TRUE, MONO, SYNCHRONOUS = "full QG, true source", "QG-mono training", "synchronous"
+ALONE = "target only"
 
 # What is measured with real tags: kinds of tags, and ways to decide relations.
 GOLD, SECOND_ORDER = "gold tags and features", "gold tags and features, second order"
@@ -34,70 +33,6 @@ def by_language(spans: Mapping[str, Iterable[float]]) -> str:
     return listed(
         [f"{span(values, digits=2, sign=True)} ({name})" for name, values in found.items() if values]
     )
-
-
-def joint_parsing(tables: Tables) -> Phrases:
-    target = {
-        language: tables[f"{name} target"] for name, language in CORPORA.items() if f"{name} target" in tables
-    }
-    source = {
-        language: tables[f"{name} source"] for name, language in CORPORA.items() if f"{name} source" in tables
-    }
-    dev = tables["dev"]
-
-    def compared(sides: Mapping[str, Table], one: str, other: str, least: int = 0) -> str:
-        found = {language: gains(table, one, other, least=least) for language, table in sides.items()}
-        return by_language({language: values.values() for language, values in found.items()})
-
-    def twice(sign: int) -> str:
-        """Name the numbers of trees with which the joint model is above, or below, twice the trees alone."""
-        named = []
-        for language, table in target.items():
-            sizes = [
-                size
-                for size in table.header[1:]
-                if table.has(JOINT, size)
-                and table.has(ALONE, str(2 * int(size)))
-                and sign * (table.number(JOINT, size) - table.number(ALONE, str(2 * int(size)))) > 0
-            ]
-            named += [f"{language} ({', '.join(sizes)})"] if sizes else []
-        return listed(named)
-
-    def on_dev(one: str, other: str, column: str) -> str:
-        return f"{dev.number('400', one, column) - dev.number('400', other, column):+.2f}"
-
-    below = [value for table in target.values() for value in gains(table, SYNCHRONOUS, MONO).values()]
-    settled = tables["converged"]
-    times = tables["milliseconds"]
-    ratios = (
-        times.number(MONO, size) / times.number(JOINT, size)
-        for size in times.header[1:]
-        if times.has(MONO, size) and times.has(JOINT, size)
-    )
-    lines = source["Swedish"]
-    english = lines.number(ALONE, "1000")
-    chinese = gains(target["Chinese"], TRUE, ALONE).values()
-    return {
-        "twice: above": twice(1),
-        "twice: below": twice(-1),
-        "joint over pipelined": compared(target, JOINT, PIPELINED, 200),
-        "English errors": f"{100 - english:.1f}",
-        "true trees": f"{gains(target['Swedish'], TRUE, PIPELINED)[1000]:.1f}",
-        "English mended": f"{lines.number(JOINT, '1000') - english:.1f}",
-        "families over MONO": compared(target, JOINT, MONO, 200),
-        "families, true trees": on_dev(TRUE, "QG-mono training, true source", "Swedish UAS"),
-        "English gain": compared(source, JOINT, ALONE, 400),
-        "evidence: with": on_dev(JOINT, ALONE, "English UAS"),
-        "evidence: without": on_dev("without source evidence", ALONE, "English UAS"),
-        "synchronous": compared(target, SYNCHRONOUS, ALONE),
-        "synchronous below": f"{sum(value < 0 for value in below)} of {len(below)}",
-        "synchronous settled": span(
-            settled.number(SYNCHRONOUS, size) for size in settled.header[1:] if settled.has(SYNCHRONOUS, size)
-        ),
-        "Chinese": span(gains(target["Chinese"], JOINT, ALONE).values(), digits=2),
-        "Chinese: true trees": f"{max(chinese):.1f}",
-        "MONO time": f"{span((100 * ratio for ratio in ratios), digits=0)}%",
-    }
 
 
 def joint_links(tables: Tables) -> Phrases:

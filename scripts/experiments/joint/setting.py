@@ -1,0 +1,112 @@
+"""A number of training pairs, what all conditions share of what is learned from them, and how long that takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.sentence import SentencePair
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.epoch_keeping import KeptStages
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
+from qsproj.pipelines.bilingual.biparse_reports import JointTrainingReport
+from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, train_target
+from scripts.experiments.harness.build import DIGITS, hash_of
+from scripts.experiments.joint.timed import TimedCheckpoint, going_on
+
+# The first pairs load and compile kernels; their time does not count.
+UNTIMED = 10
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number of training pairs, and what all conditions share of what is learned from them."""
+
+    source: ArcParser
+    train: list[SentencePair]
+    test: list[SentencePair]
+    # Where training keeps what it has done, so that a run that was broken off goes on; None: nowhere.
+    folder: Path | None = None
+    # The pairs of the training file after those that are trained on.
+    rest: Sequence[SentencePair] = ()
+
+    @property
+    def target(self) -> TrainedTarget:
+        """The target parser, with the scores of others that have not seen their trees."""
+        return self.first_order.trained
+
+    @cached_property
+    def first_order(self) -> TimedTarget:
+        """The same, and how long it took."""
+        return self._target(1)
+
+    @cached_property
+    def second_order(self) -> TimedTarget:
+        """The same, of the second order."""
+        return self._target(2)
+
+    def of_order(self, order: int) -> TimedTarget:
+        """Return the target parser of an order."""
+        return self.first_order if order == 1 else self.second_order
+
+    @property
+    def warming(self) -> Setting:
+        """A few of the pairs: training on them loads and compiles kernels, and nothing is kept."""
+        return replace(self, train=self.train[:UNTIMED], folder=None)
+
+    def _target(self, order: int) -> TimedTarget:
+        train_target(self.warming.train, rng=np.random.default_rng(1), order=order)
+        name = f"order-{order}"
+        state, start = self.checkpoint(name), time.process_time()
+        stages = None if state is None else KeptStages(checkpoint=state, fingerprint=name)
+        trained = train_target(self.train, rng=np.random.default_rng(1), order=order, stages=stages)
+        return TimedTarget(trained, seconds_since(start, state))
+
+    def checkpoint(self, name: str) -> TimedCheckpoint | None:
+        """Return where a training is kept; its time counts from now."""
+        return None if self.folder is None else going_on(self.folder / name)
+
+
+@dataclass(frozen=True)
+class TimedTarget:
+    """A target parser, and the processor seconds that it took with the scores of others."""
+
+    trained: TrainedTarget
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TrainedJointly:
+    """A joint parser, how its training went, and its processor seconds with those of the target parser."""
+
+    parser: JointParser
+    report: JointTrainingReport
+    seconds: float
+
+
+def seconds_since(start: float, state: TimedCheckpoint | None) -> float:
+    """Return the processor seconds of a training, those of earlier runs included."""
+    return time.process_time() - start if state is None else state.seconds
+
+
+def train_jointly(setting: Setting, options: BiparseOptions) -> TrainedJointly:
+    """Train a joint model beside the target parser that others share."""
+    target = setting.of_order(options.order)
+    state = setting.checkpoint(hash_of([str(options).encode()])[:DIGITS])
+    start = time.process_time()
+    parser, report = train_joint_parser(
+        setting.train,
+        setting.source,
+        rng=np.random.default_rng(1),
+        target=target.trained,
+        options=options,
+        checkpoint=state,
+    )
+    return TrainedJointly(parser, report, target.seconds + seconds_since(start, state))
