@@ -83,7 +83,7 @@ def test_nothing_measured_is_a_page_too():
 
 
 def test_many_trees_are_few_conditions():
-    assert len(conditions_of("lines", 2738)) == 4
+    assert len(conditions_of("lines", 2738)) == 5
     assert SYNCHRONOUS in conditions_of("pud-zh", 600)
     assert all(size <= 2738 for name in SHOWN for size in CORPORA[name].sizes)
 

@@ -29,11 +29,12 @@ from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.cotrain import cotrain
 from scripts.experiments.harness.experiment import Lab
-from scripts.experiments.joint.corpora import CORPORA, pairs_of, source_parser
+from scripts.experiments.joint.corpora import CORPORA, pairs_of, second_order_source_parser, source_parser
 from scripts.experiments.joint.kept import Figures, Kept
 from scripts.experiments.joint.setting import UNTIMED, Setting, train_jointly
 from scripts.experiments.pages.joint import ALONE
 from scripts.experiments.pages.joint_parsing import (
+    BOTH_SECOND,
     FIRST_TAUGHT,
     JOINT,
     MONO_PARSE,
@@ -67,8 +68,9 @@ def alone(setting: Setting) -> Figures:
 
 
 def second_order_alone(setting: Setting) -> Figures:
-    """Score a second-order parser of the target; the time is its."""
-    return accuracy_alone(setting.second_order.trained.parser, setting.test)
+    """Score parsers of the second order without each other; the time is the target's."""
+    found = accuracy_alone(setting.second_order.trained.parser, setting.test)
+    return {**found, "source": source_accuracy(setting.with_second_source)}
 
 
 def taught(order: int, setting: Setting) -> Figures:
@@ -98,7 +100,7 @@ def target_scores(trees: Sequence[Sentence], pairs: Sequence[SentencePair]) -> F
 def source_accuracy(setting: Setting) -> float:
     """Return the UAS of the source parser alone."""
     sentences = [pair.source for pair in setting.test]
-    trees = setting.source.parse_all(sentences)
+    trees = [setting.source.parse(sentence) for sentence in sentences]
     right = sum(
         int((tree.heads == gold.heads)[1:].sum()) for tree, gold in zip(trees, sentences, strict=True)
     )
@@ -156,6 +158,11 @@ def trained(
     return measure
 
 
+def second_order_on_both_sides(setting: Setting) -> Figures:
+    """Train a joint model of two parsers of the second order, and score it."""
+    return trained("joint", order=2)(setting.with_second_source)
+
+
 def accuracy(parser: JointParser, pairs: Sequence[SentencePair]) -> Figures:
     """Parse pairs and score the trees of both sides; count seconds, and runs that converged."""
     counts: Counter[str] = Counter()
@@ -187,6 +194,7 @@ CONDITIONS: dict[str, Measure] = {
     TRUE_SOURCE: trained("observed"),
     SECOND_JOINT: trained("joint", order=2),
     SECOND_PIPELINED: trained("best", order=2),
+    BOTH_SECOND: second_order_on_both_sides,
 }
 # A first-order parser of the target alone that a joint parser of either order has taught (thesis 5.3.1).
 TAUGHT: dict[str, Measure] = {FIRST_TAUGHT: partial(taught, 1), SECOND_TAUGHT: partial(taught, 2)}
@@ -216,6 +224,13 @@ def measure_missing(
     if not missing:
         return
     train, test = pairs_of(lab, CORPORA[corpus])
-    setting = Setting(source_parser(lab), train[:size], test, folder=kept.folder(size), rest=train[size:])
+    setting = Setting(
+        source_parser(lab),
+        train[:size],
+        test,
+        folder=kept.folder(size),
+        rest=train[size:],
+        second_source=partial(second_order_source_parser, lab),
+    )
     for condition in missing:
         kept.measured(size, condition, partial(measures[condition], setting))

@@ -20,6 +20,8 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model_of
 from scripts.experiments.harness.experiment import Lab
 
@@ -137,22 +139,31 @@ CORPORA = {
 }
 
 
-def source_parser_path(lab: Lab) -> Path:
+def source_parser_path(lab: Lab, order: int = 1) -> Path:
     """Return the model file of the English parser, trained when it is first asked for; it never sees the corpora."""
 
     def train(path: Path) -> None:
         trees = lab.treebank("english-ewt-train")
         options = TrainingOptions(template_set="words", epochs=8)
-        train_arc_parser(trees, rng=np.random.default_rng(1), options=options)[0].save(path)
+        train_parser = train_arc_parser if order == 1 else train_graph_parser
+        train_parser(trees, rng=np.random.default_rng(1), options=options)[0].save(path)
 
     data = [lab.treebank_path("english-ewt-train")]
-    return lab.cache.file("en.parser", train, data=data, experiment=Path(__file__))
+    return lab.cache.file(
+        "en.parser" if order == 1 else "en-2.parser", train, data=data, experiment=Path(__file__)
+    )
 
 
 def source_parser(lab: Lab) -> ArcParser:
     return load_model_of(
         source_parser_path(lab), ArcParser, expected="the English parser", remedy="remove it"
     )
+
+
+def second_order_source_parser(lab: Lab) -> GraphParser:
+    """Return the English parser of the second order, of the same trees."""
+    expected = "the English parser of the second order"
+    return load_model_of(source_parser_path(lab, 2), GraphParser, expected=expected, remedy="remove it")
 
 
 def link_files(lab: Lab, corpus: Corpus) -> list[Path]:

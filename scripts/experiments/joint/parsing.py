@@ -26,6 +26,7 @@ from scripts.experiments.joint.goals import aims, goals
 from scripts.experiments.joint.kept import Kept, Results, figure_table
 from scripts.experiments.pages.joint import ALONE
 from scripts.experiments.pages.joint_parsing import (
+    BOTH_SECOND,
     JOINT,
     MONO_TRAINING,
     PIPELINED,
@@ -41,11 +42,11 @@ DEV = "lines-dev"
 MEASURES = CONDITIONS | TAUGHT | ABLATIONS
 ON_DEV = (ALONE, JOINT, MONO_TRAINING, PIPELINED, TRUE_SOURCE, *ABLATIONS)
 # With more trees than the second number, fewer conditions are measured.
-OF_MANY_TREES = (ALONE, SECOND_ALONE, JOINT, SECOND_JOINT)
+OF_MANY_TREES = (ALONE, SECOND_ALONE, JOINT, SECOND_JOINT, BOTH_SECOND)
 MANY_TREES = 1000
 TAUGHT_SIZES = (100, 200)
 # The English tree is given, so that it is not of their making.
-SOURCE_GIVEN = (SECOND_ALONE, PIPELINED, TRUE_SOURCE, SECOND_PIPELINED)
+SOURCE_GIVEN = (PIPELINED, TRUE_SOURCE, SECOND_PIPELINED)
 
 
 def conditions_of(corpus: str, size: int) -> tuple[str, ...]:

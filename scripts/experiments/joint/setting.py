@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.epoch_keeping import KeptStages
 from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_trees import Parser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import JointTrainingReport
@@ -29,13 +29,15 @@ UNTIMED = 10
 class Setting:
     """A number of training pairs, and what all conditions share of what is learned from them."""
 
-    source: ArcParser
+    source: Parser
     train: list[SentencePair]
     test: list[SentencePair]
     # Where training keeps what it has done, so that a run that was broken off goes on; None: nowhere.
     folder: Path | None = None
     # The pairs of the training file after those that are trained on.
     rest: Sequence[SentencePair] = ()
+    # Loads a source parser of the second order.
+    second_source: Callable[[], Parser] | None = None
 
     @property
     def target(self) -> TrainedTarget:
@@ -55,6 +57,12 @@ class Setting:
     def of_order(self, order: int) -> TimedTarget:
         """Return the target parser of an order."""
         return self.first_order if order == 1 else self.second_order
+
+    @property
+    def with_second_source(self) -> Setting:
+        """The same with the source parser of the second order; what is kept of the target serves both."""
+        assert self.second_source is not None
+        return replace(self, source=self.second_source())
 
     @property
     def warming(self) -> Setting:
@@ -99,7 +107,8 @@ def seconds_since(start: float, state: TimedCheckpoint | None) -> float:
 def train_jointly(setting: Setting, options: BiparseOptions) -> TrainedJointly:
     """Train a joint model beside the target parser that others share."""
     target = setting.of_order(options.order)
-    state = setting.checkpoint(hash_of([str(options).encode()])[:DIGITS])
+    described = f"{options} {type(setting.source).__name__}"
+    state = setting.checkpoint(hash_of([described.encode()])[:DIGITS])
     start = time.process_time()
     parser, report = train_joint_parser(
         setting.train,

@@ -13,6 +13,7 @@ MONO_PARSE, MONO_TRAINING = "QG-mono parse", "QG-mono training"
 JOINT, PIPELINED, TRUE_SOURCE = "full QG, joint", "full QG, 1-best source", "full QG, true source"
 SECOND_ALONE, SECOND_JOINT = "order 2, alone", "order 2, joint"
 SECOND_PIPELINED = "order 2, 1-best source"
+BOTH_SECOND = "order 2 on both sides, joint"
 FIRST_TAUGHT = "taught by the joint parser of order 1"
 SECOND_TAUGHT = "taught by the joint parser of order 2"
 NOT_MEASURED = "not measured"
@@ -118,6 +119,7 @@ def _of_the_source(tables: Tables) -> Phrases:
         "English mended": less(lines, (JOINT, TREES), (ALONE, TREES)),
         "English gain": compared(tables, "source", JOINT, ALONE, 400),
         "English gain: order 2": compared(tables, "source", SECOND_JOINT, ALONE, 400),
+        "English gain: both": compared(tables, "source", BOTH_SECOND, SECOND_ALONE, 400),
         "evidence: with": on_dev(JOINT),
         "evidence: without": on_dev("without source evidence"),
     }
@@ -130,6 +132,7 @@ def _of_orders(tables: Tables) -> Phrases:
         "order 2: LAS over alone": compared(tables, "LAS", SECOND_JOINT, SECOND_ALONE),
         "order 2 over 1": compared(tables, "target", SECOND_JOINT, JOINT),
         "order 2 alone over 1": compared(tables, "target", SECOND_ALONE, ALONE),
+        "order 2: both over one": compared(tables, "target", BOTH_SECOND, SECOND_JOINT),
         "order 2: joint over pipelined": compared(tables, "target", SECOND_JOINT, SECOND_PIPELINED),
         "order 2, twice: above": twice(tables, SECOND_JOINT, SECOND_ALONE, above=True),
         "order 2, twice: below": twice(tables, SECOND_JOINT, SECOND_ALONE, above=False),
