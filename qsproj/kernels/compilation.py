@@ -2,19 +2,29 @@
 
 Numba's own cache ends in a traceback where no folder can be written, or where a file of it is damaged. It
 does not see that a kernel *called* by the one in the cache has changed, as after an upgrade. It probes its
-folder once for each kernel, and the first run compiles for half a minute in silence. All of this is settled
-here, in one place; :mod:`qsproj.kernels.compilation_cache` tells what the files hold.
+folder once for each kernel, and the first run compiles for half a minute in silence. A signal that ends a
+command, as Ctrl-C in a notebook, leaves it half prepared: what it knew of numpy is then missing, and kernels
+that are called later in that process do not compile. All of this is settled here, in one place;
+:mod:`qsproj.kernels.compilation_cache` tells what the files hold.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 
 from qsproj.kernels.compilation_cache import KernelCache
+
+# Those that this system has of the signals that end a command, or have one come again.
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)
+)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Any:
@@ -33,7 +43,7 @@ def njit(*, cache: bool = False, **options: Any) -> Any:
         compiler: Any = numba.njit
         kernel = compiler(no_cfunc_wrapper=True, **options)(function)
         if hasattr(kernel, "_cache"):  # with NUMBA_DISABLE_JIT=1 it is the function itself
-            kernel.compile = _without_collection(kernel.compile)
+            kernel.compile = _undisturbed(kernel.compile)
             if cache:
                 kernel._cache = KernelCache(function)
         return kernel
@@ -41,16 +51,39 @@ def njit(*, cache: bool = False, **options: Any) -> Any:
     return decorate
 
 
-def _without_collection(compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return ``compiling`` without a search for garbage: a tenth of its time, since little of numba's is."""
+def _undisturbed(compiling: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return ``compiling`` without a search for garbage, and have signals wait until it is done.
+
+    Little of what numba makes is garbage: a tenth of the time is saved.
+    """
 
     def compile_all(signature: Any) -> Any:
-        if not gc.isenabled():
-            return compiling(signature)
+        collected = gc.isenabled()
         gc.disable()
         try:
-            return compiling(signature)
+            with _signals_waiting():
+                return compiling(signature)
         finally:
-            gc.enable()
+            if collected:
+                gc.enable()
 
     return compile_all
+
+
+@contextmanager
+def _signals_waiting() -> Iterator[None]:
+    """Have signals that raise an error, as Ctrl-C does, come at the end of a block."""
+    if threading.current_thread() is not threading.main_thread():  # no signal is handled in another
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)

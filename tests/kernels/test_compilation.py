@@ -231,6 +231,38 @@ def test_no_garbage_is_looked_for_while_compiling(load, notices):
     assert len(looked) <= 2  # what is waiting may be looked for once, before or after
 
 
+# Ctrl-C while numba takes note of what numpy.zeros is, which it does once in a process.
+INTERRUPTED = """
+import os, signal
+import numpy as np
+from numba.core.typing.context import BaseContext
+from qsproj.kernels.compilation import njit
+
+@njit()
+def zeros(number):
+    return np.zeros(number).sum()
+
+def insert(context, value, its_type):
+    if value is np.zeros and not told:
+        told.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+    inserting(context, value, its_type)
+
+told, inserting = [], BaseContext._insert_global
+BaseContext._insert_global = insert
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    zeros(3)
+except KeyboardInterrupt:
+    print("interrupted", zeros(3), signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+def test_kernels_compile_after_an_interrupt_of_compiling():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted 0.0 True\n", "")
+
+
 def test_no_kernel_is_compiled_past_the_cache():
     kernels = Path(compilation_cache.__file__).parent
     rooms = [path for path in kernels.rglob("*.py") if path.name != "compilation.py"]
