@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from qsproj import parallel
+from qsproj.alignment.hmm import HmmSettings, train_hmm
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.models.dmv.em_checkpoint import EMRun
@@ -255,6 +256,18 @@ def test_a_killed_worker_changes_nothing(cluster, alone, tmp_path, monkeypatch):
     assert len(killed) == 1
     assert killed[0] not in {nanny.pid for nanny in cluster.workers.values()}
     assert on_cluster == alone
+
+
+def test_a_cluster_aligns_as_one_process_does(cluster):
+    rng = np.random.default_rng(1)
+    numbers = [rng.permutation(20)[: rng.integers(3, 8)] for _ in range(60)]
+    pairs = [([f"s{word}" for word in words], [f"t{word}" for word in words[::-1]]) for words in numbers]
+
+    def links(workers):
+        aligned = train_hmm(pairs, HmmSettings(shard=10), workers=workers)
+        return [(pair.size, pair.forward.tobytes(), pair.backward.tobytes()) for pair in aligned]
+
+    assert links(Workers(backend="dask", scheduler=cluster.scheduler_address)) == links(THIS_PROCESS)
 
 
 def test_two_processes_give_the_bytes_of_one(alone, tmp_path, monkeypatch):
