@@ -49,12 +49,16 @@ def agreement(evidence: Scores, probabilities: Scores) -> float:
     -------
     float
         It is low where the translation is free, where the tagger, the aligner or the source parser went
-        wrong, and where the language is not that of today. 0 where evidence covers less than MIN_COVERAGE.
+        wrong, and where the language is not that of today. 0 where there is :func:`too_little` evidence.
     """
-    total = float(evidence.sum())
-    if total <= MIN_COVERAGE * (len(evidence) - 1):
+    if too_little(evidence):
         return 0.0
-    return float((evidence * probabilities).sum()) / total
+    return float((evidence * probabilities).sum()) / float(evidence.sum())
+
+
+def too_little(evidence: Scores) -> bool:
+    """Tell whether evidence covers no more than MIN_COVERAGE of the words."""
+    return float(evidence.sum()) <= MIN_COVERAGE * (len(evidence) - 1)
 
 
 class Chosen(NamedTuple):
@@ -91,7 +95,9 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
         if not 0 <= place < len(bands):
             left_out[UNUSUAL_LENGTH] += 1
             continue
-        score = agreement(pooled_evidence(translations), parser.arc_probabilities(target))
+        evidence = pooled_evidence(translations)
+        # What is left out whatever the parser says is not parsed: half of many a bitext.
+        score = 0.0 if too_little(evidence) else agreement(evidence, parser.arc_probabilities(target))
         if score == 0.0:
             left_out[LITTLE_EVIDENCE] += 1
             continue
