@@ -27,13 +27,17 @@ ENDING = tuple(
 )
 
 
-def njit(*, cache: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
     Parameters
     ----------
     cache : bool
         Keep the compiled code for the next run, where a folder for it can be written.
+    borrows : bool
+        The function makes no array and returns none, so that references to those it is given need not be
+        counted: in what is called for each arc, that takes longer than the work. numba refuses to compile
+        one that makes an array.
     options
         Those of ``numba.njit``.
     """
@@ -41,7 +45,7 @@ def njit(*, cache: bool = False, **options: Any) -> Any:
     def decorate(function: Any) -> Any:
         # Nothing calls a kernel by its address: without code for that, compiling takes a fifteenth less.
         compiler: Any = numba.njit
-        kernel = compiler(no_cfunc_wrapper=True, **options)(function)
+        kernel = compiler(no_cfunc_wrapper=True, _nrt=not borrows, **options)(function)
         if hasattr(kernel, "_cache"):  # with NUMBA_DISABLE_JIT=1 it is the function itself
             kernel.compile = _undisturbed(kernel.compile)
             if cache:

@@ -1,4 +1,4 @@
-"""Hashed arc features on the fly: score the arcs of a sentence.
+"""Hashed arc features on the fly: the buckets of the features of an arc.
 
 Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
 of a feature is put together from three parts: what its template asks of the head, of the dependent (both
@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.prefetch import prefetch_rows
 
 PAD = 2
 
@@ -95,7 +94,7 @@ def position_parts(atoms, operations, seeds, parts):
             parts[position, t] = state
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def direction_and_distance(head, dependent):
     """Direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005): a number from 3 to 14."""
     gap = abs(head - dependent)
@@ -138,14 +137,14 @@ def bucket_workspace(features):
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def nothing_between(features, between):
     """Start anew: head and dependent are neighbours."""
     between.counts[:] = 0
     hash_between(features, between)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def extend_between(tag, between):
     """Add the tag of one more word; return whether :func:`hash_between` has something new to read."""
     counts = between.counts
@@ -161,7 +160,7 @@ def extend_between(tag, between):
     return is_new or tag == TAG_VERB or tag == TAG_PUNCTUATION or tag == TAG_COORDINATOR
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def hash_between(features, between):
     """Hash what each template asks of the tags between (all but EACH)."""
     counts = between.counts
@@ -178,7 +177,34 @@ def hash_between(features, between):
         between.hashes[t - features.directed] = state
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
+def arc_lines(features, head, dependent, between, out):
+    """Write the buckets of an arc's features with direction and distance into ``out`` uint64.
+
+    Each lies in a block of its own. Returns how many there are.
+    """
+    head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
+    directed, shift = features.directed, features.shift
+    place = direction_and_distance(head, dependent)
+    for t in range(directed):
+        out[t] = (((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift) ^ place
+    # Slices, not sums of indices, each of which would be asked whether it is negative.
+    head_part, dependent_part = head_part[directed:], dependent_part[directed:]
+    asked = features.between[directed:]
+    end = np.uint64(directed)
+    for t in range(asked.shape[0]):
+        state = head_part[t] ^ dependent_part[t]
+        if asked[t] != EACH:
+            out[end] = (((state ^ between.hashes[t]) * MULTIPLIER) >> shift) ^ place
+            end += ONE
+            continue
+        for k in range(between.counts[4]):
+            out[end] = ((mix(state, between.different[k]) * MULTIPLIER) >> shift) ^ place
+            end += ONE
+    return np.int64(end)
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
     """Write the buckets of the features of one arc into ``out`` uint64.
 
@@ -189,21 +215,9 @@ def arc_buckets(features, head, dependent, between, out):
     count : int
         How many there are in all. Those without follow, in the same blocks.
     """
-    head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
-    plain, directed, shift = features.plain, features.directed, features.shift
+    plain, directed = features.plain, features.directed
     place = direction_and_distance(head, dependent)
-    for t in range(directed):
-        out[t] = (((head_part[t] ^ dependent_part[t]) * MULTIPLIER) >> shift) ^ place
-    lines = directed
-    for t in range(directed, features.between.shape[0]):
-        state = head_part[t] ^ dependent_part[t]
-        if features.between[t] != EACH:
-            out[lines] = (((state ^ between.hashes[t - directed]) * MULTIPLIER) >> shift) ^ place
-            lines += 1
-            continue
-        for k in range(between.counts[4]):
-            out[lines] = ((mix(state, between.different[k]) * MULTIPLIER) >> shift) ^ place
-            lines += 1
+    lines = arc_lines(features, head, dependent, between, out)
     for t in range(plain):
         out[lines + t] = out[t] ^ place
     for t in range(directed, lines):
@@ -211,7 +225,7 @@ def arc_buckets(features, head, dependent, between, out):
     return lines, 2 * lines - (directed - plain)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def total_weight(weights, buckets, count):
     """Return the sum of the weights of the first ``count`` buckets."""
     total = 0.0
@@ -220,75 +234,17 @@ def total_weight(weights, buckets, count):
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def score_arcs(features, weights, first, scores):
-    """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
-
-    ``weights`` float32[buckets] holds zero for a feature that does not exist. Column 0 and the diagonal of
-    ``scores`` are left as they are. The root is at position ``first`` of the features. O(n^2 T) time. Memory
-    is asked for the weights of an arc while those of the arc before are summed.
-    """
-    n = scores.shape[0] - 1
-    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
-    previous_head = previous_dependent = previous_count = 0
-    for head in range(n + 1):
-        for direction in (1, -1):
-            nothing_between(features, between)
-            dependent = head + direction
-            while 1 <= dependent <= n:
-                lines, count = arc_buckets(features, first + head, first + dependent, between, ahead)
-                prefetch_rows(weights, ahead, lines)
-                if previous_count:
-                    scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
-                out, ahead = ahead, out
-                previous_head, previous_dependent, previous_count = head, dependent, count
-                if extend_between(features.tags[first + dependent], between):
-                    hash_between(features, between)
-                dependent += direction
-    if previous_count:
-        scores[previous_head, previous_dependent] = total_weight(weights, out, previous_count)
-
-
-@njit(cache=True, error_model="numpy")
-def score_block(features, weights, starts, sizes, scores):
-    """Score the arcs of several sentences, encoded as one; those of one follow those of another.
-
-    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`; ``scores``
-    float64[sum of sizes squared] holds zeros and is filled.
-    """
-    begin = 0
-    for sentence in range(starts.shape[0]):
-        size = sizes[sentence]
-        own = scores[begin : begin + size * size].reshape((size, size))
-        score_arcs(features, weights, starts[sentence], own)
-        begin += size * size
-
-
-@njit(cache=True, error_model="numpy")
-def one_arc(features, head, dependent, between, out):
-    """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count. O(T + n) time."""
+@njit(cache=True, borrows=True, error_model="numpy")
+def look_between(features, head, dependent, between):
+    """Gather afresh what lies between a head and a dependent. O(T + n) time."""
     between.counts[:] = 0
     for k in range(min(head, dependent) + 1, max(head, dependent)):
         extend_between(features.tags[k], between)
     hash_between(features, between)
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def one_arc(features, head, dependent, between, out):
+    """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count."""
+    look_between(features, head, dependent, between)
     return arc_buckets(features, head, dependent, between, out)[1]
-
-
-@njit(cache=True, error_model="numpy")
-def score_chosen_arcs(features, weights, heads, dependents):
-    """Score some arcs alone, ``heads[a]`` to ``dependents[a]``, int32[A]: what :func:`score_arcs` gives them.
-
-    Returns float64[A]. O(A (T + n)) time.
-    """
-    scores = np.empty(heads.shape[0])
-    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
-    previous_count = 0
-    for arc in range(heads.shape[0]):
-        count = one_arc(features, heads[arc], dependents[arc], between, ahead)
-        prefetch_rows(weights, ahead, count)
-        if arc > 0:
-            scores[arc - 1] = total_weight(weights, out, previous_count)
-        out, ahead, previous_count = ahead, out, count
-    if heads.shape[0] > 0:
-        scores[-1] = total_weight(weights, out, previous_count)
-    return scores

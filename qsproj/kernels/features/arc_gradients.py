@@ -43,7 +43,7 @@ def count_features(features, arcs, counts, last, sentence):
                         last[bucket] = sentence
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def keep_supported(buckets, count, support):
     """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
     kept = np.int64(0)

@@ -41,7 +41,7 @@ def score_labels(features, heads, weights, scores):
     add_rows(weights, out, previous_count, scores[previous])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def ask_for_rows(weights, rows, count):
     """Ask for the memory that the first ``count`` of some rows of weights are in."""
     flat, width = weights.reshape(-1), weights.shape[1]
@@ -50,7 +50,7 @@ def ask_for_rows(weights, rows, count):
             prefetch(flat, rows[k] * np.uint64(width) + np.uint64(place))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def add_rows(weights, rows, count, sums):
     """Add the first ``count`` of some rows of weights to ``sums`` float64[L]."""
     for k in range(count):
@@ -59,7 +59,7 @@ def add_rows(weights, rows, count, sums):
             sums[label] += row[label]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def softmax_of_rows(weights, rows, chances):
     """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
     chances[:] = 0.0
@@ -67,8 +67,9 @@ def softmax_of_rows(weights, rows, chances):
         row = weights[rows[k]]
         for label in range(row.shape[0]):
             chances[label] += row[label]
-    top = chances.max()
-    total = 0.0
+    top, total = -np.inf, 0.0
+    for label in range(chances.shape[0]):
+        top = max(top, chances[label])
     for label in range(chances.shape[0]):
         chances[label] = np.exp(chances[label] - top)
         total += chances[label]

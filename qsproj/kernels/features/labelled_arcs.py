@@ -27,7 +27,7 @@ def tag_pair(tags, head, dependent):
     return np.int64(tags[head]) * TAGS + np.int64(tags[dependent])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def ask_for_rows(weights, labels, buckets, count, candidates):
     """Ask for the memory that rows of ``labels`` weights lie in, from the first candidate to the last."""
     first, last = np.int64(candidates[0]), np.int64(candidates[-1])

@@ -14,7 +14,10 @@ arcs. If forbidden arcs leave words outside, they hang below, and no other compo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 
@@ -22,25 +25,95 @@ from qsproj.kernels.compilation import njit
 FLAGS = {"nsz", "nnan"}
 
 
+class Components(NamedTuple):
+    """What is known of components while cycles are contracted; mutated.
+
+    Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up.
+
+    Attributes
+    ----------
+    alone_head : int64[n+1]
+        The best head of every word alone, -1 where there is none.
+    alone_score : float64[n+1]
+        The score of that arc.
+    entering : float64[n+1, n+1]
+        Once a node is in a cycle, row ``slot[node]`` has the scores of arcs from every head into it, -inf
+        from its own words.
+    entry : int32[n+1, n+1]
+        The words that these arcs end in.
+    component : int64[n+1]
+        The node that each word is in.
+    slot, parent, chosen_head, chosen_entry : int64[2(n+1)]
+        By node: its row; the cycle that it is in; the arc that was chosen to enter it.
+    cost : float64[2(n+1)]
+        The score of that arc.
+    on_path, joined : bool[2(n+1)]
+        Whether a node is on the path, or joined to the root.
+    path : int64[n+1]
+        From the word that the path began with to its top.
+    """
+
+    alone_head: NDArray[np.int64]
+    alone_score: NDArray[np.float64]
+    entering: NDArray[np.float64]
+    entry: NDArray[np.int32]
+    component: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    chosen_head: NDArray[np.int64]
+    chosen_entry: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    on_path: NDArray[np.bool_]
+    joined: NDArray[np.bool_]
+    path: NDArray[np.int64]
+
+
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _best_heads(scores, first):
-    """Return the best head of every word alone, the first of equal ones, and its score; -1 and -inf for none.
+def _components(size):
+    """Return the components of the beginning: each word alone, only the root joined to itself."""
+    numbers, flags = np.zeros((7, 2 * size), np.int64), np.zeros((2, 2 * size), np.bool_)
+    reals = np.empty((2, 2 * size))
+    for node in range(size):
+        numbers[0, node] = node
+    for node in range(2 * size):
+        numbers[1, node] = node
+    flags[1, 0] = True
+    return Components(
+        numbers[6, size:],
+        reals[1],
+        np.empty((size, size)),
+        np.empty((size, size), np.int32),
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        numbers[4],
+        reals[0],
+        flags[0],
+        flags[1],
+        numbers[5],
+    )
+
+
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
+def _find_best_heads(scores, first, heads, best):
+    """Write the best head of every word alone, the first of equal ones, and its score; -1 and -inf for none.
 
     Along the rows of ``scores``, many words at a time.
     """
     size = scores.shape[0]
-    heads, best = np.full(size, -1), np.full(size, -np.inf)
+    for d in range(size):
+        heads[d], best[d] = -1, -np.inf
     for h in range(first, size):
         row = scores[h]
-        itself = best[h], heads[h]
+        itself, own = best[h], heads[h]
         for d in range(1, size):
             heads[d] = h if row[d] > best[d] else heads[d]
             best[d] = row[d] if row[d] > best[d] else best[d]
-        best[h], heads[h] = itself
-    return heads, best
+        best[h], heads[h] = itself, own
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _open(scores, word, entering, entry):
     """Write the arcs that enter a word alone into its rows of ``entering`` and ``entry``."""
     for h in range(scores.shape[0]):
@@ -49,7 +122,7 @@ def _open(scores, word, entering, entry):
     entering[word] = -np.inf
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _best_head(entering, first):
     """Return the best head of a component, the first of equal ones, and its score; -1 and -inf for none."""
     score = -np.inf
@@ -62,7 +135,7 @@ def _best_head(entering, first):
     return -1, score
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _absorb(entering, entry, cost, into, into_entry):
     """Merge the arcs that enter one component of a cycle, less what their cycle arc costs, into a row."""
     for h in range(entering.shape[0]):
@@ -72,10 +145,11 @@ def _absorb(entering, entry, cost, into, into_entry):
         into_entry[h] = entry[h] if better else into_entry[h]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _expand(parent, chosen_head, chosen_entry, count, heads):
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
+def _expand(parent, chosen_head, chosen_entry, count, settled, heads):
     """Undo contractions, last first: the arc that enters a cycle replaces the cycle's arc at its word."""
-    settled = np.zeros(count, np.bool_)
+    for node in range(count):
+        settled[node] = False
     for node in range(count - 1, 0, -1):
         if settled[node]:
             continue
@@ -85,7 +159,74 @@ def _expand(parent, chosen_head, chosen_entry, count, heads):
             settled[word] = True
             word = parent[word]
         settled[node] = True
-    heads[0] = -1
+
+
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
+def _contract(scores, below, length, count, nodes):
+    """Make the cycle from ``below`` to the top of the path the node ``count``; return the path's length."""
+    entering, entry, parent = nodes.entering, nodes.entry, nodes.parent
+    into = nodes.slot[below]
+    if below < scores.shape[0]:
+        _open(scores, below, entering[into], entry[into])
+    for h in range(scores.shape[0]):
+        entering[into, h] -= nodes.cost[below]
+    parent[below] = count
+    nodes.slot[count] = into
+    while nodes.path[length - 1] != below:
+        length -= 1
+        member = nodes.path[length]
+        parent[member] = count
+        if member < scores.shape[0]:
+            _open(scores, member, entering[member], entry[member])
+        row = nodes.slot[member]
+        _absorb(entering[row], entry[row], nodes.cost[member], entering[into], entry[into])
+    for h in range(1, scores.shape[0]):
+        if parent[nodes.component[h]] == count:
+            nodes.component[h] = count
+            entering[into, h] = -np.inf
+    nodes.path[length - 1] = count
+    nodes.on_path[count] = True
+    return length
+
+
+@njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
+def _join_all(scores, single_root, nodes):
+    """Choose the arc into each node until all are joined to the root; return how many, 0 without a tree."""
+    size = scores.shape[0]
+    first = 1 if single_root else 0
+    count, root_taken = size, False
+    for word in range(1, size):
+        if nodes.joined[nodes.component[word]]:
+            continue
+        top = nodes.component[word]
+        nodes.path[0], nodes.on_path[top] = top, True
+        length = 1
+        while True:
+            top = nodes.path[length - 1]
+            alone, row = top < size, nodes.slot[top]
+            if alone:
+                head, score = nodes.alone_head[top], nodes.alone_score[top]
+            else:
+                head, score = _best_head(nodes.entering[row], first)
+            if head < 0 and single_root and not root_taken:
+                head, score = 0, scores[0, top] if alone else nodes.entering[row, 0]
+                root_taken = True
+            if head < 0 or score == -np.inf:
+                return 0
+            nodes.chosen_head[top], nodes.cost[top] = head, score
+            nodes.chosen_entry[top] = top if alone else nodes.entry[row, head]
+            below = nodes.component[head]
+            if nodes.joined[below]:
+                break
+            if nodes.on_path[below]:
+                length = _contract(scores, below, length, count, nodes)
+                count += 1
+            else:
+                nodes.path[length], nodes.on_path[below] = below, True
+                length += 1
+        for k in range(length):
+            nodes.joined[nodes.path[k]] = True
+    return count
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -109,77 +250,12 @@ def arborescence(scores, single_root):
     """
     size = scores.shape[0]
     heads = np.full(size, -1, np.int32)
-    first = 1 if single_root else 0
-    alone_head, alone_score = _best_heads(scores, first)
-    # Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up. Once a node is in a
-    # cycle, row slot[node] of ``entering`` has the scores of arcs from every head into it, -inf from its own
-    # words; ``entry`` the words these arcs end in.
-    entering = np.empty((size, size))
-    entry = np.empty((size, size), np.int32)
-    component = np.arange(size)
-    slot = np.arange(2 * size)
-    parent = np.zeros(2 * size, np.int64)
-    chosen_head = np.zeros(2 * size, np.int64)
-    chosen_entry = np.zeros(2 * size, np.int64)
-    on_path = np.zeros(2 * size, np.bool_)
-    joined = np.zeros(2 * size, np.bool_)
-    cost = np.zeros(2 * size)
-    path = np.empty(size, np.int64)
-    joined[0] = True
-    count, root_taken = size, False
-    for word in range(1, size):
-        if joined[component[word]]:
-            continue
-        path[0] = component[word]
-        on_path[path[0]] = True
-        length = 1
-        while True:
-            top = path[length - 1]
-            alone, row = top < size, slot[top]
-            if alone:
-                head, score = alone_head[top], alone_score[top]
-            else:
-                head, score = _best_head(entering[row], first)
-            if head < 0 and single_root and not root_taken:
-                head, score = 0, scores[0, top] if alone else entering[row, 0]
-                root_taken = True
-            if head < 0 or score == -np.inf:
-                return heads, -np.inf
-            chosen_head[top], chosen_entry[top], cost[top] = head, top if alone else entry[row, head], score
-            below = component[head]
-            if joined[below]:
-                break
-            if not on_path[below]:
-                path[length] = below
-                on_path[below] = True
-                length += 1
-                continue
-            into = slot[below]
-            if below < size:
-                _open(scores, below, entering[into], entry[into])
-            for h in range(size):
-                entering[into, h] -= cost[below]
-            parent[below] = count
-            slot[count] = into
-            while path[length - 1] != below:
-                member = path[length - 1]
-                length -= 1
-                parent[member] = count
-                if member < size:
-                    _open(scores, member, entering[member], entry[member])
-                _absorb(
-                    entering[slot[member]], entry[slot[member]], cost[member], entering[into], entry[into]
-                )
-            for h in range(1, size):
-                if parent[component[h]] == count:
-                    component[h] = count
-                    entering[into, h] = -np.inf
-            path[length - 1] = count
-            on_path[count] = True
-            count += 1
-        for k in range(length):
-            joined[path[k]] = True
-    _expand(parent, chosen_head, chosen_entry, count, heads)
+    nodes = _components(size)
+    _find_best_heads(scores, 1 if single_root else 0, nodes.alone_head, nodes.alone_score)
+    count = _join_all(scores, single_root, nodes)
+    if count == 0:
+        return heads, -np.inf
+    _expand(nodes.parent, nodes.chosen_head, nodes.chosen_entry, count, nodes.on_path, heads)
     total = 0.0
     for d in range(1, size):
         total += scores[heads[d], d]
