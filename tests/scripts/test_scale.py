@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import lzma
 import sys
+from pathlib import Path
 
 import pytest
 
 from qsproj.errors import UsageError
+from scripts.experiments.bench import large_bitexts
+from scripts.experiments.bench.large_bitexts import Bitext, aligned, cells, write_joined
 from scripts.experiments.bench.scale import by_stage, memory_table, seconds_table, write_pairs
 from scripts.experiments.bench.watched import Taken, watch
+from scripts.experiments.harness.cache import Cache
+from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.pages.bench import scale
 
 # A process that works, then starts another that holds memory; it says when it is done with either.
@@ -70,6 +76,32 @@ def test_short_pairs_are_repeated_and_numbered(tmp_path):
         "0 hi\t0 na",
         "1 a dog\t1 ein Hund",
     ]
+
+
+def test_bitexts_are_joined_and_their_target_words_told_apart(tmp_path):
+    sources = [tmp_path / "de.xz", tmp_path / "sv.xz"]
+    for source, other in zip(sources, ("ein Hund", "en hund"), strict=True):
+        source.write_bytes(lzma.compress(f"a dog\t{other}\n".encode()))
+    assert write_joined(sources, tmp_path / "out.tsv") == 2
+    assert (tmp_path / "out.tsv").read_text().splitlines() == ["a dog\tein_0 Hund_0", "a dog\ten_1 hund_1"]
+
+
+def test_a_bitext_is_aligned_and_watched(tmp_path):
+    bitext = Bitext("two dogs", lambda path: path.write_text("a dog\tein Hund\n" * 2) and 2, [])
+    cache = Cache(tmp_path, Path(large_bitexts.__file__))
+    lab = Lab(tmp_path, cache, argparse.Namespace(jobs=1))
+    row = aligned(lab, bitext)
+    assert row["pairs"] == 2
+    assert row["seconds"] > 0.1
+    assert row["peak"] > 50
+    assert cells("two dogs", {"pairs": 2000, "seconds": 3.0, "peak": 70.4}) == [
+        "two dogs",
+        "2,000",
+        "3",
+        "1.50",
+        "70",
+    ]
+    assert cells("two dogs", None) == ["two dogs", "", "", "", ""]
 
 
 def test_growth_is_told_from_one_size_to_the_next():

@@ -66,6 +66,7 @@ class Size:
 
     def measure(self, *, until: float) -> None:
         """Run the stages of which nothing is kept, and the E-step, as long as there is time."""
+        self._work.mkdir(parents=True, exist_ok=True)
         if self.missing != [E_STEP]:
             lines = watch(self._command, go_on=lambda: time.monotonic() < until)
             for stage, taken in by_stage(lines):
