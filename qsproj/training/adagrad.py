@@ -16,6 +16,8 @@ from qsproj.kernels.features.adagrad import adagrad
 from qsproj.training.optimiser import Optimiser, SparseOptimiser, Weights
 
 TINY = 1e-12
+# So many weights are shrunk at a time: what that makes stays in the cache.
+CHUNK = 1 << 15
 
 
 class AdaGrad(SparseOptimiser):
@@ -65,12 +67,18 @@ class AdaGrad(SparseOptimiser):
         """Shrink the weights; once after each epoch."""
         if self.l2 == self.l1 == 0.0:
             return
-        roots = np.sqrt(self._state[:, 0] + TINY)
-        shrunk = self.weights / (1.0 + self.l2 * self.rate / roots)
+        for start in range(0, len(self.weights), CHUNK):
+            self._shrink(slice(start, start + CHUNK))
+
+    def _shrink(self, some: slice) -> None:
+        """Shrink some of the weights."""
+        weights = self.weights[some]
+        roots = np.sqrt(self._state[some, 0] + TINY)
+        shrunk = weights / (1.0 + self.l2 * self.rate / roots)
         if self.l1:
             shrunk = np.copysign(np.maximum(np.abs(shrunk) - self.l1 * self.rate / roots, 0.0), shrunk)
-        self.sums += self.steps * (shrunk - self.weights)
-        self.weights[:] = shrunk
+        self.sums[some] += self.steps * (shrunk - weights)
+        weights[:] = shrunk
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return, of the weights that have moved, all that :meth:`restore` goes on from between two steps."""

@@ -9,6 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.prefetch import prefetch
+
+# Memory is asked for a weight so many steps ahead.
+AHEAD = 16
+TWO, THREE = np.uint64(2), np.uint64(3)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -30,7 +35,13 @@ def adagrad(weights, state, touched, used, rate, step):
     step : float
         Number of steps taken before this one.
     """
+    flat = state.reshape(-1)
     for k in range(used):
+        if k + AHEAD < used:
+            coming = touched[k + AHEAD]
+            prefetch(weights, coming)
+            prefetch(flat, coming * THREE)
+            prefetch(flat, coming * THREE + TWO)
         bucket = touched[k]
         slope = state[bucket, 2]
         if slope != 0.0:

@@ -82,6 +82,28 @@ def list_arcs(features, heads, dependents, support):
     return starts, buckets[: starts[-1]]
 
 
+@njit(cache=True, borrows=True, error_model="numpy")
+def _gather(features, slopes, support, where, gradient, touched, used, between, room):
+    """Do what :func:`gather_arcs` does; ``room`` uint64[2, B] is for the buckets of this arc and the last."""
+    begin, negligible = where
+    size = slopes.shape[0]
+    row, waiting, steepness = 0, 0, 0.0
+    for arc in range(begin, size * size):
+        head, dependent = arc // size, arc % size
+        slope = slopes[head, dependent]
+        if dependent == 0 or head == dependent or abs(slope) <= negligible:
+            continue
+        count = one_arc(features, head, dependent, between, room[row])
+        if used + waiting + count > touched.shape[0]:
+            return add_slopes(room[1 - row], waiting, steepness, gradient, touched, used), arc
+        supported = keep_supported(room[row], count, support)
+        # The gradient of this arc is on its way while that of the arc before is added to.
+        prefetch_rows(gradient, room[row], supported)
+        used = add_slopes(room[1 - row], waiting, steepness, gradient, touched, used)
+        row, waiting, steepness = 1 - row, supported, slope
+    return add_slopes(room[1 - row], waiting, steepness, gradient, touched, used), DONE
+
+
 @njit(cache=True, error_model="numpy")
 def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
@@ -96,20 +118,7 @@ def gather_arcs(features, slopes, support, negligible, gradient, touched, used, 
     negligible : float
         Slopes of this size or less are skipped.
     """
-    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
-    size = slopes.shape[0]
-    waiting, steepness = 0, 0.0
-    for arc in range(begin, size * size):
-        head, dependent = arc // size, arc % size
-        slope = slopes[head, dependent]
-        if dependent == 0 or head == dependent or abs(slope) <= negligible:
-            continue
-        count = one_arc(features, head, dependent, between, ahead)
-        if used + waiting + count > touched.shape[0]:
-            return add_slopes(out, waiting, steepness, gradient, touched, used), arc
-        supported = keep_supported(ahead, count, support)
-        # The gradient of this arc is on its way while that of the arc before is added to.
-        prefetch_rows(gradient, ahead, supported)
-        used = add_slopes(out, waiting, steepness, gradient, touched, used)
-        out, ahead, waiting, steepness = ahead, out, supported, slope
-    return add_slopes(out, waiting, steepness, gradient, touched, used), DONE
+    between = between_workspace(features)
+    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
+    where = (begin, negligible)
+    return _gather(features, slopes, support, where, gradient, touched, used, between, room)

@@ -46,7 +46,7 @@ class FactorFeatures(NamedTuple):
     shift: np.uint64
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, borrows=True, error_model="numpy")
 def factor_buckets(features, factor, out):
     """Write the buckets of the features of one factor into ``out`` uint64[2 T]; return how many there are.
 
@@ -67,6 +67,21 @@ def factor_buckets(features, factor, out):
     return templates + features.plain
 
 
+@njit(cache=True, borrows=True, error_model="numpy")
+def _score_factors(features, weights, room, scores):
+    """Do what :func:`score_factors` does; ``room`` uint64[2, 2 T]: buckets of this factor and the last."""
+    templates, count = features.parts.shape[2], 0
+    for factor in range(scores.shape[0] + 1):
+        out, ahead = room[(factor + 1) % 2], room[factor % 2]
+        coming = 0
+        if factor < scores.shape[0]:
+            coming = factor_buckets(features, factor, ahead)
+            prefetch_rows(weights, ahead, templates)
+        if factor > 0:
+            scores[factor - 1] = total_weight(weights, out, count)
+        count = coming
+
+
 @njit(cache=True, error_model="numpy")
 def score_factors(features, weights):
     """Return the score of every factor, float64[F], natural log: the sum of its features' weights.
@@ -74,17 +89,8 @@ def score_factors(features, weights):
     ``weights`` float32[buckets] holds zero for a feature that does not exist. O(F T) time. Memory is asked
     for the weights of a factor while those of the factor before are summed.
     """
-    scores, templates = np.zeros(features.members.shape[0]), features.parts.shape[2]
-    out, ahead = np.empty(2 * templates, np.uint64), np.empty(2 * templates, np.uint64)
-    count = 0
-    for factor in range(scores.shape[0]):
-        count = factor_buckets(features, factor, ahead)
-        prefetch_rows(weights, ahead, templates)
-        if factor > 0:
-            scores[factor - 1] = total_weight(weights, out, count)
-        out, ahead = ahead, out
-    if count > 0:
-        scores[-1] = total_weight(weights, out, count)
+    scores = np.zeros(features.members.shape[0])
+    _score_factors(features, weights, np.empty((2, 2 * features.parts.shape[2]), np.uint64), scores)
     return scores
 
 
