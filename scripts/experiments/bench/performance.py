@@ -10,6 +10,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from scripts.experiments.bench.inference_rows import ROWS as INFERENCE
 from scripts.experiments.bench.parsing_rows import ROWS as PARSING
 from scripts.experiments.bench.parsing_rows import profile
 from scripts.experiments.bench.peers import HEADER as PEERS_HEADER
@@ -22,7 +23,7 @@ from scripts.experiments.harness.page import Figures, read_record
 from scripts.experiments.harness.tables import table
 
 PAGE = "performance"
-ROWS = (*PARSING, *TRAINING)
+ROWS = (*PARSING, *TRAINING, *INFERENCE)
 STAGES_HEADER = ["stage", BASE, "now"]
 
 

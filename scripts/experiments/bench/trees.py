@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.trees import nonprojective, projective
+from scripts.experiments.bench.against_peers import lu_posterior
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
@@ -33,19 +34,6 @@ start = time.process_time()
 {module}.posterior(np.zeros((4, 4)))
 print(time.process_time() - start)
 """
-
-
-def lu_posterior(scores: np.ndarray) -> tuple[float, np.ndarray]:
-    """Sum over trees by LU: log Z and marginals (Koo et al. 2007), without numerical care."""
-    weights = np.exp(scores)
-    weights[:, 0] = 0.0
-    np.fill_diagonal(weights, 0.0)
-    laplacian = (np.diag(weights.sum(axis=0)) - weights)[1:, 1:]
-    inverse = np.linalg.inv(laplacian)
-    marginals = np.zeros_like(weights)
-    marginals[1:, 1:] = weights[1:, 1:] * (np.diag(inverse) - inverse.T)
-    marginals[0, 1:] = weights[0, 1:] * np.diag(inverse)
-    return float(np.linalg.slogdet(laplacian)[1]), marginals
 
 
 def median_microseconds(function: Callable[[], object]) -> float:
