@@ -172,7 +172,8 @@ def train_biparser(
         parallel arcs; ``after``: by the target's labeller alone, which is faster.
     tags : str
         ``given``: target sentences that are parsed have UPOS; ``links``: the model tags words that have none,
-        with the tags of linked words as evidence, and learns from the trees as it tags them.
+        with the tags of linked words as evidence, and learns from the trees as it tags them; ``joint``: it
+        does, and tags that are still uncertain are decided together with trees and links.
     seed : int
         The same seed gives the same model.
 

@@ -85,6 +85,9 @@ WIDEST_JUMP = 7
 # Jumps from -WIDEST_JUMP to WIDEST_JUMP, and no link.
 JUMP_SCORES = 2 * WIDEST_JUMP + 2
 
+# Of a link together with a tag that its target word may have.
+TAG_TEMPLATES: tuple[Template, ...] = (("source tag", "tag"), ("source tag", "tag", "posterior"))
+
 _LENGTHS = (2, 3, 4, 6, 10)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(29)
@@ -206,6 +209,33 @@ def link_buckets(
         hashes["strength"] = np.where(np.isnan(strengths), 9, binned).astype(np.uint64)
     seeds = np.array([[_seed("ALIGN", template) for template in templates]])
     return _hashed(templates, seeds, hashes)
+
+
+def tag_buckets(
+    tags: Sequence[Sequence[str]],
+    source_tags: NDArray[np.uint64],
+    posteriors: NDArray[np.float64],
+    n_tags: int,
+) -> Buckets:
+    """Return the features of links with each tag that their target words may have, int32[L * n_tags, T].
+
+    Parameters
+    ----------
+    tags : sequence of sequence of str
+        The tags of the target word of each of L links, ``n_tags`` of them at most.
+    source_tags : uint64[L]
+        Hash of the tag of its source word.
+    posteriors : float64[L]
+        Its probability.
+    n_tags : int
+    """
+    filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
+    columns = {
+        "source tag": np.repeat(source_tags, n_tags),
+        "tag": np.array(filled, dtype=np.uint64),
+        "posterior": np.repeat(np.digitize(posteriors, (0.3, 0.6, 0.9)).astype(np.uint64), n_tags),
+    }
+    return _hashed(TAG_TEMPLATES, np.array([[_seed("TAG", template) for template in TAG_TEMPLATES]]), columns)
 
 
 def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:

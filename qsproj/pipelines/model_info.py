@@ -106,6 +106,13 @@ def _graph_parser(header: Header) -> dict[str, Any]:
     return {**_arc_parser(header["base"]), "factors": header["options"].get("families") or "all"}
 
 
+def _tags(header: Header, options: JointOptions) -> str:
+    """Say where the tags of the target come from, as ``--tags`` does."""
+    if header.get("tagger") is None:
+        return "given"
+    return "links" if options.tag_threshold is None else "joint"
+
+
 def _joint_parser(header: Header) -> dict[str, Any]:
     """Say what its graphs are made of, how they are parsed, and how the joint weights were learned."""
     options = JointOptions.from_header(dict(header))
@@ -118,7 +125,7 @@ def _joint_parser(header: Header) -> dict[str, Any]:
         "factors": [*LINK_FACTORS, *options.families],
         "source_tree": options.source_tree,
         "labels": "after" if header.get("labeller") is None else "joint",
-        "tags": "given" if header.get("tagger") is None else "links",
+        "tags": _tags(header, options),
         "least_probability_of_an_arc": options.least_probability,
         "least_probability_of_a_link": options.link_threshold,
         "weight_of_the_target_parser": header["target_scale"],

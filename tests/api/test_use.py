@@ -120,7 +120,7 @@ def test_a_target_without_tags_is_tagged_through_links(english, german, links, p
     words = qsproj.Sentence.from_words(german[50].forms)
     pair = biparser.parse_pair(english[50], words, links[50])
     assert "_" in words.upos and "_" not in pair.target.upos
-    with pytest.raises(qsproj.QsprojError, match="unknown tags 'both'; known: given, links"):
+    with pytest.raises(qsproj.QsprojError, match="unknown tags 'both'; known: given, links, joint"):
         qsproj.train_biparser(*pairs, source_model=parser, tags="both")
 
 

@@ -120,7 +120,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     ("option", "families", "as_trees_teach"),
     [
         (("--factors", "synch"), (SYNCH,), True),
-        (("--labels", "after", "--tags", "links", "--epochs", "1"), FAMILIES, False),
+        (("--labels", "after", "--tags", "joint", "--epochs", "1"), FAMILIES, False),
         (
             ("--factors", "pairs", "--target-weights", "joint", "--null-source", "--epochs", "1"),
             EVERY_FAMILY,
@@ -138,7 +138,7 @@ def test_other_ways_to_train_give_models_that_parse(
     assert (trained.options.families, trained.options.source_tree) == (families, "joint")
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
     assert usual.labeller is not None
-    assert (trained.tagger is not None) == ("links" in option)
+    assert (trained.tagger is not None) == (trained.options.tag_threshold is not None) == ("--tags" in option)
     assert (trained.labeller is None) == ("--target-weights" not in option)
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach

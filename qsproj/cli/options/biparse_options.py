@@ -124,7 +124,8 @@ def add_training(actions: Actions) -> None:
         default="given",
         metavar="NAME",
         help="given (default): target text comes with UPOS; links: the model tags target words that have "
-        "none, with the tags of linked words as evidence, and learns from the trees as it tags them",
+        "none, with the tags of linked words as evidence, and learns from the trees as it tags them; joint: "
+        "it does, and tags that are still uncertain are decided together with trees and links",
     )
     add_link_learning(train)
     add_number(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,6 +28,34 @@ def cross_fitted_scores(
 ) -> list[Scores]:
     """Score each sentence's arcs by a parser that was not trained on it.
 
+    Parameters as of :func:`cross_fitted_scorers`.
+
+    Returns
+    -------
+    list of float64[n+1, n+1]
+        Natural log, one for each sentence.
+    """
+    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
+    scorers = cross_fitted_scorers(
+        sentences, rng=rng, template_set=template_set, inference=inference, options=options, folds=folds
+    )
+    for i, scorer in scorers:
+        scores[i] = scorer.scores(scorer.features(scorer.encode(sentences[i])))
+    return scores
+
+
+def cross_fitted_scorers(
+    sentences: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    template_set: str,
+    inference: TreeInference,
+    options: TrainingOptions,
+    folds: int = 5,
+    again: Sequence[Sentence] = (),
+) -> Iterator[tuple[int, ArcScorer]]:
+    """Train parsers on all but a part of some sentences, and yield each for the sentences of that part.
+
     A parser is surer of its own training trees than of any others: joint weights that were learned beside its
     scores would find nothing left to explain, and prune as they never will again.
 
@@ -42,23 +70,27 @@ def cross_fitted_scores(
     options : TrainingOptions
         Objective, epochs, rate, L2 and cut-off.
     folds : int
-        How many parsers are trained, each on the sentences of all other folds.
+        How many parsers are trained, each on the sentences of all other folds. One is held in memory at a
+        time.
+    again : sequence of Sentence
+        The same sentences with other tags, which are learned from, too; or none.
 
-    Returns
-    -------
-    list of float64[n+1, n+1]
-        Natural log, one for each sentence.
+    Yields
+    ------
+    (int, ArcScorer)
+        The number of a sentence, and a scorer that has not seen it; every sentence once.
     """
     untrained = ArcScorer.untrained(template_set)
-    encoded = [untrained.encode(sentence) for sentence in sentences]
-    made = tree_examples(sentences, untrained, inference, objective=options.objective)
+    every = [*sentences, *again]
+    encoded = [untrained.encode(sentence) for sentence in every]
+    made = tree_examples(every, untrained, inference, objective=options.objective)
     fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
-    scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
     for fold in range(fold_of.max() + 1):
-        rest = np.flatnonzero(fold_of != fold).tolist()
+        others = np.flatnonzero(fold_of != fold).tolist()
+        rest = [*others, *(len(sentences) + i for i in others if again)]
         support = supported_by(
             template_set,
-            ((encoded[i], sentences[i].heads) for i in rest),
+            ((encoded[i], every[i].heads) for i in rest),
             cutoff=options.cutoff,
             criterion=options.support,
         )
@@ -67,8 +99,7 @@ def cross_fitted_scores(
             examples, template_set, support=support, rng=rng, inference=inference, options=options
         )
         for i in np.flatnonzero(fold_of == fold).tolist():
-            scores[i] = scorer.scores(scorer.features(encoded[i]))
-    return scores
+            yield i, scorer
 
 
 def cross_fitted_relations(

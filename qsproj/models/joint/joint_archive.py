@@ -12,6 +12,7 @@ from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_weights import JointWeights, dictionary_arrays, dictionary_from
 from qsproj.models.joint.relations.joint_labeller import JointLabeller
+from qsproj.models.joint.tags.prepared import N_TAG_SCALES, NEUTRAL
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.tagging.link_tagger import LinkTagger
@@ -32,6 +33,7 @@ def archive_of(parser: JointParser) -> tuple[dict[str, Any], dict[str, NDArray[A
     header["training"] = None if parser.training is None else asdict(parser.training)
     header["target_scale"] = parser.weights.target_scale
     header["aligner_scale"] = parser.weights.aligner_scale
+    header["tag_scales"] = list(parser.weights.tag_scales)
     for name, part, prefix in (("labeller", parser.labeller, RELATIONS), ("tagger", parser.tagger, TAGS)):
         header[name] = None
         if part is not None:
@@ -42,6 +44,14 @@ def archive_of(parser: JointParser) -> tuple[dict[str, Any], dict[str, NDArray[A
         header[f"{side}_order"] = 1 if isinstance(one, ArcParser) else 2
         arrays |= nested(f"{side}_", own)
     return header, arrays
+
+
+def _tag_scales(value: Any) -> None:
+    """Check the scales of TAG variables, ``value`` of a header; raise ValueError unless they are so many."""
+    if not isinstance(value, list) or len(value) != N_TAG_SCALES:
+        raise ValueError(f"is {value!r}, expected {N_TAG_SCALES} numbers")
+    for scale in value:
+        number()(scale)
 
 
 def parts_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -59,6 +69,7 @@ def parts_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[st
         {
             "target_scale": scale,
             "aligner_scale": optional(scale),
+            "tag_scales": optional(_tag_scales),
             "source_order": order,
             "target_order": order,
         },
@@ -67,6 +78,7 @@ def parts_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[st
         arrays,
         target_scale=header["target_scale"],
         aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
+        tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
     )
     kinds = {side: _ORDERS[header.get(f"{side}_order") or 1] for side in ("source", "target")}
     sides = {

@@ -16,6 +16,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_trees import TreeScores, tree_scores
+from qsproj.models.joint.tags.choices import TagChoices
 from qsproj.models.tree_inference import reachable
 from qsproj.progress import track
 
@@ -29,6 +30,8 @@ def cross_fitted_trees(
     rng: np.random.Generator,
     options: TrainingOptions,
     folds: int = FOLDS,
+    again: Sequence[Sentence] = (),
+    choices: Sequence[TagChoices | None] | None = None,
 ) -> list[TreeScores]:
     """Ask of each sentence a parser that was trained on the others; its tree is kept possible.
 
@@ -44,6 +47,10 @@ def cross_fitted_trees(
     folds : int
         How many parsers are trained, each on the sentences of all other folds. One is held in memory at a
         time.
+    again : sequence of Sentence
+        The same sentences with other tags, which are learned from, too; or none.
+    choices : sequence of (TagChoices or None), or None
+        For each sentence the other tags under which its arcs are to be scored, too.
     """
     inference = parser.inference
     shape = replace(
@@ -53,13 +60,15 @@ def cross_fitted_trees(
         single_root=inference.single_root,
     )
     # Labels are not asked for.
-    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
+    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
     fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     found: dict[int, TreeScores] = {}
     for fold in track(range(fold_of.max() + 1), "training on other folds", unit="fold"):
-        rest = [bare[i] for i in np.flatnonzero(fold_of != fold)]
+        others = np.flatnonzero(fold_of != fold).tolist()
+        rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
         other, _ = train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)
         for i in np.flatnonzero(fold_of == fold).tolist():
             tree = reachable(sentences[i].heads, inference)
-            found[i] = tree_scores(other, sentences[i], required=tree)
+            own = None if choices is None else choices[i]
+            found[i] = tree_scores(other, sentences[i], required=tree, choices=own)
     return [found[i] for i in range(len(sentences))]

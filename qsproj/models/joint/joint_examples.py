@@ -31,23 +31,28 @@ class JointExample:
         What hand alignments say of its candidate links (:mod:`qsproj.models.joint.joint_evidence`).
     source_heads : int32[m+1] or None
         The source parser's own tree, where the source tree is inferred; all of its arcs have variables.
+    target_tags : int8[U] or None
+        Which of its possible tags each TAG variable has, where there are any.
     """
 
     pair: PreparedPair
     target_heads: Heads
     link_states: NDArray[np.int8] | None = None
     source_heads: Heads | None = None
+    target_tags: NDArray[np.int8] | None = None
 
     def known(self) -> list[NDArray[np.int8]]:
         """Return what is known, int8[V], in each graph of the pair.
 
-        First nothing; then the target tree, and links by hand; and where the source tree is inferred, the
-        source parser's tree as well.
+        First nothing; then the target's tree and tags, and links by hand; and where the source tree is
+        inferred, the source parser's tree as well.
         """
         structure, observed = self.pair.structure, (self.target_heads, self.link_states)
-        known = [known_states(structure), known_states(structure, *observed)]
+        tags = self.target_tags
+        known = [known_states(structure), known_states(structure, *observed, target_tags=tags)]
         if self.source_heads is not None:
-            known.append(known_states(structure, *observed, source_heads=self.source_heads))
+            heads = self.source_heads
+            known.append(known_states(structure, *observed, source_heads=heads, target_tags=tags))
         return known
 
 

@@ -29,6 +29,7 @@ from qsproj.models.joint.joint_scores import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, Side
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, JointStructure, free_rows
 from qsproj.models.joint.joint_synchronous import synchronous_groups
+from qsproj.models.joint.tags.tag_factors import TagFactors, no_scores
 from qsproj.models.tree_inference import TreeInference
 
 Values = NDArray[np.float64]
@@ -49,7 +50,7 @@ class JointGraph:
         Which of them each group of the part ``factors`` is about.
     parts : mapping of str to slice
         The groups of each part of the graph: ``sides``, ``source families``, ``target families``,
-        ``fertility``, ``jumps``, ``hard``, ``factors``.
+        ``tags``, ``fertility``, ``jumps``, ``hard``, ``factors``.
     graph : FactorGraph
         All scores zero.
     """
@@ -76,6 +77,8 @@ class JointGraph:
             if part.start < part.stop:
                 families = getattr(self.structure, side).families
                 groups[part] = [family.with_scores(own) for family, own in zip(families, values, strict=True)]
+        if self.tags is not None and scores.tags is not None:
+            groups[self.parts["tags"]] = self.tags.groups(scores.tags)
         rest = {
             "fertility": [scores.fertility],
             "jumps": list(scores.jumps),
@@ -88,6 +91,14 @@ class JointGraph:
                 for group, own in zip(groups[part], arrays, strict=True)
             ]
         return replace(self.graph, groups=tuple(groups))
+
+    @property
+    def tags(self) -> TagFactors | None:
+        """The factors of TAG variables; None: all tags are certain."""
+        tags = self.structure.tags
+        return (
+            None if tags is None else TagFactors(tags, self.structure.link_variables[tags.links], self.known)
+        )
 
     def decided(self, families: Sequence[Family]) -> FamilyScores:
         """Return float64[F] for each family, 1 for factors that fire; all their arcs are known."""
@@ -138,6 +149,7 @@ def joint_graph(
         "sides": [_unary(structure, known), *_trees(structure, known, source_trees, target_trees)],
         "source families": _families(structure.source, known),
         "target families": _families(structure.target, known),
+        "tags": _tags(structure, known),
         "fertility": [_fertilities(structure)],
         "jumps": _align_hmms(structure),
         "hard": _hard(structure, known),
@@ -150,7 +162,7 @@ def joint_graph(
         fixed=fixed[0],
         joining=tuple(chosen for chosen, _ in joining),
         parts=dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True)),
-        graph=factor_graph(np.full(structure.n_variables, 2), list(chain(*parts.values()))),
+        graph=factor_graph(structure.states, list(chain(*parts.values()))),
     )
 
 
@@ -162,6 +174,14 @@ def is_free(side: Side, known: NDArray[np.int8]) -> bool:
 def _families(side: Side, known: NDArray[np.int8]) -> list[FactorGroup]:
     """Return the second-order factors over a side's arcs, where they are not known."""
     return [family.group for family in side.families] if is_free(side, known) else []
+
+
+def _tags(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+    """Return TAG and TAGLINK of the target words whose tags are uncertain."""
+    if structure.tags is None:
+        return []
+    factors = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
+    return factors.groups(no_scores(structure.tags))
 
 
 def _trees(

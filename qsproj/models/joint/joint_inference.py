@@ -15,6 +15,7 @@ from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_scores import FamilyScores, JointBeliefs, JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, Side
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure
+from qsproj.models.joint.tags.variables import TagScores
 from qsproj.models.tree_inference import TreeInference
 
 
@@ -70,6 +71,7 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
         iterations=len(beliefs.residuals),
         jumps=np.array(_expected(graph, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
         target_factors=_second_order(graph, beliefs),
+        tags=_tags(graph, beliefs),
     )
 
 
@@ -78,6 +80,15 @@ def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[NDArray[np
     part = graph.parts[name]
     heard = zip(beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
     return [group.expected(incoming) for group, incoming in heard]
+
+
+def _tags(graph: JointGraph, beliefs: Beliefs) -> TagScores | None:
+    """Return what is believed of TAG variables and their factors, where there are any."""
+    if graph.tags is None:
+        return None
+    arcs = _probabilities(beliefs, graph.tags.tags.arcs, graph.known)
+    links = probability(log_odds(beliefs, graph.tags.link_variables))
+    return graph.tags.expected(_expected(graph, "tags", beliefs), arcs, links)
 
 
 def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
@@ -93,8 +104,16 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) ->
     """Return the probability of every arc of a side, 0 where it has no variable."""
     chances = np.zeros(side.arcs.shape)
     arcs = side.arcs != NO_VARIABLE
-    states = known[side.arcs[arcs]]
-    chances[arcs] = np.where(
-        states == UNKNOWN, probability(log_odds(beliefs, side.arcs[arcs])), states == TRUE_STATE
-    )
+    chances[arcs] = _probabilities(beliefs, side.arcs[arcs], known)
     return chances
+
+
+def _probabilities(
+    beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]
+) -> NDArray[np.float64]:
+    """Return the probabilities of some booleans, 1 or 0 where they are known."""
+    states = known[variables]
+    found: NDArray[np.float64] = np.where(
+        states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE
+    )
+    return found

@@ -21,6 +21,8 @@ LINK_THRESHOLD = 0.5
 # Of an arc, by the first order; and where the target parser is a given one, which may be far from sure.
 MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3
+# Of a tag that has a place in the graph, where there are TAG variables.
+TAG_THRESHOLD = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,9 @@ class JointOptions:
     link_threshold : float
         Links of at least this probability are taken, unless parsing is told otherwise; 0.5 gives the fewest
         expected errors.
+    tag_threshold : float or None
+        A target word without a tag for which two tags or more are as probable as this, by tagger and links,
+        has a TAG variable in the graph; None: no word has, the best tag is taken.
 
     Raises
     ------
@@ -83,6 +88,7 @@ class JointOptions:
     propagation: Propagation = field(default_factory=Propagation)
     least_probability: float = MIN_PROBABILITY
     link_threshold: float = LINK_THRESHOLD
+    tag_threshold: float | None = None
 
     def __post_init__(self) -> None:
         """Check the names."""
@@ -101,13 +107,18 @@ class JointOptions:
             "propagation": asdict(self.propagation),
             "least_probability": self.least_probability,
             "link_threshold": self.link_threshold,
+            "tag_threshold": self.tag_threshold,
         }
 
     @staticmethod
     def from_header(header: dict[str, Any]) -> JointOptions:
         """Rebuild what :meth:`to_header` gave; older files have the default propagation and thresholds."""
         shares = optional(number(0.0, 1.0))
-        thresholds = {"least_probability": MIN_PROBABILITY, "link_threshold": LINK_THRESHOLD}
+        thresholds = {
+            "least_probability": MIN_PROBABILITY,
+            "link_threshold": LINK_THRESHOLD,
+            "tag_threshold": None,
+        }
         checked(header, {"families": names, "source_tree": text, **dict.fromkeys(thresholds, shares)})
         told = {name: header[name] for name in thresholds if header.get(name) is not None}
         return JointOptions(

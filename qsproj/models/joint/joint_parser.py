@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.odds import probability
@@ -31,8 +32,14 @@ from qsproj.models.joint.joint_trees import (
     given_source_heads,
     tree_scores,
 )
-from qsproj.models.joint.joint_weights import JointWeights, PreparedPair, prepare_pair
+from qsproj.models.joint.joint_weights import (
+    JointWeights,
+    PreparedPair,
+    prepare_pair,
+    with_tag_variables,
+)
 from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
+from qsproj.models.joint.tags.choices import TagChoices, tag_choices
 from qsproj.models.storage import Stored
 from qsproj.models.tagging.link_tagger import LinkTagger
 
@@ -117,6 +124,7 @@ class JointParser(Stored):
         source_tree: str | None = None,
         source_heads: Heads | None = None,
         target_scores: TreeScores | None = None,
+        choices: TagChoices | None = None,
     ) -> PreparedPair:
         """Lay out the graph of a pair.
 
@@ -131,6 +139,9 @@ class JointParser(Stored):
         target_scores : TreeScores or None
             In training: of a parser that has not seen the target tree, which pruning has kept. The dictionary
             then leaves the pair out. None: what the target parser says.
+        choices : TagChoices or None
+            Words of the target whose tags are inferred together with the rest, from :meth:`tag_choices`. With
+            ``target_scores``, these are of the same choices.
 
         Raises
         ------
@@ -148,7 +159,7 @@ class JointParser(Stored):
         if self.dictionary is not None:
             strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
         if target_scores is None:
-            target_scores = tree_scores(self.target, pair.target, least_probability=least)
+            target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1)
         prepared = prepare_pair(
             pair,
@@ -159,26 +170,47 @@ class JointParser(Stored):
             families=self.options.families,
             strengths=strengths,
         )
+        if choices is not None and self.tagger is not None:
+            prepared = with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
         return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
 
-    def infer(self, prepared: PreparedPair, target_heads: Heads | None = None) -> JointBeliefs:
-        """Run belief propagation on the graph of a pair, given its target tree int32[n+1] where known."""
+    def infer(
+        self,
+        prepared: PreparedPair,
+        target_heads: Heads | None = None,
+        *,
+        target_tags: NDArray[np.int8] | None = None,
+    ) -> JointBeliefs:
+        """Run belief propagation on the graph of a pair.
+
+        Parameters
+        ----------
+        prepared : PreparedPair
+        target_heads : int32[n+1] or None
+            The target tree, where it is known.
+        target_tags : int8[U] or None
+            Which of its possible tags each TAG variable has, where that is known.
+        """
         return infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
-            known_states(prepared.structure, target_heads),
+            known_states(prepared.structure, target_heads, target_tags=target_tags),
             source_trees=self.source.inference,
             target_trees=self.target.inference,
             propagation=self.options.propagation,
         )
 
     def _relation_evidence(
-        self, pair: SentencePair, prepared: PreparedPair, target_heads: Heads
+        self,
+        pair: SentencePair,
+        prepared: PreparedPair,
+        target_heads: Heads,
+        target_tags: NDArray[np.int8] | None,
     ) -> Scores | None:
         """Return what the source says of the relations of a target tree, float64[n+1, L]; None: nothing."""
         if self.labeller is None:
             return None
-        beliefs = self.infer(prepared, target_heads)
+        beliefs = self.infer(prepared, target_heads, target_tags=target_tags)
         if beliefs.status is Status.CONTRADICTION:
             return None
         senses = relation_senses(self.labeller, self.source, pair, prepared, beliefs, target_heads)
@@ -216,9 +248,9 @@ class JointParser(Stored):
         UsageError, SentenceLengthError
             As :meth:`prepare`.
         """
-        pair = self.with_tags(paired(source, target, alignment))
+        pair, choices = self.tag_choices(paired(source, target, alignment))
         kind = source_tree or self.options.source_tree
-        prepared = self.prepare(pair, source_tree=kind)
+        prepared = self.prepare(pair, source_tree=kind, choices=choices)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
         alone = beliefs is None or beliefs.status is Status.CONTRADICTION
         evidence = None
@@ -229,8 +261,9 @@ class JointParser(Stored):
         else:
             source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
         target_heads = self.target.inference.best(target_chances)
-        if not alone:
-            evidence = self._relation_evidence(pair, prepared, target_heads)
+        if beliefs is not None and not alone:
+            pair, tags = _decided(pair, choices, beliefs)
+            evidence = self._relation_evidence(pair, prepared, target_heads, tags)
         target = first_order(self.target).attached(
             pair.target, target_heads, probabilities=target_chances, evidence=evidence
         )
@@ -258,8 +291,29 @@ class JointParser(Stored):
         return self.target.parse(self.with_tags_alone(sentence), decode=decode, confidence=confidence)
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
-        """Return a pair; a model that tags has tagged target words that had no tag."""
-        return pair if self.tagger is None else replace(pair, target=self.tagger.tag(pair))
+        """Return a pair; a model that tags has tagged target words that had no tag.
+
+        Where tags are decided together with trees, they are those of the best trees' beliefs.
+        """
+        pair, choices = self.tag_choices(pair)
+        if choices is None or not len(pair.alignment.links):
+            return pair
+        beliefs = self.infer(self.prepare(pair, choices=choices))
+        return pair if beliefs.status is Status.CONTRADICTION else _decided(pair, choices, beliefs)[0]
+
+    def tag_choices(self, pair: SentencePair) -> tuple[SentencePair, TagChoices | None]:
+        """Return a pair, tagged where it had no tags, and which of its words have other likely tags.
+
+        None have where the model does not tag, or does not decide tags together with trees.
+        """
+        if self.tagger is None:
+            return pair, None
+        least = self.options.tag_threshold
+        if least is None:
+            return replace(pair, target=self.tagger.tag(pair)), None
+        scores = self.tagger.scores(pair.target)
+        target, choices = tag_choices(self.tagger, pair, scores, least_probability=least)
+        return replace(pair, target=target), choices
 
     def with_tags_alone(self, sentence: Sentence) -> Sentence:
         """Return a target sentence alone; a model that tags has tagged words that had no tag."""
@@ -285,6 +339,16 @@ def synchronous_parser(source: Parser, target: Parser) -> JointParser:
     """
     weights = replace(JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
+
+
+def _decided(
+    pair: SentencePair, choices: TagChoices | None, beliefs: JointBeliefs
+) -> tuple[SentencePair, NDArray[np.int8] | None]:
+    """Return the pair with the most probable tags, and which of its possible tags each TAG variable has."""
+    if choices is None or beliefs.tags is None:
+        return pair, None
+    states = beliefs.tags.words.argmax(axis=1).astype(np.int8)
+    return replace(pair, target=choices.applied(pair.target, states)), states
 
 
 def _with_tree(parser: Parser, sentence: Sentence, chances: Scores) -> Sentence:

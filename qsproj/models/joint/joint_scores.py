@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.features.joint_templates import JUMP_SCORES
+from qsproj.models.joint.tags.variables import TagScores
 
 FamilyScores = tuple[NDArray[np.float64], ...]
 
@@ -37,6 +38,8 @@ class JointScores:
         One row for each ALIGNHMM: jumps by width, then no link.
     source_factors, target_factors : tuple of float64[F]
         Second-order factors of each family of a side.
+    tags : TagScores or None
+        Of the TAG variables, where there are any.
     """
 
     source: Scores
@@ -47,6 +50,7 @@ class JointScores:
     jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
+    tags: TagScores | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -69,6 +73,8 @@ class JointBeliefs:
     target_factors : tuple of float64[F]
         That each second-order factor over target arcs fires; 1 and 0 where the tree is known. Those of the
         source are not asked for: they are never learned with the rest.
+    tags : TagScores or None
+        Of the TAG variables, and that their factors fire.
     """
 
     source: Scores
@@ -80,6 +86,7 @@ class JointBeliefs:
     iterations: int
     jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
     target_factors: FamilyScores = ()
+    tags: TagScores | None = None
 
 
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
@@ -93,4 +100,7 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
         for name in ("source", "target", "links", "fertility", "factors", "jumps")
     }
     status = second.status if second.status is Status.CONTRADICTION else first.status
-    return replace(first, **of_arrays, status=status)
+    tags = None
+    if first.tags is not None and second.tags is not None:
+        tags = first.tags.mixed(second.tags, share)
+    return replace(first, **of_arrays, status=status, tags=tags)

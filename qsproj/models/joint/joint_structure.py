@@ -18,6 +18,7 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY,
 from qsproj.models.joint.joint_factors import FACTORS, Variables
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
+from qsproj.models.joint.tags.variables import TagVariables
 
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
@@ -31,7 +32,7 @@ class JointStructure:
     Attributes
     ----------
     n_variables : int
-        Booleans, the one that is always true included.
+        Booleans, the one that is always true included. TAG variables come after them.
     source, target : Side
     links : int32[k, 2]
         Candidate links, source and target word.
@@ -52,6 +53,8 @@ class JointStructure:
         Which of ALIGN_HMMS hold.
     align_itg : bool
         Whether ALIGNITG holds; only where :func:`within_itg`.
+    tags : TagVariables or None
+        Of target words whose tags are uncertain; None: all tags are certain.
     """
 
     n_variables: int
@@ -67,6 +70,13 @@ class JointStructure:
     synchronous: bool = False
     align_hmms: tuple[str, ...] = ()
     align_itg: bool = False
+    tags: TagVariables | None = None
+
+    @property
+    def states(self) -> NDArray[np.int32]:
+        """Number of states of each variable, int32[V]."""
+        booleans = np.full(self.n_variables, 2, dtype=np.int32)
+        return booleans if self.tags is None else np.append(booleans, self.tags.states).astype(np.int32)
 
 
 def joint_structure(
@@ -143,8 +153,9 @@ def known_states(
     link_states: NDArray[np.int8] | None = None,
     *,
     source_heads: Heads | None = None,
+    target_tags: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int8]:
-    """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE.
+    """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE; or its tag.
 
     Parameters
     ----------
@@ -155,11 +166,15 @@ def known_states(
         a word whose head was pruned away would be left without one, and nothing would contradict.
     link_states : int8[k] or None
         What is known of the candidate links.
+    target_tags : int8[U] or None
+        Which of its possible tags each TAG variable has; None: they are not known.
     """
-    known = np.full(structure.n_variables, UNKNOWN, dtype=np.int8)
+    known = np.full(len(structure.states), UNKNOWN, dtype=np.int8)
     known[ALWAYS_TRUE] = TRUE_STATE
     if link_states is not None:
         known[structure.link_variables] = link_states
+    if target_tags is not None and structure.tags is not None:
+        known[structure.tags.variables] = target_tags
     for side, heads in ((structure.source, source_heads), (structure.target, target_heads)):
         if heads is None or side.observed:
             continue

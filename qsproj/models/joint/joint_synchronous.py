@@ -64,7 +64,7 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
 def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
     """Return SYNCH as groups of factors, with what is known, int8[V], as evidence."""
     quadruples, triples = synchronous_tables(structure)
-    decided = np.flatnonzero(known != UNKNOWN)
+    decided = np.flatnonzero(known[: structure.n_variables] != UNKNOWN)
     return [
         link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf)),
         synch(quadruples),

@@ -129,6 +129,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         # A bucket whose gradients cancel may be listed again.
         self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
         self._scale = DenseAdaGrad(np.array([self._live.target_scale]), rate=SCALE_RATE)
+        self._tag_scales = DenseAdaGrad(np.array(self._live.tag_scales), rate=SCALE_RATE)
         self.statuses: list[Counter[Status]] = [Counter()]
 
     @property
@@ -207,12 +208,17 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         free, clamped : JointBeliefs
             By the weights of the moment, without what is observed and with it; neither contradicts itself.
         """
-        for buckets, slopes in (
+        parts = [
             (pair.link_buckets, free.links - clamped.links),
             (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
             (pair.factor_buckets, free.factors - clamped.factors),
             (pair.jump_buckets, (free.jumps - clamped.jumps).reshape(-1)),
-        ):
+        ]
+        if pair.tags is not None and free.tags is not None and clamped.tags is not None:
+            tags = free.tags.less(clamped.tags)
+            parts.append((pair.tags.buckets, tags.links.reshape(-1)))
+            self._tag_scales.step(pair.tags.slopes(tags) / len(pair.target))
+        for buckets, slopes in parts:
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             self._descent.gather(gather_rows, buckets, slopes)
         self._descent.step()
@@ -231,7 +237,13 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             )
         )
         self._scale.step(np.array([slope / len(pair.target)]))
-        self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
+        self._live = self._weights(self._live.weights, self._scale.weights, self._tag_scales.weights)
+
+    @staticmethod
+    def _weights(
+        weights: NDArray[np.float64], scale: NDArray[np.float64], tag_scales: NDArray[np.float64]
+    ) -> JointWeights:
+        return JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
 
     def regularise(self) -> None:
         """Shrink the weights; once after each epoch."""
@@ -240,7 +252,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     def averaged(self) -> JointWeights:
         """Return the mean of the weights after every step so far."""
-        return JointWeights(self._descent.mean(), float(self._scale.mean()[0]))
+        return self._weights(self._descent.mean(), self._scale.mean(), self._tag_scales.mean())
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that learning goes on from between two epochs."""
@@ -248,6 +260,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return {
             **nested("joint_", self._descent.state()),
             **nested("scale_", self._scale.state()),
+            **nested("tags_", self._tag_scales.state()),
             "statuses": np.array(ends),
         }
 
@@ -255,7 +268,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
         self._descent.restore(unnested("joint_", state))
         self._scale.restore(unnested("scale_", state))
-        self._live = JointWeights(self._live.weights, float(self._scale.weights[0]))
+        self._tag_scales.restore(unnested("tags_", state))
+        self._live = self._weights(self._live.weights, self._scale.weights, self._tag_scales.weights)
         ends = [zip(Status, row, strict=True) for row in state["statuses"].tolist()]
         self.statuses = [+Counter(dict(row)) for row in ends]
 

@@ -7,7 +7,7 @@ VALENCE, as it was trained with them): they join the pair's graph as they are, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import encode_words
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
@@ -24,6 +25,8 @@ from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES
 from qsproj.models.joint.joint_scores import FamilyScores
 from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
+from qsproj.models.joint.tags.choices import TagChoices
+from qsproj.models.joint.tags.tagged_arcs import TaggedArcs, tagged_arcs
 from qsproj.models.tree_inference import TreeInference, arcs_in
 
 Parser = ArcParser | GraphParser
@@ -45,6 +48,8 @@ class TreeScores:
         Second-order factors over the arcs that are left; none from a parser of the first order.
     factors : tuple of float64[F]
         Scores of each family, natural log.
+    tagged : TaggedArcs or None
+        What the parser says of arcs under other tags, where some words have a choice.
     """
 
     marginals: Scores
@@ -52,10 +57,17 @@ class TreeScores:
     links: Scores
     families: tuple[Family, ...] = ()
     factors: FamilyScores = ()
+    tagged: TaggedArcs | None = None
 
     def side(self, first_variable: int) -> Side:
         """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
         return free_side(self.marginals, self.kept, first_variable, families=self.families)
+
+    def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> TreeScores:
+        """Return them with scores of arcs under the tags that words may choose, by the scorer of links."""
+        if choices is None:
+            return self
+        return replace(self, tagged=tagged_arcs(scorer, sentence, choices, self.kept))
 
 
 def tree_scores(
@@ -64,6 +76,7 @@ def tree_scores(
     *,
     required: Heads | None = None,
     least_probability: float = MIN_PROBABILITY,
+    choices: TagChoices | None = None,
 ) -> TreeScores:
     """Ask a parser about a sentence.
 
@@ -75,6 +88,8 @@ def tree_scores(
         A tree that must not be pruned away, as the best one never is.
     least_probability : float
         Arcs of a first-order parser that are less probable are pruned away.
+    choices : TagChoices or None
+        Other tags under which arcs are to be scored, too.
 
     Raises
     ------
@@ -85,6 +100,12 @@ def tree_scores(
     -----
     A sentence with more second-order factors than its parser takes gets the scores of the first order.
     """
+    if choices is not None:
+        found = tree_scores(parser, sentence, required=required, least_probability=least_probability)
+        scorer = first_order(parser).scorer
+        if isinstance(parser, GraphParser) and found.families:
+            scorer = replace(scorer, weights=parser.links.weights)
+        return found.with_tags(scorer, sentence, choices)
     if isinstance(parser, ArcParser):
         scores = parser.scores(sentence)
         return first_order_scores(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,12 @@ from qsproj.models.joint.joint_scores import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
+from qsproj.models.joint.tags.choices import TagChoices
+from qsproj.models.joint.tags.prepared import NEUTRAL, PreparedTags, TagScales, prepared_tags
+from qsproj.models.joint.tags.variables import tag_variables
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import ascending, shaped
+from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are not taken at face value.
 MAX_LINK_LOG_ODDS = 4.0
@@ -57,6 +61,8 @@ class PreparedPair:
         Features.
     source_factors, target_factors : tuple of float64[F]
         Scores of the second-order factors of each side's own parser, natural log.
+    tags : PreparedTags or None
+        Of the TAG variables, where there are any.
     source_relations : tuple of str or None
         Those that the source has, where its tree is observed.
     """
@@ -71,6 +77,7 @@ class PreparedPair:
     jump_buckets: Buckets
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
+    tags: PreparedTags | None = None
     source_relations: tuple[str, ...] | None = None
 
 
@@ -120,6 +127,31 @@ def prepare_pair(
     )
 
 
+def with_tag_variables(
+    prepared: PreparedPair, pair: SentencePair, tagger: LinkTagger, choices: TagChoices, scores: TreeScores
+) -> PreparedPair:
+    """Return a pair whose target words have TAG variables where their tags are uncertain.
+
+    Parameters
+    ----------
+    prepared : PreparedPair
+    pair : SentencePair
+        Its target has the first of all ``choices``.
+    tagger : LinkTagger
+    choices : TagChoices
+    scores : TreeScores
+        Of the target, of arcs under other tags, too.
+    """
+    # Who asks for tags has had the arcs scored under them.
+    assert scores.tagged is not None
+    structure = prepared.structure
+    variables = tag_variables(
+        choices, scores.tagged, structure.target.arcs, structure.links, structure.n_variables
+    )
+    tags = prepared_tags(pair, tagger, choices, scores.tagged, variables, scores.marginals)
+    return replace(prepared, structure=replace(structure, tags=variables), tags=tags)
+
+
 def _local(scores: Scores) -> Scores:
     """Shift each word's scores so that they are log-probabilities of its heads, one word at a time.
 
@@ -145,11 +177,15 @@ class JointWeights:
         What the target parser's scores are multiplied by, those of its factors, too.
     aligner_scale : float
         What the aligner's log-odds of links are multiplied by; 0: all candidates alike.
+    tag_scales : tuple of float
+        What the parts of the scores of TAG variables are multiplied by
+        (:mod:`qsproj.models.joint.tags.prepared`).
     """
 
     weights: NDArray[np.float64]
     target_scale: float
     aligner_scale: float = 1.0
+    tag_scales: TagScales = NEUTRAL
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the weights that are not zero, and their places."""
@@ -157,11 +193,15 @@ class JointWeights:
 
     @staticmethod
     def from_arrays(
-        arrays: Mapping[str, NDArray[Any]], *, target_scale: float = 1.0, aligner_scale: float = 1.0
+        arrays: Mapping[str, NDArray[Any]],
+        *,
+        target_scale: float = 1.0,
+        aligner_scale: float = 1.0,
+        tag_scales: TagScales = NEUTRAL,
     ) -> JointWeights:
         """Rebuild what :meth:`to_arrays` gave; the scales stand in the model's header."""
         weights = unpack_weights("joint_", arrays, np.zeros(1 << HASH_BITS))
-        return JointWeights(weights, target_scale, aligner_scale)
+        return JointWeights(weights, target_scale, aligner_scale, tag_scales)
 
     @staticmethod
     def untrained() -> JointWeights:
@@ -179,6 +219,7 @@ class JointWeights:
             jumps=score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
             source_factors=pair.source_factors,
             target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
+            tags=None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights),
         )
 
 

@@ -54,16 +54,50 @@ class LinkTagger:
 
     def tag(self, pair: SentencePair) -> Sentence:
         """Return the target sentence; words that have no UPOS have got one."""
-        return self.decided(pair, _log_chances(self.tagger.tag_distribution(pair.target)))
+        return self.decided(pair, self.scores(pair.target))
 
     def tag_alone(self, sentence: Sentence) -> Sentence:
         """Return a target sentence without a source; words that have no UPOS have got one."""
-        return self._filled(sentence, _log_chances(self.tagger.tag_distribution(sentence)))
+        return self._filled(sentence, self.scores(sentence))
 
     def decided(self, pair: SentencePair, scores: Scores) -> Sentence:
         """Do what :meth:`tag` does with the tagger's scores float64[n+1, T], natural log."""
+        return self._filled(pair.target, self._with_evidence(pair, scores))
+
+    def chances(self, pair: SentencePair, scores: Scores) -> Scores:
+        """Return the probability of each tag of each target word, float64[n+1, T], by tagger and links.
+
+        ``scores`` as of :meth:`decided`; row 0 is of the root, which has no tag.
+        """
+        own = self.table.scale * self._with_evidence(pair, scores)
+        weights = np.exp(own - own.max(axis=1, keepdims=True))
+        chances: Scores = weights / weights.sum(axis=1, keepdims=True)
+        return chances
+
+    def scores(self, sentence: Sentence) -> Scores:
+        """Return what the tagger alone says of tags, float64[n+1, T], natural log; row 0 is of the root."""
+        return _log_chances(self.tagger.tag_distribution(sentence))
+
+    def of_links(self, source_tags: Sequence[str], chances: NDArray[np.float64]) -> Scores:
+        """Return what a link says of the tag of its target word, float64[L, T], natural log.
+
+        Parameters
+        ----------
+        source_tags : sequence of str
+            Tags of the source words of L links; of unknown ones nothing is said.
+        chances : float64[L]
+            How sure the links are.
+        """
+        numbers = {tag: number for number, tag in enumerate(self.source_tags)}
+        tags = np.array([numbers.get(tag, -1) for tag in source_tags], dtype=np.int32)
+        said: Scores = self.table.weights[_rows(np.maximum(tags, 0), chances, len(numbers))].sum(axis=1)
+        return np.where(tags[:, None] < 0, 0.0, said)
+
+    def _with_evidence(self, pair: SentencePair, scores: Scores) -> Scores:
+        """Return the tagger's scores with what the links say of the tags."""
         evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
-        return self._filled(pair.target, scores + evidence)
+        with_evidence: Scores = scores + evidence
+        return with_evidence
 
     def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
         """Return the sentence with the best tags by float64[n+1, T] where it has none."""
@@ -100,14 +134,19 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
     order = order[(tags[links[order, 0]] >= 0) & (chances[order] > 0.0)]
     words, of_source, chances = links[order, 1], tags[links[order, 0]], chances[order]
     said = np.bincount(words, weights=chances, minlength=len(pair.target) + 1)
-    sure = (1 + np.digitize(chances, SURE)) * len(source_tags) + of_source
-    rows = np.stack([of_source, sure], axis=1).astype(np.int32)
+    rows = _rows(of_source, chances, len(source_tags))
     return SenseRows(words.astype(np.int32), chances / np.maximum(said, 1.0)[words], rows)
+
+
+def _rows(tags: NDArray[np.int32], chances: NDArray[np.float64], n_tags: int) -> NDArray[np.int32]:
+    """Return the rows of links, int32[L, 2]: by source tag, and by how sure the link is and source tag."""
+    sure = (1 + np.digitize(chances, SURE)) * n_tags + tags
+    return np.stack([tags, sure], axis=1).astype(np.int32)
 
 
 def train_link_tagger(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator
-) -> tuple[LinkTagger, list[Sentence]]:
+) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
     """Learn to tag the target side of pairs.
 
     Parameters
@@ -121,6 +160,8 @@ def train_link_tagger(
     tagger : LinkTagger
     tagged : list of Sentence
         The target sides, tagged as by a tagger that has not seen them.
+    scores : list of float64[n+1, T]
+        What a tagger that has not seen them says of their tags, as :meth:`LinkTagger.scores`.
 
     Raises
     ------
@@ -151,7 +192,8 @@ def train_link_tagger(
             start[row, numbers[tag]] = SAME
     table = train_senses(SenseWeights(start), examples, rng=rng, description="training tags through links")
     trained = LinkTagger(tagger, source_tags, table)
-    return trained, [trained.decided(untagged(pair), own) for pair, own in zip(pairs, scores, strict=True)]
+    tagged = [trained.decided(untagged(pair), own) for pair, own in zip(pairs, scores, strict=True)]
+    return trained, tagged, scores
 
 
 def untagged(pair: SentencePair) -> SentencePair:

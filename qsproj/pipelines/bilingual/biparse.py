@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
@@ -19,13 +20,13 @@ from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
 from qsproj.models.joint.joint_examples import JointExample
-from qsproj.models.joint.joint_options import SYNCH, JointTrainingOptions
+from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_target import train_target_jointly
 from qsproj.models.joint.joint_training import Epochs, train_joint_weights
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.tagging.link_tagger import train_link_tagger
+from qsproj.models.joint.tags.choices import TagChoices
 from qsproj.models.tree_inference import reachable
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import (
@@ -37,6 +38,7 @@ from qsproj.pipelines.bilingual.biparse_reports import (
 )
 from qsproj.pipelines.bilingual.kept_training import kept_stages
 from qsproj.pipelines.bilingual.relations import with_joint_labeller
+from qsproj.pipelines.bilingual.tags import GIVEN, learned_tags
 from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
@@ -92,42 +94,44 @@ def train_joint_parser(
             f"trees and candidate links; left out: {listed_reasons(skipped)}"
         )
     tell_without_itg(options.joint.families, usable)
-    tagger, target_training = None, options.target_training
-    if options.tags == "links":
-        tagger, tagged = train_link_tagger(usable, rng=rng)
-        usable = [replace(pair, target=own) for pair, own in zip(usable, tagged, strict=True)]
+    tags, target_training, shape = GIVEN, options.target_training, options.joint
+    if options.tags != "given":
+        if options.tags == "joint":
+            shape = replace(shape, tag_threshold=shape.tag_threshold or TAG_THRESHOLD)
+        tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
         # Nothing else is known of words that only a tagger has seen.
         target_training = replace(target_training, template_set=target_training.template_set or "words")
     stages = None
     if checkpoint is not None:
         parsers = [source_parser, *([target] if isinstance(target, ArcParser | GraphParser) else [])]
-        stages = kept_stages(checkpoint, usable, parsers, rng=rng, options=options)
+        true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
+        stages = kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
     if isinstance(target, ArcParser | GraphParser):
-        target = given_target(usable, target, least_probability=options.joint.least_probability)
+        target = given_target(usable, target, least_probability=shape.least_probability, tags=tags)
     if target is None:
         target = train_target(
             usable,
             rng=rng,
             training=target_training,
             order=options.order,
-            least_probability=options.joint.least_probability,
+            least_probability=shape.least_probability,
             stages=stages,
+            tags=tags,
         )
     untrained = JointParser(
         source=source_parser,
         target=target.parser,
         weights=JointWeights.untrained(),
-        options=options.joint,
+        options=shape,
         dictionary=count_dictionary(usable) if options.with_dictionary else None,
-        tagger=tagger,
+        tagger=tags.tagger,
     )
     if options.joint.families == (SYNCH,):
-        joined = replace(
-            synchronous_parser(source_parser, target.parser), options=options.joint, tagger=tagger
-        )
+        joined = replace(synchronous_parser(source_parser, target.parser), options=shape, tagger=tags.tagger)
         return joined, JointTrainingReport(pairs=len(usable), skipped=skipped)
     examples = [
-        _joint_example(untrained, pair, scores) for pair, scores in zip(usable, target.scores, strict=True)
+        _joint_example(untrained, pair, scores, *tags.of(number))
+        for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
     trained, records, statuses = _LEARNERS[options.target_weights](
         untrained,
@@ -202,14 +206,24 @@ def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
 _LEARNERS = {"fixed": _without_target_weights, "joint": _with_target_weights}
 
 
-def _joint_example(parser: JointParser, pair: SentencePair, scores: TreeScores) -> JointExample:
+def _joint_example(
+    parser: JointParser,
+    pair: SentencePair,
+    scores: TreeScores,
+    choices: TagChoices | None,
+    target_tags: NDArray[np.int8] | None,
+) -> JointExample:
     """Lay out a pair by what a parser says of the target that has not seen it."""
     heads = reachable(pair.target.heads, parser.target.inference)
-    prepared = parser.prepare(pair, target_scores=scores)
+    prepared = parser.prepare(pair, target_scores=scores, choices=choices)
     states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)
     inferred = not prepared.structure.source.observed
     return JointExample(
-        prepared, heads, states, heads_alone(parser.source, pair.source) if inferred else None
+        prepared,
+        heads,
+        states,
+        heads_alone(parser.source, pair.source) if inferred else None,
+        target_tags,
     )
 
 

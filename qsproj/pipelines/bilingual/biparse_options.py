@@ -10,7 +10,7 @@ from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 
 TARGET_WEIGHTS = ("fixed", "joint")
 LABELS = ("joint", "after")
-TAGS = ("given", "links")
+TAGS = ("given", "links", "joint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,9 @@ class BiparseOptions:
         (:mod:`qsproj.models.joint.relations.joint_labeller`); ``after``: by the target's labeller alone.
     tags : str
         ``given``: the target's tags are those of its file; ``links``: the model tags target words that have
-        none (:mod:`qsproj.models.tagging.link_tagger`), and learns from trees that were tagged so.
+        none (:mod:`qsproj.models.tagging.link_tagger`), and learns from trees that were tagged so; ``joint``:
+        it does, and tags that stay uncertain are variables of the pair's graph, decided together with the
+        trees (:mod:`qsproj.models.joint.tags`).
 
     Raises
     ------
@@ -60,6 +62,8 @@ class BiparseOptions:
             raise unknown_name("labels", self.labels, list(LABELS))
         if self.tags not in TAGS:
             raise unknown_name("tags", self.tags, list(TAGS))
+        if self.joint.tag_threshold is not None and self.tags != "joint":
+            raise UsageError(f"found tag_threshold and tags {self.tags}, expected tags joint")
         if self.target_weights not in TARGET_WEIGHTS:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
         if self.training.null_source and self.target_weights != "joint":

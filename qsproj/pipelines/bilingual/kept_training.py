@@ -18,6 +18,7 @@ from qsproj.models.epoch_keeping import KeptStages
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_trees import Parser, TreeScores
+from qsproj.models.joint.tags.tagged_arcs import TaggedArcs
 from qsproj.models.packing import nested, unnested
 from qsproj.models.storage import kind_of, model_from
 from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
@@ -114,7 +115,36 @@ def packed(scores: Sequence[TreeScores]) -> Arrays:
         "links": _joined([own.links for own in scores]),
         "factor_counts": np.array([own or [FIRST_ORDER] * width for own in counts], dtype=np.int64),
         "factors": _joined(factors),
+        **_packed_tags([own.tagged for own in scores]),
     }
+
+
+def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> Arrays:
+    """Return scores of arcs under other tags as a few arrays; none where no sentence has any."""
+    there = [own for own in tagged if own is not None]
+    if not there:
+        return {}
+    return {
+        # Of a sentence that has none: no tags.
+        "tagged_sizes": np.array(
+            [own.scores.shape[:2] if own is not None else (0, 0) for own in tagged], dtype=np.int64
+        ),
+        "tagged_ends": np.concatenate([np.stack([own.heads, own.dependents]) for own in there], axis=1),
+        "tagged_scores": _joined([own.scores for own in there]),
+    }
+
+
+def _unpacked_tags(arrays: Mapping[str, NDArray[Any]], count: int) -> list[TaggedArcs | None]:
+    """Return what :func:`_packed_tags` was given for so many sentences; errors as of :func:`unpacked`."""
+    if "tagged_sizes" not in arrays:
+        return [None] * count
+    sizes = arrays["tagged_sizes"].astype(np.int64)
+    ends = np.split(arrays["tagged_ends"].astype(np.int32), np.cumsum(sizes[:, 0])[:-1], axis=1)
+    scores = np.split(arrays["tagged_scores"], np.cumsum(sizes[:, 0] * sizes[:, 1] ** 2)[:-1])
+    return [
+        TaggedArcs(heads, dependents, own.reshape(len(heads), n_tags, n_tags)) if n_tags else None
+        for n_tags, (heads, dependents), own in zip(sizes[:, 1].tolist(), ends, scores, strict=True)
+    ]
 
 
 def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -134,8 +164,9 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], parser: Parser) -> list[TreeSco
     counts = arrays["factor_counts"]
     ends = np.cumsum(np.maximum(counts, 0).reshape(-1))[:-1]
     factors = iter(np.split(arrays["factors"], ends) if counts.size else ())
+    tagged = _unpacked_tags(arrays, len(counts))
     result = []
-    for size, row, *own in zip(arrays["sizes"].tolist(), counts.tolist(), *tables, strict=True):
+    for size, row, tags, *own in zip(arrays["sizes"].tolist(), counts.tolist(), tagged, *tables, strict=True):
         marginals, kept, links = (table.reshape(size, size) for table in own)
         kept = kept.astype(np.bool_)
         scores = tuple(next(factors) for _ in row)
@@ -150,6 +181,7 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], parser: Parser) -> list[TreeSco
                 links=links,
                 families=families,
                 factors=scores if second else (),
+                tagged=tags,
             )
         )
     return result

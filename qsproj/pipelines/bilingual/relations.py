@@ -85,7 +85,7 @@ def _relation_example(
     parser: JointParser, labeller: JointLabeller, pair: SentencePair, example: JointExample, scores: Scores
 ) -> SenseExample | None:
     """Infer what the words of a target tree are linked to; None where messages contradict each other."""
-    beliefs = parser.infer(example.pair, example.target_heads)
+    beliefs = parser.infer(example.pair, example.target_heads, target_tags=example.target_tags)
     if beliefs.status is Status.CONTRADICTION:
         return None
     senses = relation_senses(labeller, parser.source, pair, example.pair, beliefs, example.target_heads)

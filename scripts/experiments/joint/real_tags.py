@@ -31,6 +31,7 @@ from scripts.experiments.joint.corpora import CORPORA, link_files, pairs_of, sou
 from scripts.experiments.pages.joint import (
     AFTER,
     GOLD,
+    JOINTLY,
     LINKS,
     SECOND_ORDER,
     TAGGER,
@@ -41,7 +42,9 @@ from scripts.experiments.pages.joint import (
 
 NAMES = ("lines", "partut")
 SIZES = (100, 200)
-KINDS = (GOLD, SECOND_ORDER, TAGGER, LINKS)
+KINDS = (GOLD, SECOND_ORDER, TAGGER, LINKS, JOINTLY)
+# What --tags is told.
+TAGS = {LINKS: "links", JOINTLY: "joint"}
 ENGLISH_SENTENCES = 5000
 
 # UAS, LAS, LAS without subtypes, UPOS; by way to parse.
@@ -77,7 +80,7 @@ def tagged(kind: str, english: Tagger, train: Pairs, test: Pairs) -> tuple[Pairs
         [replace(pair, source=english.tag(bare(pair.source)), target=bare(pair.target)) for pair in pairs]
         for pairs in (train, test)
     )
-    if kind == LINKS:
+    if kind in TAGS:
         return train, [untagged(pair) for pair in test]
     targets = [pair.target for pair in train]
     tagger = train_tagger(targets, rng=np.random.default_rng(1))
@@ -90,9 +93,7 @@ def scores(lab: Lab, corpus: str, size: int, kind: str) -> Scores:
     """Train a joint parser on pairs with the tags of a kind, and score it."""
     train, gold = pairs_of(lab, CORPORA[corpus])
     first, test = tagged(kind, english_tagger(lab), train[:size], gold)
-    options = BiparseOptions(
-        order=2 if kind == SECOND_ORDER else 1, tags="links" if kind == LINKS else "given"
-    )
+    options = BiparseOptions(order=2 if kind == SECOND_ORDER else 1, tags=TAGS.get(kind, "given"))
     parser, _ = train_joint_parser(first, source_parser(lab), rng=np.random.default_rng(1), options=options)
     return parsed(parser, test, [pair.target for pair in gold])
 

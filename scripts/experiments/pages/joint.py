@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from scripts.experiments.harness.page import Tables
 from scripts.experiments.harness.tables import Table, listed, span
+from scripts.experiments.pages.transfer import UNKNOWN
 
 Phrases = Mapping[str, str]
 CORPORA = {"lines": "Swedish", "partut": "Italian", "pud-de": "German", "pud-zh": "Chinese"}
@@ -13,7 +14,7 @@ ALONE = "target only"
 
 # What is measured with real tags: kinds of tags, and ways to decide relations.
 GOLD, SECOND_ORDER = "gold tags and features", "gold tags and features, second order"
-TAGGER, LINKS = "the tagger's tags", "tags through links"
+TAGGER, LINKS, JOINTLY = "the tagger's tags", "tags through links", "tags decided with trees"
 TARGET_PARSER, AFTER, TOGETHER = "target parser alone", "joint, labels after", "joint, labels joint"
 
 
@@ -30,9 +31,8 @@ def gains(table: Table, one: str, other: str, *, least: int = 0) -> dict[int, fl
 def by_language(spans: Mapping[str, Iterable[float]]) -> str:
     """Say between what and what values lie in each language."""
     found = {language: list(values) for language, values in spans.items()}
-    return listed(
-        [f"{span(values, digits=2, sign=True)} ({name})" for name, values in found.items() if values]
-    )
+    shown = [f"{span(values, digits=2, sign=True)} ({name})" for name, values in found.items() if values]
+    return listed(shown) if shown else UNKNOWN
 
 
 def joint_links(tables: Tables) -> Phrases:
@@ -127,4 +127,8 @@ def real_tags(tables: Tables) -> Phrases:
         "links: tags": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "UPOS"),
         "links: UAS": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "UAS"),
         "links: LAS": between((LINKS, TOGETHER), (TAGGER, TOGETHER), "LAS"),
+        **{
+            f"with trees: {column}": between((JOINTLY, TOGETHER), (LINKS, TOGETHER), column)
+            for column in ("UPOS", "UAS", "LAS")
+        },
     }

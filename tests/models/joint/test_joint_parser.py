@@ -234,7 +234,7 @@ def test_options_that_name_nothing_or_are_out_of_range_are_refused(pairs, source
         train(target_weights="free")
     with pytest.raises(UsageError, match="unknown labels 'none'; known: joint, after"):
         train(labels="none")
-    with pytest.raises(UsageError, match="unknown tags 'none'; known: given, links"):
+    with pytest.raises(UsageError, match="unknown tags 'none'; known: given, links, joint"):
         train(tags="none")
     for evidence in (-0.1, 1.5, np.nan):
         with pytest.raises(UsageError, match=f"source_evidence is {evidence}, expected 0 to 1"):

@@ -36,7 +36,7 @@ def right_tags(found, gold):
 
 def test_tags_of_linked_words_help(pairs, trained):
     """Twenty sentences teach few words; the training sentences are tagged as those that were not seen are."""
-    tagger, tagged = trained
+    tagger, tagged, _ = trained
     gold = [pair.target for pair in pairs[20:]]
     found = [tagger.tag(untagged(pair)) for pair in pairs[20:]]
     alone = [tagger.tagger.tag(sentence) for sentence in gold]

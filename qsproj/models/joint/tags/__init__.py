@@ -1,0 +1,1 @@
+"""Tags of target words that are decided together with the trees and the links."""

@@ -1,0 +1,134 @@
+"""The factors of TAG variables: TAG, and TAGLINK over arcs and over links.
+
+TAG scores the tags of a word. TAGLINK over an arc scores it together with the tags of both words, where a
+certain tag is a variable of one state (thesis 2.2.5). The same factor over a link scores it together with the
+tag of its target word: that of the source word is known. Where tags are known, what is left of these factors
+is a score of the arc or the link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.bp.factors.link import link
+from qsproj.bp.factors.tag import tag
+from qsproj.bp.factors.tag_link import tag_link
+from qsproj.bp.group import FactorGroup
+from qsproj.models.joint.joint_sides import Table
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN
+from qsproj.models.joint.tags.variables import CERTAIN, TagScores, TagVariables
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagFactors:
+    """The groups of a pair's TAG variables, in the order in which they are asked.
+
+    Attributes
+    ----------
+    tags : TagVariables
+    link_variables : int32[L]
+        Of the links in question.
+    known : int8[V]
+        What is known of each variable of the graph.
+    """
+
+    tags: TagVariables
+    link_variables: Table
+    known: NDArray[np.int8]
+
+    @property
+    def decided(self) -> NDArray[np.int8] | None:
+        """The tags, int8[U], where they are known; None where they are not."""
+        states: NDArray[np.int8] = self.known[self.tags.variables]
+        return None if (states == UNKNOWN).any() else states
+
+    def groups(self, scores: TagScores) -> list[FactorGroup]:
+        """Return the groups with scores; as many, over the same variables, whatever the scores are."""
+        free_arcs = self.known[self.tags.arcs] == UNKNOWN
+        if self.decided is not None:
+            arcs, links = self._at_tags(scores)
+            edges = np.concatenate([self.tags.arcs[free_arcs], self.link_variables])
+            return [link(edges, np.concatenate([arcs[free_arcs], links]))]
+        tags = self.tags
+        last = tags.variables[-1] + 1
+        groups: list[FactorGroup] = [
+            tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
+            tag_link(
+                self.link_variables,
+                np.full(len(tags.links), last),
+                tags.variables[tags.linked],
+                scores.links[:, None],
+            ),
+        ]
+        for chosen, cells in self._kinds():
+            heads, dependents = (
+                np.where(end[chosen] == CERTAIN, last, tags.variables[end[chosen]])
+                for end in (tags.heads, tags.dependents)
+            )
+            groups.append(tag_link(tags.arcs[chosen], heads, dependents, scores.arcs[chosen][cells]))
+        if not free_arcs.all():
+            # The tree is known.
+            arcs = tags.arcs[~free_arcs]
+            groups.append(link(arcs, np.where(self.known[arcs] == TRUE_STATE, np.inf, -np.inf)))
+        return groups
+
+    def expected(self, found: list[Values], arcs: Values, links: Values) -> TagScores:
+        """Return the probability that each score is counted.
+
+        Parameters
+        ----------
+        found : list of float64[...]
+            What each of the groups expects of its scores.
+        arcs, links : float64[F], float64[L]
+            Probabilities of the arcs and links in question.
+        """
+        u, k = self.tags.possible.shape
+        words, of_links = np.zeros((u, k)), np.zeros((len(links), k))
+        of_arcs = np.zeros((len(arcs), k, k))
+        if self.decided is not None:
+            words[np.arange(u), self.decided] = 1.0
+            of_links[np.arange(len(links)), self.decided[self.tags.linked]] = links
+            of_arcs[(np.arange(len(arcs)), *self._tags_of_arcs(self.decided))] = arcs
+            return TagScores(words, of_arcs, of_links)
+        for (chosen, cells), own in zip(self._kinds(), found[2:], strict=False):
+            part = np.zeros((len(chosen), k, k))
+            part[cells] = own
+            of_arcs[chosen] = part
+        return TagScores(found[0], of_arcs, found[1][:, 0])
+
+    def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
+        """Return the arcs by which of their ends have a choice, and the part of their scores that is read."""
+        heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
+        every = slice(None)
+        return [
+            (np.flatnonzero((heads == of_head) & (dependents == of_dependent)), (every, *cells))
+            for of_head, of_dependent, cells in (
+                (False, True, (slice(1), every)),
+                (True, False, (every, slice(1))),
+                (True, True, (every, every)),
+            )
+        ]
+
+    def _tags_of_arcs(self, states: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the tags of both ends of each arc, int8[F] each; 0 where it is certain."""
+        ends = (self.tags.heads, self.tags.dependents)
+        heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
+        return heads, dependents
+
+    def _at_tags(self, scores: TagScores) -> tuple[Values, Values]:
+        """Return the scores of arcs and links under the tags that are known."""
+        states = self.decided
+        assert states is not None
+        arcs = scores.arcs[(np.arange(len(scores.arcs)), *self._tags_of_arcs(states))]
+        return arcs, scores.links[np.arange(len(scores.links)), states[self.tags.linked]]
+
+
+def no_scores(tags: TagVariables) -> TagScores:
+    """Return zeros in the shapes of the scores of TAG variables."""
+    u, k = tags.possible.shape
+    return TagScores(np.zeros((u, k)), np.zeros((len(tags.arcs), k, k)), np.zeros((len(tags.links), k)))

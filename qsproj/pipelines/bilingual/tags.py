@@ -1,0 +1,85 @@
+"""Tags of the target side of pairs that a joint parser learns from: as given, or as a tagger has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.models.joint.tags.choices import TagChoices, tag_choices
+from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetTags:
+    """What is known of the tags of target words in training.
+
+    Attributes
+    ----------
+    tagger : LinkTagger or None
+        Which is stored with the parser; None: tags are those of the files.
+    choices : list of (TagChoices or None), or None
+        For each pair, its target words that have other likely tags, the true one among them; None: tags are
+        not decided with the trees.
+    states : tuple of int8[U]
+        Which of its possible tags each of these words has.
+    true : list of Sentence or None
+        The targets with their true tags: the target's parser learns from these, too, where it is asked about
+        trees under all tags that a word may have, the true one among them. None: it is not.
+    """
+
+    tagger: LinkTagger | None = None
+    choices: list[TagChoices | None] | None = None
+    states: tuple[NDArray[np.int8], ...] = ()
+    true: list[Sentence] | None = None
+
+    def of(self, number: int) -> tuple[TagChoices | None, NDArray[np.int8] | None]:
+        """Return the choices of a pair, and what is true of them."""
+        if self.choices is None:
+            return None, None
+        return self.choices[number], self.states[number]
+
+
+GIVEN = TargetTags()
+
+
+def learned_tags(
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, threshold: float | None
+) -> tuple[TargetTags, list[SentencePair]]:
+    """Learn to tag the target side of pairs.
+
+    Parameters
+    ----------
+    pairs : sequence of SentencePair
+        With UPOS on every target word.
+    rng : numpy.random.Generator
+    threshold : float or None
+        Of a likely tag; None: the best tags are taken.
+
+    Returns
+    -------
+    tags : TargetTags
+    pairs : list of SentencePair
+        Their targets tagged as by a tagger that has not seen them.
+
+    Raises
+    ------
+    UsageError
+        As of :func:`~qsproj.models.tagging.link_tagger.train_link_tagger`.
+    """
+    tagger, tagged, scores = train_link_tagger(pairs, rng=rng)
+    retagged = [replace(pair, target=own) for pair, own in zip(pairs, tagged, strict=True)]
+    if threshold is None:
+        return TargetTags(tagger), retagged
+    choices, states = [], []
+    for pair, own in zip(pairs, scores, strict=True):
+        _, found = tag_choices(tagger, untagged(pair), own, least_probability=threshold)
+        left, true = (
+            (None, np.zeros(0, dtype=np.int8)) if found is None else found.with_truth(pair.target.upos)
+        )
+        choices.append(left)
+        states.append(true)
+    return TargetTags(tagger, choices, tuple(states), [pair.target for pair in pairs]), retagged
