@@ -24,6 +24,9 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.matrix_tree_schedule import ELIMINATE, leave_one_out_schedule
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+# Parts become one with their caller (forceinline). Otherwise the process that compiles calls copies of them
+# that were compiled by themselves, and later ones call those kept with the caller: sums are reordered in
+# other ways there, and last digits differ.
 
 # Weights are at most 1. What underflow takes, 1e-308, is magnified by one over the pivots below 1. While
 # their product stays above this limit, probabilities are exact; derivatives of at most UNDERFLOW over the
@@ -34,7 +37,7 @@ UNDERFLOW = 1e-290
 LARGE = 16
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _to_odds(column, first, last, single_root):
     """Divide the weights into a word, of heads 0 and ``first..last-1``, by their sum, which is returned."""
     pivot = 0.0 if single_root else column[0]
@@ -47,7 +50,7 @@ def _to_odds(column, first, last, single_root):
     return pivot
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _eliminate_two(block, odds, start, stop, k, j, single_root):
     """Eliminate the word k, then j, which stands beside it, of ``start..stop-1``; return both pivots.
 
@@ -83,7 +86,7 @@ def _eliminate_two(block, odds, start, stop, k, j, single_root):
     return pivot, other
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _eliminate(block, odds, start, stop, gone, left, single_root):
     """Eliminate the words of one half of ``start..stop-1``; columns of those gone become odds of heads.
 
@@ -121,7 +124,7 @@ def _eliminate(block, odds, start, stop, gone, left, single_root):
     return log_pivots, small
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _substitute(block, start, stop, gone, left, reach):
     """Complete ``reach[h, m]`` for the words h that are gone and the words m that are left."""
     begin, end = (start, gone) if gone > left else (left, stop)
@@ -144,7 +147,7 @@ def _substitute(block, start, stop, gone, left, reach):
                 reach[k, m] += odds * reach[h, m]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _shifted_weights(scores, single_root):
     """Return weights of at most 1 and what was subtracted: ``shifts[0]`` from row 0, the rest from columns.
 
