@@ -92,8 +92,12 @@ def _told_to_end(words: list[str], seconds: float, stderr: TextIO) -> int:
     except KeyboardInterrupt:
         code = 0  # it came after the command was done
     except BaseException:
-        traceback.print_exc(file=stderr)
-        code = 1
+        if interrupts.heard():  # C code made another error of the signal
+            word, code = interrupts.outcome()
+            print(f"qsproj: {word}", file=stderr)
+        else:
+            traceback.print_exc(file=stderr)
+            code = 1
     interrupts.ignore()
     done.set()
     parallel.stop_processes()
