@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.errors import UsageError
-from scripts.experiments.bench import large_bitexts
+from scripts.experiments.bench import large_bitexts, watched
 from scripts.experiments.bench.large_bitexts import Bitext, aligned, cells, write_joined
 from scripts.experiments.bench.scale import by_stage, memory_table, seconds_table, write_pairs
 from scripts.experiments.bench.watched import Taken, watch
@@ -86,7 +86,8 @@ def test_bitexts_are_joined_and_their_target_words_told_apart(tmp_path):
     assert (tmp_path / "out.tsv").read_text().splitlines() == ["a dog\tein_0 Hund_0", "a dog\ten_1 hund_1"]
 
 
-def test_a_bitext_is_aligned_and_watched(tmp_path):
+def test_a_bitext_is_aligned_and_watched(tmp_path, monkeypatch):
+    monkeypatch.setattr(watched, "EVERY_SECONDS", 0.02)  # aligning two pairs is over soon
     bitext = Bitext("two dogs", lambda path: path.write_text("a dog\tein Hund\n" * 2) and 2, [])
     cache = Cache(tmp_path, Path(large_bitexts.__file__))
     lab = Lab(tmp_path, cache, argparse.Namespace(jobs=1))
