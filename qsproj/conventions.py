@@ -22,11 +22,8 @@ Scores = NDArray[np.float64]
 def frozen_heads(heads: ArrayLike) -> Heads:
     """Return ``heads`` as a read-only int32[n+1] array with ``heads[0] == NO_HEAD``.
 
-    Raises
-    ------
-    ValueError
-        When the array is not one-dimensional, is empty, gives the root a head, or names a head
-        outside ``NO_HEAD..n``.
+    Raises ValueError when the array is not one-dimensional, is empty, gives the root a head, or names a head
+    outside ``NO_HEAD..n``.
     """
     array = np.array(heads, dtype=np.int32)
     if array.ndim != 1 or array.size == 0:
@@ -42,10 +39,7 @@ def frozen_heads(heads: ArrayLike) -> Heads:
 def check_scores(scores: ArrayLike) -> Scores:
     """Return ``scores`` as a C-contiguous float64[n+1, n+1] array (copied only where it must be).
 
-    Raises
-    ------
-    ValueError
-        When the array is not square, has no word, or holds NaN or +inf where a score is read.
+    Raises ValueError when the array is not square, has no word, or holds NaN or +inf where a score is read.
     """
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:

@@ -43,20 +43,10 @@ Result = TypeVar("Result")
 class Workers:
     """Who computes.
 
-    Attributes
-    ----------
-    jobs : int
-        Processes on this machine; 1: this process itself, -1: as many as there are cores. On a cluster it
-        is not looked at: all of its workers are used.
-    backend : str
-        ``processes`` or ``dask``.
-    scheduler : str or None
-        Address of the Dask scheduler, ``tcp://host:8786``.
-
-    Raises
-    ------
-    UsageError
-        When the backend is unknown, there is no job, or a scheduler is missing or of no use.
+    ``jobs``: processes on this machine; 1: this process itself, -1: as many as there are cores. On a cluster
+    it is not looked at: all of its workers are used. ``backend``: ``processes`` or ``dask``. ``scheduler``:
+    address of the Dask scheduler, ``tcp://host:8786``. Raises UsageError when the backend is unknown, there
+    is no job, or a scheduler is missing or of no use.
     """
 
     jobs: int = 1
@@ -84,23 +74,12 @@ def map_in_order(
 ) -> Iterator[Result]:
     """Yield ``function(item)`` for each item, in the order of the items.
 
-    Parameters
-    ----------
-    function : callable
-        Pure, and possible to send to another process: a function of a module, or a partial of one.
-    items : iterable
-        May be larger than memory: at most ``AHEAD`` blocks for each worker are on their way or wait to be
-        taken, however slowly results are taken.
-    workers : Workers
-        Work that is lost with a worker of a cluster is done again by another one.
-    block : int
-        How many items are sent to a worker at once: more than one where an item takes no longer than the way
-        there.
-
-    Raises
-    ------
-    UsageError
-        When the cluster cannot be reached, ``dask`` is not installed, or a process of this machine dies.
+    ``function``: pure, and possible to send to another process: a function of a module, or a partial of one.
+    ``items``: may be larger than memory: at most ``AHEAD`` blocks for each worker are on their way or wait to
+    be taken, however slowly results are taken. ``workers``: work that is lost with a worker of a cluster is
+    done again by another one. ``block``: how many items are sent to a worker at once: more than one where an
+    item takes no longer than the way there. Raises UsageError when the cluster cannot be reached, ``dask`` is
+    not installed, or a process of this machine dies.
     """
     if workers.backend == "processes" and workers.jobs == 1:
         yield from map(function, items)
@@ -126,10 +105,7 @@ def begin(function: Callable[[Item], Result], item: Item) -> Callable[[], Result
 
     With a single core it is computed here, when it is asked for.
 
-    Raises
-    ------
-    UsageError
-        From what waits: when the process dies.
+    Raises UsageError from what waits: when the process dies.
     """
     from joblib import cpu_count
 

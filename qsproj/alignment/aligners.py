@@ -37,13 +37,9 @@ Pairs = Iterable[tuple[Words, Words]]
 class Directed(NamedTuple):
     """What an aligner says of a sentence pair.
 
-    Attributes
-    ----------
-    size : (int, int)
-        Words of both sides.
-    forward, backward : float[m, n]
-        p(target word comes from source word), p(source word comes from target word); 0 and 1 of an aligner
-        that gives links only. [0, 0] where the pair cannot be aligned.
+    ``size``: words of both sides. ``forward``, ``backward`` float[m, n]: p(target word comes from source
+    word), p(source word comes from target word); 0 and 1 of an aligner that gives links only. [0, 0] where
+    the pair cannot be aligned.
     """
 
     size: tuple[int, int]
@@ -63,35 +59,16 @@ def align_words(
 ) -> Iterator[Alignment]:
     """Align a bitext, learning from nothing but itself.
 
-    Parameters
-    ----------
-    pairs : iterable of (source words, target words)
-        Tokenised sentences. More of them give better alignments.
-    method : str
-        ``hmm``, built in (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external program.
-    symmetrization : str or None
-        How two directions become one, see :func:`qsproj.alignment.symmetrize.symmetrize`. None:
-        ``METHODS[method]``.
-    threshold : float
-        For the symmetrisation ``threshold``: least mean probability of a link.
-    settings : HmmSettings or None
-        How ``hmm`` is trained.
-    unspaced : str or None
-        The side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into
-        pieces to learn from, see :mod:`qsproj.alignment.unspaced`. Links are between words all the same.
-    workers : Workers
-        Who computes, for ``hmm``; the result does not depend on it.
-
-    Returns
-    -------
-    iterator of Alignment
-        One for each pair; without links where a side is empty or both are very long (more than 2^22 word
-        pairs). With weights, the mean of both directions' probabilities, from ``hmm``.
-
-    Raises
-    ------
-    UsageError
-        At once, when a name is unknown, the threshold out of range, or eflomal missing.
+    ``pairs``: tokenised sentences. More of them give better alignments. ``method``: ``hmm``, built in
+    (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external program. ``symmetrization``: how
+    two directions become one, see :func:`qsproj.alignment.symmetrize.symmetrize`. None: ``METHODS[method]``.
+    ``threshold``: for the symmetrisation ``threshold``: least mean probability of a link. ``settings``: how
+    ``hmm`` is trained. ``unspaced``: the side, ``source``, ``target`` or ``both``, that is written without
+    spaces: its words are cut into pieces to learn from, see :mod:`qsproj.alignment.unspaced`. Links are
+    between words all the same. ``workers``: who computes, for ``hmm``; the result does not depend on it.
+    Returns one for each pair; without links where a side is empty or both are very long (more than 2^22 word
+    pairs). With weights, the mean of both directions' probabilities, from ``hmm``. Raises UsageError at once,
+    when a name is unknown, the threshold out of range, or eflomal missing.
     """
     if method not in METHODS:
         raise unknown_name("alignment method", method, list(METHODS))

@@ -25,10 +25,7 @@ _PROGRAM = "eflomal-align"
 def find_eflomal() -> str:
     """Return the path of ``eflomal-align``: on PATH, else beside this Python.
 
-    Raises
-    ------
-    UsageError
-        When it is not installed.
+    Raises UsageError when it is not installed.
     """
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
@@ -46,12 +43,8 @@ def eflomal_links(
 
     eflomal draws random samples without a seed: two runs differ a little.
 
-    Raises
-    ------
-    UsageError
-        When the program is not installed.
-    QsprojError
-        When it fails; the text ends with the last line that it wrote.
+    Raises UsageError when the program is not installed. Raises QsprojError when it fails; the text ends with
+    the last line that it wrote.
     """
     program = find_eflomal()
     with temporary_folder() as folder:

@@ -35,14 +35,9 @@ class Vocabularies:
 class EncodedPairs:
     """Consecutive sentence pairs as arrays.
 
-    Attributes
-    ----------
-    source_words, target_words : int32[T]
-        Vocabulary numbers of all tokens. Pairs with an empty side, or too long, have no token.
-    source_offsets, target_offsets : int64[S+1]
-        Where each sentence begins.
-    lengths : int64[S, 2]
-        Words of each sentence pair, whether encoded or not.
+    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens. Pairs with an empty side,
+    or too long, have no token. ``source_offsets``, ``target_offsets`` int64[S+1]: where each sentence begins.
+    ``lengths`` int64[S, 2]: words of each sentence pair, whether encoded or not.
     """
 
     source_words: NDArray[np.int32]
@@ -68,10 +63,7 @@ def encode_bitext(
 ) -> Iterator[EncodedPairs]:
     """Yield (source words, target words) pairs as numbers, ``size`` of them at a time.
 
-    Parameters
-    ----------
-    vocabularies : Vocabularies
-        New words are added to them.
+    ``vocabularies``: new words are added to them.
     """
     remaining = iter(pairs)
     while some := list(islice(remaining, size)):

@@ -38,24 +38,13 @@ if TYPE_CHECKING:
 class HmmSettings:
     """How the built-in aligner is trained. The defaults were chosen on development data.
 
-    Attributes
-    ----------
-    ibm1_sweeps, hmm_sweeps : int
-        Passes over the bitext with IBM model 1 and then with jumps; at least one of the latter.
-    null_probability : float
-        Prior probability that a word has no counterpart.
-    lexical_prior : float
-        Dirichlet pseudo-count of every word pair.
-    likeness_prior : float
-        Pseudo-count, more, of a pair that is spelt the same; less for a shared prefix.
-    null_prior : float
-        Dirichlet pseudo-count of every word given NULL.
-    reach : int
-        Longest jump with a weight of its own.
-    jump_prior : float
-        Pseudo-count that holds each jump weight to its last value.
-    shard : int
-        Sentence pairs that learn from one another within a sweep; others learn from them in the next.
+    ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
+    of the latter. ``null_probability``: prior probability that a word has no counterpart. ``lexical_prior``:
+    Dirichlet pseudo-count of every word pair. ``likeness_prior``: pseudo-count, more, of a pair that is spelt
+    the same; less for a shared prefix. ``null_prior``: Dirichlet pseudo-count of every word given NULL.
+    ``reach``: longest jump with a weight of its own. ``jump_prior``: pseudo-count that holds each jump weight
+    to its last value. ``shard``: sentence pairs that learn from one another within a sweep; others learn from
+    them in the next.
     """
 
     ibm1_sweeps: int = 3
@@ -73,13 +62,9 @@ class HmmSettings:
 class LinkedPair:
     """Link probabilities of one sentence pair in both directions.
 
-    Attributes
-    ----------
-    size : (int, int)
-        Words of both sides.
-    forward, backward : float32[m, n]
-        p(target word comes from source word), p(source word comes from target word); [0, 0] where the pair
-        was not aligned, see :func:`~qsproj.alignment.encoding.alignable`.
+    ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
+    word), p(source word comes from target word); [0, 0] where the pair was not aligned, see
+    :func:`~qsproj.alignment.encoding.alignable`.
     """
 
     size: tuple[int, int]
@@ -103,20 +88,9 @@ def train_hmm(
     Shards are files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each word pair that
     shares a sentence pair, and one shard for each job and those that wait for one.
 
-    Parameters
-    ----------
-    pairs : iterable of (source words, target words)
-        Gone through once.
-    workers : Workers
-        Who sweeps over the shards; the result does not depend on it.
-    after_sweep : callable
-        Is given the log-likelihood after each sweep: both directions together, each sentence given all others
-        (natural log).
-
-    Raises
-    ------
-    UsageError
-        When there is no room for temporary files.
+    ``pairs``: gone through once. ``workers``: who sweeps over the shards; the result does not depend on it.
+    ``after_sweep``: is given the log-likelihood after each sweep: both directions together, each sentence
+    given all others (natural log). Raises UsageError when there is no room for temporary files.
 
     *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
     """

@@ -18,10 +18,7 @@ def is_conllu(path: str) -> bool:
 
     The standard input, ``-``, cannot be looked into and counts as text.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be opened.
+    Raises UsageError when the file cannot be opened.
     """
     if path == "-":
         return False
@@ -38,23 +35,12 @@ def read_word_pairs(
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield (source words, target words) for each sentence pair.
 
-    Parameters
-    ----------
-    source, target : str
-        Two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by line); or one
-        file of text with both sides on a line. ``-`` is the standard input.
-    languages : (str, str) or None
-        Codes of both languages, to tokenise text with sacremoses. None: words are parted by white space.
-    pairing : str
-        How CoNLL-U is paired; see :func:`qsproj.corpus.pairs.pairing.pair_sentences`.
-
-    Raises
-    ------
-    UsageError
-        When a file cannot be opened; when tokenised input is to be tokenised; when the standard input, which
-        is taken for text, comes with CoNLL-U.
-    DataError
-        As the readers do; when there is no pair at all.
+    ``source``, ``target``: two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by
+    line); or one file of text with both sides on a line. ``-`` is the standard input. ``languages``: codes of
+    both languages, to tokenise text with sacremoses. None: words are parted by white space. ``pairing``: how
+    CoNLL-U is paired; see :func:`qsproj.corpus.pairs.pairing.pair_sentences`. Raises UsageError when a file
+    cannot be opened; when tokenised input is to be tokenised; when the standard input, which is taken for
+    text, comes with CoNLL-U. Raises DataError as the readers do; when there is no pair at all.
     """
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:

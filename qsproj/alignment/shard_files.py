@@ -18,12 +18,7 @@ from qsproj.errors import UsageError
 class ShardFiles:
     """The arrays of one shard, by name; each a file.
 
-    Attributes
-    ----------
-    folder : Path
-        Must live as long as the shard is used.
-    number : int
-        That of the shard.
+    ``folder``: must live as long as the shard is used. ``number``: that of the shard.
     """
 
     folder: Path
@@ -32,10 +27,7 @@ class ShardFiles:
     def save(self, name: str, array: NDArray[Any]) -> None:
         """Write an array, in place of what had that name.
 
-        Raises
-        ------
-        UsageError
-            When there is no room.
+        Raises UsageError when there is no room.
         """
         with self._errors_told():
             np.save(self._path(name), array)
@@ -52,10 +44,7 @@ class ShardFiles:
     def append(self, name: str, array: NDArray[Any]) -> None:
         """Write an array after what :meth:`append` has written under that name.
 
-        Raises
-        ------
-        UsageError
-            When there is no room.
+        Raises UsageError when there is no room.
         """
         with self._errors_told(), self._appended(name).open("ab") as handle:
             handle.write(array.tobytes())

@@ -25,14 +25,9 @@ if TYPE_CHECKING:
 class Shards:
     """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
 
-    Attributes
-    ----------
-    files : tuple of ShardFiles
-        Of each shard: its :class:`~qsproj.kernels.align.hmm_leave_one_out.Cells`, ``lengths`` int64[S, 2],
-        its word pairs (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens
-        have in the counts (:class:`~qsproj.kernels.align.hmm_leave_one_out.Shares`).
-    vocabularies : Vocabularies
-    totals : PairTotals
+    ``files``: of each shard: its :class:`~qsproj.kernels.align.hmm_leave_one_out.Cells`, ``lengths`` int64[S,
+    2], its word pairs (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens
+    have in the counts (:class:`~qsproj.kernels.align.hmm_leave_one_out.Shares`).
     """
 
     files: tuple[ShardFiles, ...]
@@ -44,14 +39,9 @@ class Shards:
 class Sweep:
     """What a sweep starts from.
 
-    Attributes
-    ----------
-    counts, prior : LexicalCounts
-        Of the whole bitext; ``prior.pairs`` is not looked at, as each shard has its own.
-    jumps : float64[2, 2 reach + 3]
-        Weights of jumps.
-    null_probability, use_jumps
-        As :func:`qsproj.kernels.align.hmm_leave_one_out.sweep` takes them.
+    ``counts``, ``prior``: of the whole bitext; ``prior.pairs`` is not looked at, as each shard has its own.
+    ``jumps`` float64[2, 2 reach + 3]: weights of jumps. ``null_probability``, ``use_jumps`` as
+    :func:`qsproj.kernels.align.hmm_leave_one_out.sweep` takes them.
     """
 
     counts: LexicalCounts
@@ -94,15 +84,7 @@ def write_shards(
 ) -> Shards:
     """Write a bitext as shards of ``size`` sentence pairs; the last may have fewer.
 
-    Parameters
-    ----------
-    folder : Path
-        Empty; must live as long as the shards are used.
-
-    Raises
-    ------
-    UsageError
-        When there is no room.
+    ``folder``: empty; must live as long as the shards are used. Raises UsageError when there is no room.
     """
     vocabularies, shards = Vocabularies(), []
     for number, encoded in enumerate(encode_bitext(pairs, vocabularies, size=size)):

@@ -56,15 +56,8 @@ KNOWN = (THRESHOLD, *SYMMETRIZATIONS)
 def directed_links(posteriors: Posteriors) -> Links:
     """Return the link of each generated word to its likeliest origin, where that is likelier than NULL.
 
-    Parameters
-    ----------
-    posteriors : float[m, n]
-        p(generated word of column j comes from row i); what a column lacks to 1 is NULL.
-
-    Returns
-    -------
-    bool[m, n]
-        At most one link in each column.
+    ``posteriors`` float[m, n]: p(generated word of column j comes from row i); what a column lacks to 1 is
+    NULL. Returns bool[m, n]: at most one link in each column.
     """
     links = np.zeros(posteriors.shape, dtype=np.bool_)
     if posteriors.size:
@@ -84,20 +77,10 @@ def symmetrize(
 ) -> Links:
     """Return one alignment from the posteriors of two directions.
 
-    Parameters
-    ----------
-    forward, backward : float[m, n]
-        p(target word comes from source word), p(source word comes from target word).
-    name : str
-        ``threshold``: links whose :func:`link_weights` exceed ``threshold``. Else one of
-        ``SYMMETRIZATIONS``, applied to the :func:`directed_links` of both.
-    threshold : float
-        In 0..1; read by ``threshold`` alone.
-
-    Raises
-    ------
-    UsageError
-        When the name is unknown or the threshold out of range.
+    ``forward``, ``backward`` float[m, n]: p(target word comes from source word), p(source word comes from
+    target word). ``name``: ``threshold``: links whose :func:`link_weights` exceed ``threshold``. Else one of
+    ``SYMMETRIZATIONS``, applied to the :func:`directed_links` of both. ``threshold``: in 0..1; read by
+    ``threshold`` alone. Raises UsageError when the name is unknown or the threshold out of range.
     """
     check_symmetrization(name, threshold)
     if name == THRESHOLD:

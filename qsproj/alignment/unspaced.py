@@ -49,12 +49,8 @@ KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 class CutSentence:
     """A sentence in pieces.
 
-    Attributes
-    ----------
-    pieces : tuple of str
-        At least one for each word, in order.
-    starts : int64[words]
-        The first piece of each word, from 0.
+    ``pieces``: at least one for each word, in order. ``starts`` int64[words]: the first piece of each word,
+    from 0.
     """
 
     pieces: tuple[str, ...]
@@ -151,18 +147,11 @@ def carry_to_words(
     sum over the word's pieces. A word comes from another as surely as the surest of its pieces does; their
     mean was measured to be worse, and the probability that any does to be as good.
 
-    Parameters
-    ----------
-    forward, backward : float[source pieces, target pieces]
-        p(target piece comes from source piece), p(source piece comes from target piece).
-    pair : (CutSentence, CutSentence)
-        The source and the target.
-
-    Returns
-    -------
-    (forward, backward) : float[source words, target words]
-        The same for words, of the same dtype. A word of several pieces that come from different words has
-        probabilities that add up to more than 1. [0, 0] where no piece was aligned.
+    ``forward``, ``backward`` float[source pieces, target pieces]: p(target piece comes from source piece),
+    p(source piece comes from target piece). ``pair``: the source and the target. Returns ``forward``,
+    ``backward`` float[source words, target words]: the same for words, of the same dtype. A word of several
+    pieces that come from different words has probabilities that add up to more than 1. [0, 0] where no piece
+    was aligned.
     """
     if not forward.size:
         return forward, backward

@@ -20,12 +20,7 @@ BLOCK_PAIRS = 1 << 21
 class PairPriors:
     """Dirichlet pseudo-counts of word pairs.
 
-    Attributes
-    ----------
-    base : float
-        Of every pair.
-    likeness : float
-        Of a pair that is spelt the same, more; less for a shared prefix.
+    ``base``: of every pair. ``likeness``: of a pair that is spelt the same, more; less for a shared prefix.
     """
 
     base: float
@@ -36,12 +31,8 @@ class PairPriors:
 class PairTotals:
     """What is known of the word pairs of the whole bitext.
 
-    Attributes
-    ----------
-    pairs : int
-        How many distinct ones there are.
-    sources, targets : float64[V], float64[W]
-        Sums of their pseudo-counts by source and by target word.
+    ``pairs``: how many distinct ones there are. ``sources``, ``targets`` float64[V], float64[W]: sums of
+    their pseudo-counts by source and by target word.
     """
 
     pairs: int

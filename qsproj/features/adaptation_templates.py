@@ -187,10 +187,7 @@ RELATION_TEMPLATES: tuple[Template, ...] = (
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
     """Turn templates into the integer programs that the kernels run, for ``2**hash_bits`` buckets.
 
-    Raises
-    ------
-    ValueError
-        At an atom that is not one of those that the module's docstring lists.
+    Raises ValueError at an atom that is not one of those that the module's docstring lists.
     """
     operations = np.full((len(templates), max(map(len, templates))), -1, dtype=np.int32)
     for row, template in enumerate(templates):

@@ -41,16 +41,11 @@ class TemplateSet:
 class CompiledTemplates:
     """Templates as the kernels read them; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
-    Attributes
-    ----------
-    attributes : tuple of str
-        Which attribute each column of the atoms holds.
-    head_operations, dependent_operations : int32[T, W]
-    head_seeds, dependent_seeds : uint64[T]
-        Where the hash of either end starts; they differ, so that swapping the ends changes the feature.
-    between : int32[T]
-    plain, directed : int
-        Ends of the runs of templates that fire both ways, and of those that only fire directed.
+    ``attributes``: which attribute each column of the atoms holds. ``head_operations``,
+    ``dependent_operations`` int32[T, W]. ``head_seeds``, ``dependent_seeds`` uint64[T]: where the hash of
+    either end starts; they differ, so that swapping the ends changes the feature. ``between`` int32[T].
+    ``plain``, ``directed``: ends of the runs of templates that fire both ways, and of those that only fire
+    directed.
     """
 
     attributes: tuple[str, ...]
@@ -158,11 +153,8 @@ def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> Co
     The attributes start with those ``known``, so that templates compiled on top of others read the same
     encoded sentences.
 
-    Raises
-    ------
-    ValueError
-        When an atom is not one of those that the module's docstring lists, or when ``between.upos`` stands
-        with another atom about the words between.
+    Raises ValueError when an atom is not one of those that the module's docstring lists, or when
+    ``between.upos`` stands with another atom about the words between.
     """
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]

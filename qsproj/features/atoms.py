@@ -38,12 +38,8 @@ MOST_REMEMBERED = 1 << 18
 class EncodedSentence:
     """A sentence as the arc-feature kernels read it.
 
-    Attributes
-    ----------
-    atoms : uint64[n + 1 + 2 * PADDING, A]
-        Hash of attribute a of position p in row ``p + PADDING``.
-    tags : uint8[n + 1]
-        Number of each position's UPOS; 0 for the root.
+    ``atoms`` uint64[n + 1 + 2 * PADDING, A]: hash of attribute a of position p in row ``p + PADDING``.
+    ``tags`` uint8[n + 1]: number of each position's UPOS; 0 for the root.
     """
 
     atoms: NDArray[np.uint64]
@@ -58,14 +54,9 @@ class EncodedSentence:
 class EncodedBlock:
     """Several sentences, encoded as if they were one, so that a kernel is called once for all of them.
 
-    Attributes
-    ----------
-    words : EncodedSentence
-        The sentences one after the other, each with its root, and the outside between them.
-    starts : int64[S]
-        Position of the root of each sentence.
-    sizes : int64[S]
-        How many positions each has: its words and its root.
+    ``words``: the sentences one after the other, each with its root, and the outside between them. ``starts``
+    int64[S]: position of the root of each sentence. ``sizes`` int64[S]: how many positions each has: its
+    words and its root.
     """
 
     words: EncodedSentence
@@ -85,13 +76,8 @@ class EncodedBlock:
 class Attribute:
     """What ``head.NAME`` and ``dep.NAME`` ask of a word.
 
-    Attributes
-    ----------
-    name : str
-    columns : tuple of str
-        The columns of a sentence that it reads.
-    value : callable
-        From a word's cells in these columns to the value of the attribute.
+    ``columns``: the columns of a sentence that it reads. ``value``: from a word's cells in these columns to
+    the value of the attribute.
     """
 
     name: str

@@ -69,14 +69,8 @@ def compiled_templates(templates: tuple[str, ...] = TEMPLATES) -> NDArray[np.int
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
     """Return the attributes of each character, uint64[n, A]; 0 for one that a character lacks.
 
-    Parameters
-    ----------
-    text : str
-        A line with single spaces.
-    rules : sequence of bool or None
-        Whether rules begin a token at each character; None where there are none.
-    known : frozenset of str
-        Words of the treebank, for scripts that do not part words by spaces.
+    ``text``: a line with single spaces. ``rules``: whether rules begin a token at each character; None where
+    there are none. ``known``: words of the treebank, for scripts that do not part words by spaces.
     """
     n = len(text)
     codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)

@@ -26,11 +26,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Counted:
     """Sums by key.
 
-    Attributes
-    ----------
-    keys : uint64[K]
-        Hashes, ascending.
-    sums : float64[K]
+    ``keys`` uint64[K]: hashes, ascending. ``sums`` float64[K].
     """
 
     keys: Keys
@@ -48,12 +44,8 @@ class Counted:
 class Dictionary:
     """What was counted of a bitext; words are lower-case forms.
 
-    Attributes
-    ----------
-    links : Counted
-        Expected number of links of each pair of words: the sum of the aligner's posteriors.
-    source_words, target_words : Counted
-        Occurrences.
+    ``links``: expected number of links of each pair of words: the sum of the aligner's posteriors.
+    ``source_words``, ``target_words``: occurrences.
     """
 
     links: Counted
@@ -66,11 +58,7 @@ class Dictionary:
         It is twice their expected links over the occurrences of both (Dice's coefficient), shrunk by
         SHRINKAGE; NaN where a word was not seen.
 
-        Parameters
-        ----------
-        pair : SentencePair
-        counted : bool
-            Whether the pair is one of those that were counted; it is then left out of the count.
+        ``counted``: whether the pair is one of those that were counted; it is then left out of the count.
         """
         sources, targets, codes = _keys(pair)
         linked = self.links.of(codes)

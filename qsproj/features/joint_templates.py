@@ -102,10 +102,7 @@ def _seed(family: str, template: Template) -> np.uint64:
 class WordHashes:
     """Hashes of what templates ask of a sentence's words; of the root at 0.
 
-    Attributes
-    ----------
-    tags, forms : uint64[n+1]
-        Coarse tag; form in lower case.
+    ``tags``, ``forms`` uint64[n+1]: coarse tag; form in lower case.
     """
 
     tags: NDArray[np.uint64]
@@ -147,13 +144,8 @@ def factor_buckets(
 ) -> Buckets:
     """Return the features of quasi-synchronous factors, int32[F, T].
 
-    Parameters
-    ----------
-    families : int8[F]
-        Places in EVERY_FAMILY.
-    words : int32[F, 4]
-        Target head, target dependent, and the source words linked to them.
-    source, target : WordHashes
+    ``families`` int8[F]: places in EVERY_FAMILY. ``words`` int32[F, 4]: target head, target dependent, and
+    the source words linked to them.
     """
     head, dependent, source_head, source_dependent = words.T
     order = 2 * (head < dependent) + (source_head < source_dependent)
@@ -219,15 +211,8 @@ def tag_buckets(
 ) -> Buckets:
     """Return the features of links with each tag that their target words may have, int32[L * n_tags, T].
 
-    Parameters
-    ----------
-    tags : sequence of sequence of str
-        The tags of the target word of each of L links, ``n_tags`` of them at most.
-    source_tags : uint64[L]
-        Hash of the tag of its source word.
-    posteriors : float64[L]
-        Its probability.
-    n_tags : int
+    ``tags``: the tags of the target word of each of L links, ``n_tags`` of them at most. ``source_tags``
+    uint64[L]: hash of the tag of its source word. ``posteriors`` float64[L]: its probability.
     """
     filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
     columns = {

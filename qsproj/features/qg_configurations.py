@@ -24,14 +24,9 @@ Pairs = NDArray[np.bool_]
 class SourceTree:
     """A source tree as relations between its nodes 0..m, where 0 is the root.
 
-    Attributes
-    ----------
-    heads : int32[m+1]
-        ``heads[0] == -1``; a word whose head is missing (-1) is related to nothing above it.
-    parent : bool[m+1, m+1]
-        Whether the row is the head of the column.
-    dominates : bool[m+1, m+1]
-        Whether the row is an ancestor of the column, not counting itself.
+    ``heads`` int32[m+1]: ``heads[0] == -1``; a word whose head is missing (-1) is related to nothing above
+    it. ``parent`` bool[m+1, m+1]: whether the row is the head of the column. ``dominates`` bool[m+1, m+1]:
+    whether the row is an ancestor of the column, not counting itself.
     """
 
     heads: Heads
@@ -106,16 +101,9 @@ NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
 def configurations(heads: Heads) -> NDArray[np.int8]:
     """Return the configuration of every pair of source nodes at once.
 
-    Parameters
-    ----------
-    heads : int32[m+1]
-        The source tree; -1 where a head is missing.
-
-    Returns
-    -------
-    int8[m+2, m+2]
-        [sense of the head, sense of the dependent], places in CONFIGURATION_NAMES. Senses are 0 (the root),
-        1..m, and m + 1 for NULL: a pair with NULL in it is ``null``.
+    ``heads`` int32[m+1]: the source tree; -1 where a head is missing. Returns int8[m+2, m+2]: [sense of the
+    head, sense of the dependent], places in CONFIGURATION_NAMES. Senses are 0 (the root), 1..m, and m + 1 for
+    NULL: a pair with NULL in it is ``null``.
     """
     tree = source_tree(heads)
     size = len(heads)
@@ -129,15 +117,8 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
 def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
     """Count for each sense of the head the senses of a dependent in each configuration.
 
-    Parameters
-    ----------
-    found : int8[m+2, m+2]
-        What :func:`configurations` gave.
-
-    Returns
-    -------
-    int32[m+2, C]
-        Of the source words and NULL (not the root, which is nobody's dependent): rows sum to m + 1.
+    ``found`` int8[m+2, m+2]: what :func:`configurations` gave. Returns int32[m+2, C]: of the source words and
+    NULL (not the root, which is nobody's dependent): rows sum to m + 1.
     """
     senses, size = len(found), len(CONFIGURATION_NAMES)
     cells = np.arange(senses)[:, None] * size + found[:, 1:]

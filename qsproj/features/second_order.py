@@ -52,16 +52,9 @@ def factor_features(
 ) -> FactorFeatures:
     """Hash what the templates of one family ask of each position of a sentence.
 
-    Parameters
-    ----------
-    encoded : EncodedSentence
-        Encoded with the attributes that the templates were compiled for.
-    members : int32[F, R]
-        The words of each factor plus one: 0 and n + 2 are the outside of the sentence.
-    places : uint64[F]
-        1..15.
-    buckets : int
-        A power of two.
+    ``encoded``: encoded with the attributes that the templates were compiled for. ``members`` int32[F, R]:
+    the words of each factor plus one: 0 and n + 2 are the outside of the sentence. ``places`` uint64[F]:
+    1..15. ``buckets``: a power of two.
     """
     roles, templates = compiled.seeds.shape
     # One more row before, so that the outside itself is a position that may be asked for its neighbours.

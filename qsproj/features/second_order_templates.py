@@ -49,14 +49,10 @@ class FamilyTemplates:
 class CompiledFamily:
     """Templates of one family as :func:`qsproj.kernels.features.arc_features.position_parts` reads them.
 
-    Attributes
-    ----------
-    operations : int32[R, T, W]
-        For each role, what each template asks of it, packed as ``column << 8 | (offset + 128)``; -1 fills.
-    seeds : uint64[R, T]
-        Where the hash of each role starts; all differ, so that words in other roles are other features.
-    plain : int
-        Templates [0, plain) fire with and without the place, the others with it only.
+    ``operations`` int32[R, T, W]: for each role, what each template asks of it, packed as ``column << 8 |
+    (offset + 128)``; -1 fills. ``seeds`` uint64[R, T]: where the hash of each role starts; all differ, so
+    that words in other roles are other features. ``plain``: templates [0, plain) fire with and without the
+    place, the others with it only.
     """
 
     operations: NDArray[np.int32]
@@ -153,10 +149,8 @@ TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": M
 def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[str, ...]) -> CompiledFamily:
     """Turn the templates of one family into integer programs over sentences encoded with ``attributes``.
 
-    Raises
-    ------
-    ValueError
-        When an atom names a role that the family does not have, or an attribute that is not encoded.
+    Raises ValueError when an atom names a role that the family does not have, or an attribute that is not
+    encoded.
     """
     ordered = (*templates.plain, *templates.placed)
     roles = ROLES[family]

@@ -75,18 +75,10 @@ def tag_link_features(
 ) -> FactorFeatures:
     """Hash what the templates ask of each candidate.
 
-    Parameters
-    ----------
-    encoded : EncodedSentence
-        Encoded with ``attributes``, of which one is ``upos``.
-    candidates : int32[C], uint64[C]
-        Word of each candidate and the hash of its tag. The tag of the root is not looked at.
-    members : int32[P, 2]
-        For each pair of tags of each arc the candidates that are its head and its dependent.
-    places : uint64[P]
-        See :func:`arc_places`.
-    buckets : int
-        A power of two.
+    ``encoded``: encoded with ``attributes``, of which one is ``upos``. ``candidates`` int32[C], uint64[C]:
+    word of each candidate and the hash of its tag. The tag of the root is not looked at. ``members`` int32[P,
+    2]: for each pair of tags of each arc the candidates that are its head and its dependent. ``places``
+    uint64[P]: see :func:`arc_places`. ``buckets``: a power of two.
     """
     words, hashes = candidates
     compiled = compiled_tag_link(attributes)

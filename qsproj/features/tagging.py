@@ -65,10 +65,7 @@ def templates_with(
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
     """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
 
-    Raises
-    ------
-    UsageError
-        When a template names an attribute that is not known or joins more than two.
+    Raises UsageError when a template names an attribute that is not known or joins more than two.
     """
     known = [*WORD_ATTRIBUTES, *class_sets]
     rows = []

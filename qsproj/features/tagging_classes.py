@@ -26,25 +26,12 @@ def word_classes(
 ) -> dict[str, int]:
     """Return the class of each word that occurs at least ``rarest`` times.
 
-    Parameters
-    ----------
-    sentences : sequence of sequence of str
-        Raw text; lower-case it first if case is not to matter.
-    n_classes : int
-        At least 3: one stands for sentence boundaries and one for rarer words.
-    rarest : int
-        Words with fewer occurrences share one class that is not returned.
-    passes : int
-        Rounds over the vocabulary; fewer when a round moves fewer than 0.5% of the words.
-
-    Returns
-    -------
-    dict
-        Class numbers from 2; frequent words first. Empty for text without a word that is frequent enough.
-
-    Notes
-    -----
-    O(passes * n_classes * distinct bigrams) time at most; n_classes^2 + distinct bigrams memory.
+    ``sentences``: raw text; lower-case it first if case is not to matter. ``n_classes``: at least 3: one
+    stands for sentence boundaries and one for rarer words. ``rarest``: words with fewer occurrences share one
+    class that is not returned. ``passes``: rounds over the vocabulary; fewer when a round moves fewer than
+    0.5% of the words. Returns class numbers from 2; frequent words first. Empty for text without a word that
+    is frequent enough. O(passes * n_classes * distinct bigrams) time at most; n_classes^2 + distinct bigrams
+    memory.
     """
     counts = Counter(chain.from_iterable(sentences))
     frequent = [word for word, count in counts.items() if count >= rarest]

@@ -51,17 +51,11 @@ def with_tree_atoms(
 ) -> EncodedSentence:
     """Return the sentence with a column for each attribute that its tree gives.
 
-    Parameters
-    ----------
-    encoded : EncodedSentence
-        Its columns are the first of ``attributes``.
-    heads : int32[n+1]
-        -1 where missing: such words, and the root, have no head; outside of the sentence nobody has anybody.
-    attributes : sequence of str
-        The columns wanted. What ``adposition.lower`` gives a word is the lower-cased form of its first
-        adposition; ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head.
-    inside : bool[n+1], optional
-        Of several sentences encoded as one: the positions that are words or roots.
+    ``encoded``: its columns are the first of ``attributes``. ``heads`` int32[n+1]: -1 where missing: such
+    words, and the root, have no head; outside of the sentence nobody has anybody. ``attributes``: the columns
+    wanted. What ``adposition.lower`` gives a word is the lower-cased form of its first adposition;
+    ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head. ``inside`` bool[n+1],
+    optional: of several sentences encoded as one: the positions that are words or roots.
     """
     wanted = attributes[encoded.atoms.shape[1] :]
     if not wanted:

@@ -30,16 +30,10 @@ ENDING = tuple(
 def njit(*, cache: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
-    Parameters
-    ----------
-    cache : bool
-        Keep the compiled code for the next run, where a folder for it can be written.
-    borrows : bool
-        The function makes no array and returns none, so that references to those it is given need not be
-        counted: in what is called for each arc, that takes longer than the work. numba refuses to compile
-        one that makes an array.
-    options
-        Those of ``numba.njit``.
+    ``cache``: keep the compiled code for the next run, where a folder for it can be written. ``borrows``: the
+    function makes no array and returns none, so that references to those it is given need not be counted: in
+    what is called for each arc, that takes longer than the work. numba refuses to compile one that makes an
+    array. ``options``: those of ``numba.njit``.
     """
 
     def decorate(function: Any) -> Any:

@@ -41,10 +41,7 @@ _OUR_IMPORT = re.compile(rb"^from qsproj\.kernels\.([\w.]+) import", re.MULTILIN
 class KernelCache:
     """The cache of one kernel, as numba's dispatcher asks for it.
 
-    Attributes
-    ----------
-    cache_path : str or None
-        Folder of the files; None where none can be written.
+    ``cache_path``: folder of the files; None where none can be written.
     """
 
     def __init__(self, function: Any) -> None:
@@ -114,10 +111,8 @@ def sealed(payload: Any, stamp: bytes) -> bytes:
 def unsealed(content: bytes, stamp: bytes) -> Any:
     """Return the payload, or None where it was compiled from another source.
 
-    Raises
-    ------
-    ValueError
-        When the content is not what was written: machine code with one bit flipped must not run.
+    Raises ValueError when the content is not what was written: machine code with one bit flipped must not
+    run.
     """
     digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     if hashlib.sha256(rest).digest() != digest:

@@ -20,13 +20,9 @@ from qsproj.models.storage import load_archive, save_model
 class Checkpoint:
     """A folder for the state of a training.
 
-    Attributes
-    ----------
-    folder : Path
-        Made where it is not there. It holds one file for each stage of the training, replaced when there is
-        more to keep.
-    resume : bool
-        Whether to go on from what is there; a folder without a state is started from the beginning.
+    ``folder``: made where it is not there. It holds one file for each stage of the training, replaced when
+    there is more to keep. ``resume``: whether to go on from what is there; a folder without a state is
+    started from the beginning.
     """
 
     folder: Path
@@ -43,10 +39,7 @@ class Checkpoint:
     def make_folder(self) -> None:
         """Make the folder where it is not there.
 
-        Raises
-        ------
-        UsageError
-            When it cannot be made.
+        Raises UsageError when it cannot be made.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -56,28 +49,15 @@ class Checkpoint:
     def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays, *, fingerprint: str) -> None:
         """Write the state of a stage; the file appears when it is whole.
 
-        Parameters
-        ----------
-        stage : str
-        header, arrays
-            JSON, and finite numbers.
-        fingerprint : str
-            What the state depends on, and has to agree in when it is read.
-
-        Raises
-        ------
-        UsageError
-            When the file cannot be written.
+        ``header``, ``arrays``: JSON, and finite numbers. ``fingerprint``: what the state depends on, and has
+        to agree in when it is read. Raises UsageError when the file cannot be written.
         """
         save_model(self.path(stage), _kind(stage), {"fingerprint": fingerprint, **header}, arrays)
 
     def read(self, stage: str, *, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """Return header and arrays of a stage; None where there is none, or none is wanted.
 
-        Raises
-        ------
-        DataError
-            When the file is damaged, or was made from other data or with other options.
+        Raises DataError when the file is damaged, or was made from other data or with other options.
         """
         path = self.path(stage)
         if not (self.resume and path.exists()):

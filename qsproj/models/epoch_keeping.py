@@ -33,11 +33,7 @@ _RECORD = {
 class KeptStages:
     """A checkpoint together with what all of its states have to agree in.
 
-    Attributes
-    ----------
-    checkpoint : Checkpoint
-    fingerprint : str
-        Of the data, and of every option but the number of epochs.
+    ``fingerprint``: of the data, and of every option but the number of epochs.
     """
 
     checkpoint: Checkpoint
@@ -55,10 +51,7 @@ class KeptStages:
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """Return what was kept of a stage, None where nothing was; set the generator to its state after it.
 
-        Raises
-        ------
-        DataError
-            As :meth:`~qsproj.models.checkpoint.Checkpoint.read`.
+        Raises DataError as :meth:`~qsproj.models.checkpoint.Checkpoint.read`.
         """
         found = self.checkpoint.read(stage, fingerprint=self.fingerprint)
         if found is not None:
@@ -79,19 +72,9 @@ def learn_kept(
 ) -> tuple[Model, list[EpochRecord]]:
     """Do what :func:`qsproj.training.loop.learn_on` does, from the beginning or from what was kept.
 
-    Parameters
-    ----------
-    trainer, examples, epochs, rng, description
-        As there.
-    stages : KeptStages or None
-        Where the state after each epoch is kept; None: nowhere.
-    tell : callable
-        Called with the record of each epoch that was not done before.
-
-    Raises
-    ------
-    DataError
-        When what was kept is damaged, of something else, or of more epochs.
+    ``trainer``, ``examples``, ``epochs``, ``rng``, ``description`` as there. ``stages``: where the state
+    after each epoch is kept; None: nowhere. ``tell``: called with the record of each epoch that was not done
+    before. Raises DataError when what was kept is damaged, of something else, or of more epochs.
     """
 
     def keep(records: Sequence[EpochRecord]) -> None:

@@ -41,16 +41,9 @@ def pair_styles(
 ) -> list[tuple[Sentence, Sentence]]:
     """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does.
 
-    Parameters
-    ----------
-    names : (str, str) or None
-        The files of which they are all, for errors, which name the line, too.
-
-    Raises
-    ------
-    DataError
-        At the first sentence without a partner, and at the first pair that has not the same words, or more of
-        them than a model takes.
+    ``names``: the files of which they are all, for errors, which name the line, too. Raises DataError at the
+    first sentence without a partner, and at the first pair that has not the same words, or more of them than
+    a model takes.
     """
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
@@ -95,12 +88,8 @@ def train_adaptation(
 
     ``names`` and ``pairing`` are what :func:`pair_styles` takes.
 
-    Raises
-    ------
-    DataError
-        See :func:`pair_styles`.
-    UsageError
-        When no source sentence, or no target sentence, has a head.
+    Raises DataError: see :func:`pair_styles`. Raises UsageError when no source sentence, or no target
+    sentence, has a head.
     """
     pairs = pair_styles(sources, targets, names=names, pairing=pairing)
     source_trees = [source for source, _ in pairs]
@@ -121,23 +110,10 @@ def train_adapted_parser(
 ) -> tuple[AdaptedParser, ConverterReport]:
     """Put a converter behind a parser of the source style.
 
-    Parameters
-    ----------
-    parser : StoredParser
-        Of the source style.
-    targets : iterable of Sentence
-        Trees in the target style.
-    sources : iterable of Sentence or None
-        Source trees of the same sentences; right ones are best. None: what ``parser`` makes of them, whose
-        errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
-    names : (str, str) or None
-    pairing : str
-        As :func:`pair_styles` takes them.
-
-    Raises
-    ------
-    DataError, UsageError
-        See :func:`train_adaptation`.
+    ``parser``: of the source style. ``targets``: trees in the target style. ``sources``: source trees of the
+    same sentences; right ones are best. None: what ``parser`` makes of them, whose errors a converter learned
+    from few trees takes for traits of the style (docs/adaptation.md). ``pairing`` as :func:`pair_styles`
+    takes them. Raises DataError, UsageError: see :func:`train_adaptation`.
     """
     trees = list[Sentence]()
     if sources is None:
@@ -157,12 +133,8 @@ def train_adapted_parser(
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
     """Convert each sentence to the target style.
 
-    Raises
-    ------
-    MissingTreeError
-        At a sentence without any head: there is nothing to convert.
-    SentenceLengthError
-        At a sentence without words, or with too many.
+    Raises MissingTreeError at a sentence without any head: there is nothing to convert. Raises
+    SentenceLengthError at a sentence without words, or with too many.
     """
     for sentence in track(sentences, "converting", unit="sentence"):
         check_tree(sentence)

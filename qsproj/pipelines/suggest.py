@@ -46,11 +46,8 @@ def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
 class Candidate:
     """A sentence without a tree, or whose tree is not trusted.
 
-    Attributes
-    ----------
-    sentence : Sentence
-    uncertainties : float64[n]
-        Of each word, at least 0; see :func:`qsproj.pipelines.uncertainty.word_uncertainties`.
+    ``uncertainties`` float64[n]: of each word, at least 0; see
+    :func:`qsproj.pipelines.uncertainty.word_uncertainties`.
     """
 
     sentence: Sentence
@@ -66,17 +63,11 @@ class Candidate:
 class RankingOptions:
     """How candidates are put in order, and how many are wanted.
 
-    Attributes
-    ----------
-    count, words : int or None
-        At most so many sentences, and so many words in all; None: no limit. A sentence that is too long for
-        the words that are left is passed over.
-    sentence_cost : float
-        What a sentence costs apart from its words, in words. At 0 a single word that is uncertain comes
-        before everything; the larger, the more are long sentences preferred.
-    kinds : callable or None
-        Gives the kind of each word, :func:`tag_kinds` or :func:`source_kinds`; None: sentences are ranked by
-        uncertainty alone.
+    ``count``, ``words``: at most so many sentences, and so many words in all; None: no limit. A sentence that
+    is too long for the words that are left is passed over. ``sentence_cost``: what a sentence costs apart
+    from its words, in words. At 0 a single word that is uncertain comes before everything; the larger, the
+    more are long sentences preferred. ``kinds``: gives the kind of each word, :func:`tag_kinds` or
+    :func:`source_kinds`; None: sentences are ranked by uncertainty alone.
     """
 
     count: int | None = None
@@ -97,18 +88,11 @@ def rank(
     the candidates / (1 + occurrences in what is annotated or was yielded), per word of cost. The earlier of
     equals comes first. Only values at the top are brought up to date: they can but fall.
 
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-    annotated : iterable of Sentence
-        What the parser was trained on, where it is known.
-
-    Raises
-    ------
-    UsageError
-        When a limit is below 1, the cost of a sentence below 0, or no sentence has so few words.
+    ``annotated``: what the parser was trained on, where it is known. Raises UsageError when a limit is below
+    1, the cost of a sentence below 0, or no sentence has so few words.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
+
     search: Minoux 1978.
     """
     options = options or RankingOptions()

@@ -22,13 +22,8 @@ _MOST_FOLDS = 5
 class Gain:
     """What training on reviewed sentences is worth, on reviewed sentences that were not trained on.
 
-    Attributes
-    ----------
-    before, after : AttachmentScores
-        Of the parser as it was, and of parsers that were each trained without a part of the sentences, on
-        this part.
-    folds : int
-        How many parts.
+    ``before``, ``after``: of the parser as it was, and of parsers that were each trained without a part of
+    the sentences, on this part. ``folds``: how many parts.
     """
 
     before: AttachmentScores
@@ -39,10 +34,7 @@ class Gain:
 def trainable(parser: Parser) -> ArcParser:
     """Return what of a parser learns from more trees.
 
-    Raises
-    ------
-    UsageError
-        When nothing does.
+    Raises UsageError when nothing does.
     """
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, ArcParser):
@@ -56,10 +48,7 @@ def trainable(parser: Parser) -> ArcParser:
 def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Parser:
     """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
 
-    Raises
-    ------
-    UsageError
-        As :func:`trainable`, and when no tree can be learned from.
+    Raises UsageError as :func:`trainable`, and when no tree can be learned from.
     """
     tuned = fine_tuned(trainable(parser), trees, rng=np.random.default_rng(seed))
     return replace(parser, parser=tuned) if isinstance(parser, TextParser) else tuned

@@ -19,13 +19,9 @@ def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentenc
     nor written, and enhanced dependencies (DEPS) are left as they are, those of the source style. A tree
     gives a tree, with as many roots; of a partial tree as many words are without a head.
 
-    Parameters
-    ----------
-    sentence : Sentence
-        In the source style, with relations of Universal Dependencies or those that this function writes.
-        Its heads must have no cycle; CoNLL-U that was read has none.
-    target, source : Style
-        Where they are equal the sentence itself is returned.
+    ``sentence``: in the source style, with relations of Universal Dependencies or those that this function
+    writes. Its heads must have no cycle; CoNLL-U that was read has none. ``target``, ``source``: where they
+    are equal the sentence itself is returned.
     """
     if source == target:
         return sentence

@@ -16,14 +16,9 @@ from qsproj.styles.working_tree import WorkingTree
 class Group:
     """A coordination as it stands in a tree.
 
-    Attributes
-    ----------
-    top : int
-        The word that heads it: a conjunct, or in the Prague family a coordinator.
-    conjuncts : tuple of int
-        The words that stand for its conjuncts, from left to right.
-    links : tuple of int
-        Words between conjuncts on the path from one to the next: of a chain, or the coordinator.
+    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``conjuncts``: the
+    words that stand for its conjuncts, from left to right. ``links``: words between conjuncts on the path
+    from one to the next: of a chain, or the coordinator.
     """
 
     top: int

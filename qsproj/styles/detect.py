@@ -18,14 +18,8 @@ from qsproj.styles.working_tree import WorkingTree
 class Evidence:
     """What a treebank tells of one dimension.
 
-    Attributes
-    ----------
-    dimension : str
-        Its name.
-    places : int
-        In how many places the trees tell of it.
-    counts : mapping of str to int
-        With how many of these places each choice agrees. A place may agree with several choices.
+    ``dimension``: its name. ``places``: in how many places the trees tell of it. ``counts``: with how many of
+    these places each choice agrees. A place may agree with several choices.
     """
 
     dimension: str
@@ -49,14 +43,8 @@ class Evidence:
 class DetectedStyle:
     """The style of a treebank.
 
-    Attributes
-    ----------
-    style : Style
-        Where the treebank does not tell, the choice of Universal Dependencies.
-    evidence : tuple of Evidence
-        One entry for each dimension.
-    sentences : int
-        How many were read.
+    ``style``: where the treebank does not tell, the choice of Universal Dependencies. ``evidence``: one entry
+    for each dimension. ``sentences``: how many were read.
     """
 
     style: Style

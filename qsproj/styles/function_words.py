@@ -27,15 +27,9 @@ _CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}
 class FunctionWordRule:
     """How the function words of one relation are turned round.
 
-    Attributes
-    ----------
-    dimension : str
-        The name of the dimension.
-    relation : str
-        The relation of such a word as a child, subtypes aside.
-    outer : frozenset of str
-        Relations of what belongs to the phrase that the function word makes, rather than to the word that
-        it takes: these dependents go along when it becomes the head, wherever they stand.
+    ``dimension``: the name of the dimension. ``relation``: the relation of such a word as a child, subtypes
+    aside. ``outer``: relations of what belongs to the phrase that the function word makes, rather than to the
+    word that it takes: these dependents go along when it becomes the head, wherever they stand.
     """
 
     dimension: str

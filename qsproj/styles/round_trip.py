@@ -18,18 +18,10 @@ from qsproj.styles.style import UD, Style
 class RoundTrip:
     """What converting a treebank and converting it back changed; all are counts.
 
-    Attributes
-    ----------
-    sentences, words : int
-        How many there were.
-    changed_heads : int
-        Words with another head in the target style.
-    lost_heads, lost_relations : int
-        Words whose head, whose relation, did not come back.
-    lost_sentences : int
-        Sentences with a head or a relation that did not come back.
-    lost_by_relation : mapping of str to int
-        The words counted in ``lost_heads`` by their relation, subtypes aside, the most frequent first.
+    ``sentences``, ``words``: how many there were. ``changed_heads``: words with another head in the target
+    style. ``lost_heads``, ``lost_relations``: words whose head, whose relation, did not come back.
+    ``lost_sentences``: sentences with a head or a relation that did not come back. ``lost_by_relation``: the
+    words counted in ``lost_heads`` by their relation, subtypes aside, the most frequent first.
     """
 
     sentences: int

@@ -38,14 +38,8 @@ _OWN = {
 def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     """Return the dependents of a coordination's top and of its outer conjuncts that belong to all of it.
 
-    Parameters
-    ----------
-    tree : WorkingTree
-        Still in its style; its separators may already have been taken from the conjuncts.
-    group : Group
-        The coordination.
-    style : Style
-        Says who heads coordinations, and where shared dependents hang.
+    ``tree``: still in its style; its separators may already have been taken from the conjuncts. ``group``:
+    the coordination. ``style``: says who heads coordinations, and where shared dependents hang.
     """
     first = group.conjuncts[0]
     has_coordinator = group.top not in group.conjuncts

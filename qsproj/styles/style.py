@@ -100,18 +100,9 @@ LEARNED_ONLY = ("sud",)
 def parse_style(text: str, *, base: Style = UD) -> Style:
     """Read a style such as ``prague,determiners=head``: names of presets and choices, the later one wins.
 
-    Parameters
-    ----------
-    text : str
-        Parts separated by commas, each a preset or ``dimension=choice``.
-    base : Style
-        Chooses in the dimensions that the text does not name.
-
-    Raises
-    ------
-    UsageError
-        At a name that is not known; the message lists those that are. At one of LEARNED_ONLY, with the
-        command that learns it.
+    ``text``: parts separated by commas, each a preset or ``dimension=choice``. ``base``: chooses in the
+    dimensions that the text does not name. Raises UsageError at a name that is not known; the message lists
+    those that are. At one of LEARNED_ONLY, with the command that learns it.
     """
     choices: dict[str, str] = {}
     for part in text.split(","):
@@ -138,10 +129,7 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
 def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
     """Return ``base`` with other choices.
 
-    Raises
-    ------
-    UsageError
-        When a dimension or choice is not known.
+    Raises UsageError when a dimension or choice is not known.
     """
     for dimension, choice in choices.items():
         if choice not in DIMENSIONS.get(dimension, ()):

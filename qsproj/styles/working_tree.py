@@ -15,18 +15,10 @@ from qsproj.styles.relations import CONJUNCT, base_relation
 class WorkingTree:
     """A tree that conversions change in place; made from one sentence, for one conversion.
 
-    Attributes
-    ----------
-    forms, upos, feats : tuple of str
-        Word i at index i - 1.
-    heads : list of int
-        Head of each node; 0 the root, -1 none. Words are 1..n, coordinations n+1 onwards.
-    relations : list of str
-        Relation of each node to its head.
-    children : list of list of int
-        Children of each node in no order; those of the root are not kept.
-    starts, ends : list of int
-        The positions of a coordination's first and last conjunct; of a word, its own position.
+    ``forms``, ``upos``, ``feats``: word i at index i - 1. ``heads``: head of each node; 0 the root, -1 none.
+    Words are 1..n, coordinations n+1 onwards. ``relations``: relation of each node to its head. ``children``:
+    children of each node in no order; those of the root are not kept. ``starts``, ``ends``: the positions of
+    a coordination's first and last conjunct; of a word, its own position.
     """
 
     __slots__ = ("children", "ends", "feats", "forms", "heads", "relations", "starts", "upos")

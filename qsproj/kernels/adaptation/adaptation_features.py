@@ -25,13 +25,8 @@ NEGLIGIBLE = 1e-3
 class Templates(NamedTuple):
     """What features ask, as integer programs.
 
-    Attributes
-    ----------
-    operations : int32[T, W]
-    seeds : uint64[T]
-        Where the hash of each template starts.
-    shift : uint64
-        A 64-bit hash shifted right by this is a bucket.
+    ``operations`` int32[T, W]. ``seeds`` uint64[T]: where the hash of each template starts. ``shift``: a
+    64-bit hash shifted right by this is a bucket.
     """
 
     operations: NDArray[np.int32]
@@ -93,14 +88,9 @@ def add_prior(source, amount, scores):
 def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see kernels.features.sparse_gradient.
 
-    Parameters
-    ----------
-    source : SourceNodes
-    templates : Templates
-    slopes : float64[n+1, n+1]
-        Derivative of the loss by each arc score; entries below NEGLIGIBLE are skipped.
-    share : float
-        What the scores of this tree were multiplied by.
+    ``source`` SourceNodes. ``templates`` Templates. ``slopes`` float64[n+1, n+1]: derivative of the loss by
+    each arc score; entries below NEGLIGIBLE are skipped. ``share``: what the scores of this tree were
+    multiplied by.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)

@@ -58,12 +58,8 @@ def score_relations(source, templates, heads, weights, scores):
 def step_relations(source, templates, heads, gradient, weights, state, rate, step):
     """Take one AdaGrad step for each arc of a sentence.
 
-    Parameters
-    ----------
-    gradient : float64[n+1, COPIES + L]
-        Derivative of the loss by each score.
-    weights, state, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    ``gradient`` float64[n+1, COPIES + L]: derivative of the loss by each score. ``weights``, ``state``,
+    ``rate``, ``step``: see :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)

@@ -43,16 +43,10 @@ TOP = np.uint64(0x165667B19E3779F9)
 class SourceNodes(NamedTuple):
     """A source tree as the kernels read it.
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-        -1 for the root and where a head is missing.
-    depths : int32[n+1]
-        What :func:`node_depths` gave.
-    atoms : uint64[n+2, A]
-        Hashes of what each node is, with the columns of DERIVED last; row n + 1 stands for no node.
-    turned_heads : int32[4, n+1]
-        Heads in the trees of kernels.turned_trees.
+    ``heads`` int32[n+1]: -1 for the root and where a head is missing. ``depths`` int32[n+1]: what
+    :func:`node_depths` gave. ``atoms`` uint64[n+2, A]: hashes of what each node is, with the columns of
+    DERIVED last; row n + 1 stands for no node. ``turned_heads`` int32[4, n+1]: heads in the trees of
+    kernels.turned_trees.
     """
 
     heads: NDArray[np.int32]
@@ -112,16 +106,9 @@ def derive_nodes(heads, atoms, first):
 def path_between(heads, depths, head, dependent, up, down):
     """Find the path from ``dependent`` up to the lowest common ancestor and down to ``head``.
 
-    Parameters
-    ----------
-    up, down : int64[MAX_UP], int64[MAX_DOWN]
-        Filled, as far as they go, with the nodes from ``dependent`` and from ``head`` upwards, without the
-        ancestor.
-
-    Returns
-    -------
-    (int, int, int)
-        Steps up, steps down, the ancestor; -1 where there is none.
+    ``up``, ``down`` int64[MAX_UP], int64[MAX_DOWN]: filled, as far as they go, with the nodes from
+    ``dependent`` and from ``head`` upwards, without the ancestor. Returns (int, int, int): steps up, steps
+    down, the ancestor; -1 where there is none.
     """
     ups = downs = 0
     low, high = dependent, head
@@ -211,17 +198,9 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
 def pair_atoms(source, head, dependent, room):
     """Work out the atoms of one candidate arc.
 
-    Parameters
-    ----------
-    source : SourceNodes
-    room : tuple
-        What :func:`workspace` gave. Filled: the nodes at all PLACES but the last, n + 1 where there is none,
-        and the atoms of PAIR.
-
-    Returns
-    -------
-    bool
-        Whether the path is short enough to be told; if not, ``room`` holds nothing of use.
+    ``source`` SourceNodes. ``room``: what :func:`workspace` gave. Filled: the nodes at all PLACES but the
+    last, n + 1 where there is none, and the atoms of PAIR. Returns whether the path is short enough to be
+    told; if not, ``room`` holds nothing of use.
     """
     up, down, counts, nodes, pair = room
     heads, atoms = source.heads, source.atoms

@@ -17,14 +17,9 @@ def chains_above(heads, turned, innermost, outermost, outwards):
 
     From inside out, those on its right come first, the nearest innermost, then those on its left.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-    turned : bool[n+1]
-    innermost, outermost : int32[n+1]
-        Filled with the first and the last word of the chain over each word; -1 where there is none.
-    outwards : int32[n+1]
-        Filled with the word after each turned word on its chain; -1 for the last.
+    ``heads`` int32[n+1]. ``turned`` bool[n+1]. ``innermost``, ``outermost`` int32[n+1]: filled with the first
+    and the last word of the chain over each word; -1 where there is none. ``outwards`` int32[n+1]: filled
+    with the word after each turned word on its chain; -1 for the last.
     """
     n = heads.shape[0] - 1
     innermost[:] = -1
@@ -50,16 +45,9 @@ def turned_trees(heads, turned, nests, trees):
     The words turned over a word are a chain, in which each heads the one inside it, or a fan, in which the
     outermost heads the word and all others. The outermost stands where the word stood.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-        The source tree, without cycles; -1 where a head is missing.
-    turned : bool[n+1]
-        False for words without a head and for dependents of the root.
-    nests : bool[n+1]
-        Whether the words over each word are a chain in the first two trees.
-    trees : int32[4, n+1]
-        Filled.
+    ``heads`` int32[n+1]: the source tree, without cycles; -1 where a head is missing. ``turned`` bool[n+1]:
+    False for words without a head and for dependents of the root. ``nests`` bool[n+1]: whether the words over
+    each word are a chain in the first two trees. ``trees`` int32[4, n+1]: filled.
     """
     size = heads.shape[0]
     innermost, outermost, outwards = (

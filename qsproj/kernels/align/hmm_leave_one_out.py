@@ -25,14 +25,9 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 class Cells(NamedTuple):
     """The bitext; sentence pair s has m * n cells from ``cell_offsets[s]`` on, source word by source word.
 
-    Attributes
-    ----------
-    source_words, target_words : int32[T]
-        Vocabulary numbers of all tokens.
-    source_offsets, target_offsets, cell_offsets : int64[S+1]
-        Where each sentence begins.
-    cell_pairs : int32[cells]
-        Number of the word pair in each cell.
+    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens. ``source_offsets``,
+    ``target_offsets``, ``cell_offsets`` int64[S+1]: where each sentence begins. ``cell_pairs`` int32[cells]:
+    number of the word pair in each cell.
     """
 
     source_words: NDArray[np.int32]
@@ -46,16 +41,10 @@ class Cells(NamedTuple):
 class LexicalCounts(NamedTuple):
     """Expected counts or Dirichlet pseudo-counts of links, >= 0.
 
-    Attributes
-    ----------
-    pairs : float64[P] or float32[P]
-        Links of each word pair.
-    sources, targets : float64[V], float64[W]
-        The sums of ``pairs`` by source and by target word.
-    null_sources, null_targets : float64[V], float64[W]
-        How often each word is aligned to NULL.
-    null_totals : float64[2]
-        The sums of ``null_sources`` and ``null_targets``.
+    ``pairs`` float64[P] or float32[P]: links of each word pair. ``sources``, ``targets`` float64[V],
+    float64[W]: the sums of ``pairs`` by source and by target word. ``null_sources``, ``null_targets``
+    float64[V], float64[W]: how often each word is aligned to NULL. ``null_totals`` float64[2]: the sums of
+    ``null_sources`` and ``null_targets``.
     """
 
     pairs: NDArray[np.floating]
@@ -152,22 +141,13 @@ def fill_emissions(s, bitext, counts, prior, forward, backward):
 def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
     """Align the sentence pairs in turn, updating counts and shares after each.
 
-    Parameters
-    ----------
-    bitext, counts, prior, shares, jumps : NamedTuple
-        See their classes; ``counts``, ``shares`` and the statistics of ``jumps`` are updated.
-    null_probability : float
-        Prior probability of NULL.
-    use_jumps : bool
-        True: hidden Markov model, agreeing counts (product of the directions). False: IBM model 1, mean
-        of the directions, for its posteriors are too flat to multiply.
-    posteriors : float32[cells, 2] or float32[0, 2]
-        Output: p(target word comes from source word), p(source word comes from target word); or none.
-
-    Returns
-    -------
-    float
-        Sum of both directions' log-likelihoods (natural log), each sentence given all others.
+    ``bitext``, ``counts``, ``prior``, ``shares``, ``jumps`` NamedTuple: see their classes; ``counts``,
+    ``shares`` and the statistics of ``jumps`` are updated. ``null_probability``: prior probability of NULL.
+    ``use_jumps``: True: hidden Markov model, agreeing counts (product of the directions). False: IBM model 1,
+    mean of the directions, for its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] or
+    float32[0, 2], written: p(target word comes from source word), p(source word comes from target word); or
+    none. Returns float: sum of both directions' log-likelihoods (natural log), each sentence given all
+    others.
     """
     log_likelihood = 0.0
     for s in range(bitext.cell_offsets.size - 1):

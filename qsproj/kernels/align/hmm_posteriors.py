@@ -120,23 +120,13 @@ def hmm_posteriors(
 ):
     """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
 
-    Parameters
-    ----------
-    emissions : float64[n, m]
-        Probability of generated word j given generating word i.
-    null_emissions : float64[n]
-        Probability of generated word j given NULL, > 0.
-    null_probability : float
-        Prior probability of NULL.
-    jump : float64[2 reach + 3]
-        Weights > 0 of jumps, up to a factor.
-    posteriors, null_posteriors : float64[n, m], float64[n]
-        Outputs: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1.
-    jump_counts, jump_exposures : float64[2 reach + 3]
-        Added to: the expected number of jumps of each distance; and of positions left with such a jump in
-        range, each over its Z. Their quotient is the next ``jump`` (minorise-maximise, Hunter 2004).
-
-    O(n m reach) time, O(nm) memory.
+    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
+    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior probability of
+    NULL. ``jump`` float64[2 reach + 3]: weights > 0 of jumps, up to a factor. ``posteriors``,
+    ``null_posteriors`` float64[n, m], float64[n], written: p(j comes from i), p(j comes from NULL); each row
+    and its NULL sum to 1. ``jump_counts``, ``jump_exposures`` float64[2 reach + 3]: added to: the expected
+    number of jumps of each distance; and of positions left with such a jump in range, each over its Z. Their
+    quotient is the next ``jump`` (minorise-maximise, Hunter 2004). O(n m reach) time, O(nm) memory.
     """
     n, m = emissions.shape
     centre = jump.size // 2

@@ -106,21 +106,10 @@ def renumber(cells, numbers, following):
 def join_pairs(starts, targets, target_vocabulary_size):
     """Number the word pairs of several shards together, source word by source word.
 
-    Parameters
-    ----------
-    starts : int64[shards, B+1]
-        Where in ``targets`` the pairs of each of B source words begin, for each shard.
-    targets : int32[k]
-        Target word of each pair.
-
-    Returns
-    -------
-    numbers : int64[k]
-        The number of each pair, from 0; the same for the same pair of two shards.
-    joined_starts : int64[B+1]
-        The first number of each source word.
-    joined_targets : int32[k or fewer]
-        Target word of each numbered pair.
+    ``starts`` int64[shards, B+1]: where in ``targets`` the pairs of each of B source words begin, for each
+    shard. ``targets`` int32[k]: target word of each pair. Returns ``numbers`` int64[k]: the number of each
+    pair, from 0; the same for the same pair of two shards; ``joined_starts`` int64[B+1]: the first number of
+    each source word; ``joined_targets`` int32[k or fewer]: target word of each numbered pair.
     """
     shards, words = starts.shape[0], starts.shape[1] - 1
     number = np.full(target_vocabulary_size, -1, np.int64)

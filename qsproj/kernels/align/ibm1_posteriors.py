@@ -16,18 +16,10 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, null_posteriors):
     """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
 
-    Parameters
-    ----------
-    emissions : float64[n, m]
-        Probability of generated word j given generating word i.
-    null_emissions : float64[n]
-        Probability of generated word j given NULL, > 0.
-    null_probability : float
-        Prior of NULL; each of the m words has an equal share of the rest.
-    posteriors, null_posteriors : float64[n, m], float64[n]
-        Outputs: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1.
-
-    O(nm) time.
+    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
+    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior of NULL; each of
+    the m words has an equal share of the rest. ``posteriors``, ``null_posteriors`` float64[n, m], float64[n],
+    written: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1. O(nm) time.
     """
     n, m = emissions.shape
     prior = (1.0 - null_probability) / m

@@ -84,20 +84,9 @@ def _charts(incoming, starts, positions, scores, n_source, maximise):
 def align_hmm_messages(incoming, starts, positions, scores, n_source, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds of the candidate links, target word after target word.
-    starts : int64[n+1]
-        Where the candidates of each target word begin.
-    positions : int32[E]
-        Source word of each, 1..m.
-    scores : float64[2 W + 2]
-        Natural log, as the module says.
-    n_source : int
-        m.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds of the candidate links, target word after target word. ``starts``
+    int64[n+1]: where the candidates of each target word begin. ``positions`` int32[E]: source word of each,
+    1..m. ``scores`` float64[2 W + 2]: natural log, as the module says. ``n_source``: m.
     """
     _, reached, ahead = _charts(incoming, starts, positions, scores, n_source, maximise)
     outgoing = np.empty(incoming.shape[0])

@@ -45,22 +45,10 @@ def _may_be_unlinked(must, begin, end):
 def itg_inside(links, must_source, must_target, scale):
     """Return what the derivations of each block sum to.
 
-    Parameters
-    ----------
-    links : float64[m, n]
-        Of each link, against none.
-    must_source, must_target : int64[m+1], int64[n+1]
-        How many of the words before each place must be linked.
-    scale : int
-
-    Returns
-    -------
-    whole, first_of_straight, first_of_inverted : float64[m+1, m+1, n+1, n+1]
-        Of all derivations; and of those that may be the first of blocks joined straight, or inverted.
-
-    Notes
-    -----
-    O(m^3 n^3).
+    ``links`` float64[m, n]: of each link, against none. ``must_source``, ``must_target`` int64[m+1],
+    int64[n+1]: how many of the words before each place must be linked. Returns ``whole``,
+    ``first_of_straight``, ``first_of_inverted`` float64[m+1, m+1, n+1, n+1]: of all derivations; and of those
+    that may be the first of blocks joined straight, or inverted. O(m^3 n^3).
     """
     m, n = links.shape
     nothing = 0.0 if scale == WEIGHTS else -np.inf
@@ -155,18 +143,9 @@ def itg_outside(inside, must_source, must_target, scale):
 def itg_sums(links, must_source, must_target, scale):
     """Return the total over all alignments, and what it is made of, word by word of the source.
 
-    Parameters
-    ----------
-    links, must_source, must_target, scale
-        As of :func:`itg_inside`.
-
-    Returns
-    -------
-    total : float
-    without : float64[m, n]
-        What the alignments with each link sum to, its own weight left out.
-    unlinked : float64[m]
-        What those sum to in which a source word has no link.
+    ``links``, ``must_source``, ``must_target``, ``scale`` as of :func:`itg_inside`. Returns ``total``;
+    ``without`` float64[m, n]: what the alignments with each link sum to, its own weight left out;
+    ``unlinked`` float64[m]: what those sum to in which a source word has no link.
     """
     m, n = links.shape
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)

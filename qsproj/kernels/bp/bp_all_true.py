@@ -46,16 +46,8 @@ def _extend(every, rest, message, maximise):
 def all_true_messages(incoming, scores, degree, maximise):
     """Return the outgoing log-odds, float64[F * degree].
 
-    Parameters
-    ----------
-    incoming : float64[F * degree]
-        Log-odds, factor after factor.
-    scores : float64[F]
-        Natural log of the factor's value where all are true; -inf forbids it.
-    degree : int
-        Number of booleans of each factor.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[F * degree]: log-odds, factor after factor. ``scores`` float64[F]: natural log of the
+    factor's value where all are true; -inf forbids it. ``degree``: number of booleans of each factor.
     """
     outgoing = np.empty(incoming.shape[0])
     if degree == 2:

@@ -41,14 +41,8 @@ def _member_message(partner, fired, idle, maximise):
 def any_pair_messages(incoming, starts, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds, factor after factor: its result, then its pairs.
-    starts : int64[F+1]
-        Where the edges of each factor begin.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds, factor after factor: its result, then its pairs. ``starts`` int64[F+1]:
+    where the edges of each factor begin.
     """
     outgoing = np.empty(incoming.shape[0])
     before = np.empty((incoming.shape[0] // 2 + 1, 2))

@@ -111,16 +111,9 @@ def _fast_backward(messages, scores, before, reached, after, skipped):
 def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds, chain after chain.
-    starts : int64[F+1]
-        Where the candidates of each chain begin.
-    scores, score_starts : float64[...], int64[F+1]
-        The blocks of scores, one after another, and where each begins.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds, chain after chain. ``starts`` int64[F+1]: where the candidates of each
+    chain begin. ``scores``, ``score_starts`` float64[...], int64[F+1]: the blocks of scores, one after
+    another, and where each begins.
     """
     outgoing = np.empty(incoming.shape[0])
     longest = 0

@@ -14,19 +14,9 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds, factor after factor.
-    starts : int64[F+1]
-        Where the booleans of each factor begin.
-    log_weight_of_none : float
-        -inf for EXACTLY1, 0 for ATMOST1.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds, factor after factor. ``starts`` int64[F+1]: where the booleans of each
+    factor begin. ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1.
 
-    Notes
-    -----
     *Source*: thesis 2.5.2. It subtracts each odds from their sum; the sum of the others is formed here
     without, so that nothing cancels.
     """

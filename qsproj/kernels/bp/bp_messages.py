@@ -79,12 +79,9 @@ def replace(incoming, proposed, outgoing, damping):
 
     Infinite messages are not damped: they are conclusions, not estimates.
 
-    Returns
-    -------
-    residual : float64
-        Largest undamped change; inf where a message became or ceased to be infinite.
-    contradiction : bool
-        True when a message is NaN or is infinite against an infinite incoming one; then nothing changed.
+    Returns ``residual``: largest undamped change; inf where a message became or ceased to be infinite;
+    ``contradiction``: True when a message is NaN or is infinite against an infinite incoming one; then
+    nothing changed.
     """
     residual = 0.0
     for e in range(proposed.shape[0]):

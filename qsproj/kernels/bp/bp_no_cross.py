@@ -136,22 +136,10 @@ def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work,
 def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds of the arcs into the first word of a factor, then of those into the second.
-    heads : int32[E]
-        Head of each arc.
-    starts : int64[2 F + 1]
-        Where the arcs into each word begin.
-    dependents : int32[F, 2]
-        The two words of each factor.
-    scores : float64[F]
-        Natural log of the factor's value where the arcs cross.
-    size : int
-        n + 1.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds of the arcs into the first word of a factor, then of those into the
+    second. ``heads`` int32[E]: head of each arc. ``starts`` int64[2 F + 1]: where the arcs into each word
+    begin. ``dependents`` int32[F, 2]: the two words of each factor. ``scores`` float64[F]: natural log of the
+    factor's value where the arcs cross. ``size``: n + 1.
     """
     outgoing = np.empty(incoming.shape[0])
     work = np.empty((5, size + 2))

@@ -33,16 +33,9 @@ def _sum_out(scores, head_weights, dependent_weights, by_head, by_dependent, max
 def tag_link_messages(links, heads, dependents, scores, maximise):
     """Return the outgoing messages, shaped like the first three arguments.
 
-    Parameters
-    ----------
-    links : float64[F]
-        Incoming log-odds of the arcs.
-    heads, dependents : float64[F, H-1], float64[F, D-1]
-        Incoming log-ratios of the tags of head and dependent.
-    scores : float64[F, H, D]
-        Natural log of the factor's value where the arc is true, [tag of head, tag of dependent].
-    maximise : bool
-        Maxima for sums.
+    ``links`` float64[F]: incoming log-odds of the arcs. ``heads``, ``dependents`` float64[F, H-1], float64[F,
+    D-1]: incoming log-ratios of the tags of head and dependent. ``scores`` float64[F, H, D]: natural log of
+    the factor's value where the arc is true, [tag of head, tag of dependent].
     """
     n_head, n_dependent = scores.shape[1], scores.shape[2]
     link_messages = np.empty(links.shape)

@@ -75,14 +75,8 @@ def _charts(weights, tags, counts, scores, maximise):
 def trigram_messages(incoming, scores, maximise):
     """Return the outgoing log-ratios, float64[n, K-1].
 
-    Parameters
-    ----------
-    incoming : float64[n, K-1]
-        Log-ratios of the tags of each word, n >= 1.
-    scores : float64[K+1, K+1, K+1]
-        Natural log [tag before the last, last tag, tag], boundary K.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[n, K-1]: log-ratios of the tags of each word, n >= 1. ``scores`` float64[K+1, K+1,
+    K+1]: natural log [tag before the last, last tag, tag], boundary K.
     """
     n, k = incoming.shape[0], scores.shape[0] - 1
     weights, tags, counts = _possible_tags(incoming, k)

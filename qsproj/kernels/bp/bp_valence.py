@@ -31,16 +31,8 @@ def _forward(messages, counted, maximise):
 def valence_messages(incoming, starts, scores, maximise):
     """Return the outgoing log-odds, float64[E].
 
-    Parameters
-    ----------
-    incoming : float64[E]
-        Log-odds, chain after chain.
-    starts : int64[F+1]
-        Where the booleans of each chain begin.
-    scores : float64[F, B+1]
-        Natural log, by count.
-    maximise : bool
-        Maxima for sums.
+    ``incoming`` float64[E]: log-odds, chain after chain. ``starts`` int64[F+1]: where the booleans of each
+    chain begin. ``scores`` float64[F, B+1]: natural log, by count.
     """
     outgoing = np.empty(incoming.shape[0])
     last = scores.shape[1] - 1

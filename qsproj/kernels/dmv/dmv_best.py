@@ -103,23 +103,13 @@ def _follow(stop, go, half, sealed, opened, top, heads):
 def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
     """Find the most probable tree of each packed sentence.
 
-    Parameters
-    ----------
-    tags, starts : int16[W], int64[S+1]
-        Packed tags 0..T-1.
-    known_heads : int16[W]
-        Heads that have to be kept, 1-based, 0 for the root; -1 where free.
-    log_stop, log_go : float64[T, 2, 2]
-        Natural logs of the probabilities to stop and to go on, [tag, direction, valence]; may be -inf.
-    log_child, log_root : float64[T, 2, T], float64[T]
-        Natural logs of the probabilities of dependents' tags; may be -inf.
-
-    Returns
-    -------
-    heads : int16[W]
-        1-based within each sentence, 0 for the root's child; all -1 where no tree is possible.
-    scores : float64[S]
-        Natural log probability of tree and tags; -inf where no tree is possible.
+    ``tags``, ``starts`` int16[W], int64[S+1]: packed tags 0..T-1. ``known_heads`` int16[W]: heads that have
+    to be kept, 1-based, 0 for the root; -1 where free. ``log_stop``, ``log_go`` float64[T, 2, 2]: natural
+    logs of the probabilities to stop and to go on, [tag, direction, valence]; may be -inf. ``log_child``,
+    ``log_root`` float64[T, 2, T], float64[T]: natural logs of the probabilities of dependents' tags; may be
+    -inf. Returns ``heads`` int16[W]: 1-based within each sentence, 0 for the root's child; all -1 where no
+    tree is possible; ``scores`` float64[S]: natural log probability of tree and tags; -inf where no tree is
+    possible.
     """
     sentences = starts.shape[0] - 1
     heads = np.full(tags.shape[0], -1, np.int16)

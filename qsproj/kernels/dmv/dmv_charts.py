@@ -48,16 +48,11 @@ def _span_sum(half, a, b, i, j):
 def valence_inside(first, weights, stop, go, half, sealed_by_end, opened):
     """Fill the charts.
 
-    Parameters
-    ----------
-    first : int[n+1]
-        ``first[i] : first[i + 1]`` are the nodes of word i; N nodes in all.
-    weights : float64[>=N, >=N]
-        Weight of the arc [head node, dependent node]; not read between nodes of one word.
-    stop, go : float64[>=N, 2, 2]
-        Probability of stopping and of going on, [node, direction, valence].
-    half, sealed_by_end, opened : float64[>=N, >=n], [>=n, >=N], [>=N, >=N]
-        Written; what they held is not read.
+    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i; N nodes in all. ``weights``
+    float64[>=N, >=N]: weight of the arc [head node, dependent node]; not read between nodes of one word.
+    ``stop``, ``go`` float64[>=N, 2, 2]: probability of stopping and of going on, [node, direction, valence].
+    ``half``, ``sealed_by_end``, ``opened`` float64[>=N, >=n], [>=n, >=N], [>=N, >=N], written: what they held
+    is not read.
     """
     n = first.shape[0] - 1
     for i in range(n):
@@ -141,19 +136,13 @@ def valence_outside(
 ):
     """Turn the charts into expectations.
 
-    Parameters
-    ----------
-    first, weights, stop, go, half, sealed_by_end, opened
-        As :func:`valence_inside` read and left them, except that ``opened`` is overwritten: on return it is
-        the posterior probability of each arc between nodes (0 between nodes of one word).
-    root_weights : float64[>=N]
-        Weight of each node as the child of the root; overwritten by the posterior probability of that.
-    goal : float64
-        What :func:`valence_goal` gave: finite, above 0.
-    d_half, d_sealed, d_opened : float64, shapes of half, sealed_by_end, opened
-        Working space.
-    empty : float64[>=N, 2]
-        Written: the expected number of times that a node has no dependent in a direction.
+    ``first``, ``weights``, ``stop``, ``go``, ``half``, ``sealed_by_end``, ``opened`` as
+    :func:`valence_inside` read and left them, except that ``opened`` is overwritten: on return it is the
+    posterior probability of each arc between nodes (0 between nodes of one word). ``root_weights``
+    float64[>=N]: weight of each node as the child of the root; overwritten by the posterior probability of
+    that. ``goal``: what :func:`valence_goal` gave: finite, above 0. ``d_half``, ``d_sealed``, ``d_opened``:
+    working space. ``empty`` float64[>=N, 2], written: the expected number of times that a node has no
+    dependent in a direction.
     """
     n = first.shape[0] - 1
     nodes = first[n]

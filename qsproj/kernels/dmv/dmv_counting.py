@@ -20,22 +20,10 @@ STOP, GO = 0, 1
 def dmv_tree_counts(tags, starts, heads, size):
     """Count the decisions that build given trees.
 
-    Parameters
-    ----------
-    tags, starts : int16[W], int64[S+1]
-        Packed tags.
-    heads : int16[W]
-        Head of every word, 1-based within its sentence, 0 for the root: trees.
-    size : int
-        Number of tags, T.
-
-    Returns
-    -------
-    stop_counts : float64[T, 2, 2, 2]
-        [tag, direction, valence, {stop, go on}].
-    child_counts : float64[T, 2, T]
-        [head tag, direction, dependent tag].
-    root_counts : float64[T]
+    ``tags``, ``starts`` int16[W], int64[S+1]: packed tags. ``heads`` int16[W]: head of every word, 1-based
+    within its sentence, 0 for the root: trees. ``size``: number of tags, T. Returns ``stop_counts``
+    float64[T, 2, 2, 2]: [tag, direction, valence, {stop, go on}]; ``child_counts`` float64[T, 2, T]: [head
+    tag, direction, dependent tag]; ``root_counts`` float64[T].
     """
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))

@@ -33,31 +33,15 @@ def _fill_weights(tags, heads, child, root, weights, root_weights):
 def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     """Sum the expected counts of all derivations over packed sentences.
 
-    Parameters
-    ----------
-    tags : int16[W]
-        Tags 0..T-1 of the words of S sentences.
-    starts : int64[S+1]
-        Where each sentence starts.
-    heads : int16[W]
-        Head of each word that has to be kept, 1-based within its sentence, 0 for the root; -1 where free.
-    stop_by_tag : float64[T, 2, 2]
-        Probability of stopping, [tag, direction, valence].
-    child : float64[T, 2, T]
-        Probability of a dependent's tag, [head tag, direction, dependent tag].
-    root : float64[T]
-        Probability of the tag of the root's one child.
-
-    Returns
-    -------
-    stop_counts : float64[T, 2, 2, 2]
-        Expected decisions, the last axis {stop, go on}.
-    child_counts : float64[T, 2, T]
-    root_counts : float64[T]
-    log_likelihoods : float64[S]
-        Natural log probability of each sentence (with its known heads); -inf, and no counts, where it is 0.
-    arcs, root_arcs : float64[longest, longest], float64[longest]
-        Posterior probability of the arcs of the last sentence, words from 0.
+    ``tags`` int16[W]: tags 0..T-1 of the words of S sentences. ``starts`` int64[S+1]: where each sentence
+    starts. ``heads`` int16[W]: head of each word that has to be kept, 1-based within its sentence, 0 for the
+    root; -1 where free. ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [tag, direction, valence].
+    ``child`` float64[T, 2, T]: probability of a dependent's tag, [head tag, direction, dependent tag].
+    ``root`` float64[T]: probability of the tag of the root's one child. Returns ``stop_counts`` float64[T, 2,
+    2, 2]: expected decisions, the last axis {stop, go on}; ``child_counts`` float64[T, 2, T]; ``root_counts``
+    float64[T]; ``log_likelihoods`` float64[S]: natural log probability of each sentence (with its known
+    heads); -inf, and no counts, where it is 0; ``arcs``, ``root_arcs`` float64[longest, longest],
+    float64[longest]: posterior probability of the arcs of the last sentence, words from 0.
     """
     size = root.shape[0]
     stop_counts = np.zeros((size, 2, 2, 2))

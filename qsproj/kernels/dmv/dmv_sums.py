@@ -28,18 +28,11 @@ MOST_STEPS = 12
 class ChartSpace(NamedTuple):
     """What the sums of one sentence are made in; entries beyond its nodes and words are not read.
 
-    Attributes
-    ----------
-    weights : float64[>=N, >=N]
-        Weight of each arc between nodes, [head, dependent].
-    root_weights : float64[>=N]
-        Weight of each node as the child of the root.
-    stop, go : float64[>=N, 2, 2]
-        Probabilities of stopping and going on, [node, direction, valence].
-    half, sealed, opened, d_half, d_sealed, d_opened : float64
-        Charts and their derivatives.
-    empty : float64[>=N, 2]
-        Expected number of times that a node has no dependent in a direction.
+    ``weights`` float64[>=N, >=N]: weight of each arc between nodes, [head, dependent]. ``root_weights``
+    float64[>=N]: weight of each node as the child of the root. ``stop``, ``go`` float64[>=N, 2, 2]:
+    probabilities of stopping and going on, [node, direction, valence]. ``half``, ``sealed``, ``opened``,
+    ``d_half``, ``d_sealed``, ``d_opened``: charts and their derivatives. ``empty`` float64[>=N, 2]: expected
+    number of times that a node has no dependent in a direction.
     """
 
     weights: NDArray[np.float64]
@@ -77,23 +70,12 @@ def chart_space(nodes, words):
 def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     """Sum over the derivations of one sentence, and count its decisions to stop or go on.
 
-    Parameters
-    ----------
-    first : int[n+1]
-        The first node of each word, and the number of nodes, N.
-    tags : int16[N]
-    stop_by_tag : float64[T, 2, 2]
-        Probability of stopping, [tag, direction, valence].
-    space : ChartSpace
-        With ``weights`` and ``root_weights`` filled. On return ``opened[:N, :N]`` and ``root_weights[:N]``
-        are the posterior probabilities of the arcs.
-    stop_counts : float64[T, 2, 2, 2]
-        Expected decisions are added, the last axis {stop, go on}.
-
-    Returns
-    -------
-    float64
-        Natural log of the total; -inf, and nothing counted, where there is no derivation.
+    ``first`` int[n+1]: the first node of each word, and the number of nodes, N. ``tags`` int16[N].
+    ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [tag, direction, valence]. ``space``
+    ChartSpace: with ``weights`` and ``root_weights`` filled. On return ``opened[:N, :N]`` and
+    ``root_weights[:N]`` are the posterior probabilities of the arcs. ``stop_counts`` float64[T, 2, 2, 2]:
+    expected decisions are added, the last axis {stop, go on}. Returns float64: natural log of the total;
+    -inf, and nothing counted, where there is no derivation.
     """
     weights, root_weights, stop, go, half, sealed, opened, d_half, d_sealed, d_opened, empty = space
     _fill_node_stops(tags, stop_by_tag, stop, go)
@@ -111,12 +93,8 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
 def _rescaled_goal(first, weights, root_weights, stop, go, half, sealed_by_end, opened):
     """Fill the charts, scaling the weights in place until the goal is in range.
 
-    Returns
-    -------
-    goal : float64
-        The total weight of all derivations as scaled; 0 when there is none.
-    log_scale : float64
-        What to add to the log of the goal for the log of the total without scaling.
+    Returns ``goal``: the total weight of all derivations as scaled; 0 when there is none; ``log_scale``: what
+    to add to the log of the goal for the log of the total without scaling.
     """
     n = first.shape[0] - 1
     nodes = first[n]

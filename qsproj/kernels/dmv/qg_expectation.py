@@ -83,46 +83,23 @@ def qg_expectation(
 ):
     """Sum the expected counts of all derivations of the target sentences, given the source trees.
 
-    Parameters
-    ----------
-    word_starts : int64[P+1]
-        Where the words of each of P pairs start; W words in all.
-    first_nodes : int32[W+P]
-        For each pair n + 1 entries, from ``word_starts[s] + s``: the first node of each word, counted within
-        the pair, and the number of nodes.
-    node_starts : int64[P+1]
-        Where the nodes of each pair start; V nodes in all.
-    tags, source_tags : int16[V]
-        Target tag 0..T-1 and tag of the sense, 0..G-1, of each node.
-    priors : float64[V]
-        Weight of each sense, above 0.
-    relation_starts : int64[P+1]
-        Where the configurations of each pair start.
-    relations : int8[...]
-        The configurations of the node pairs, [head, dependent], flat.
-    choices : int16[V+P, C]
-        How many senses a dependent of each head could have in each configuration; the rows of pair s start at
-        ``node_starts[s] + s``, the root's is the first of them.
-    stop_by_tag : float64[T, 2, 2]
-        Probability of stopping, [head tag, direction, valence].
-    configuration : float64[C]
-        Probability of each configuration.
-    child : float64[T, 2, G, T]
-        Probability of a dependent's tag, [head tag, direction, tag of its sense, tag].
-    root : float64[G, T]
-        Probability of the tag of the root's one child, [tag of its sense, tag].
-
-    Returns
-    -------
-    stop_counts : float64[T, 2, 2, 2]
-        Expected decisions, the last axis {stop, go on}.
-    configuration_counts, child_counts, root_counts
-        As the parameters.
-    log_likelihoods : float64[P]
-        Natural log probability of each target sentence with an alignment among the candidates, given the
-        source; -inf, and no counts, where it is 0.
-    arcs, root_arcs : float64[most, most], float64[most]
-        Posterior probability of the arcs between nodes of the last pair.
+    ``word_starts`` int64[P+1]: where the words of each of P pairs start; W words in all. ``first_nodes``
+    int32[W+P]: for each pair n + 1 entries, from ``word_starts[s] + s``: the first node of each word, counted
+    within the pair, and the number of nodes. ``node_starts`` int64[P+1]: where the nodes of each pair start;
+    V nodes in all. ``tags``, ``source_tags`` int16[V]: target tag 0..T-1 and tag of the sense, 0..G-1, of
+    each node. ``priors`` float64[V]: weight of each sense, above 0. ``relation_starts`` int64[P+1]: where the
+    configurations of each pair start. ``relations`` int8[...]: the configurations of the node pairs, [head,
+    dependent], flat. ``choices`` int16[V+P, C]: how many senses a dependent of each head could have in each
+    configuration; the rows of pair s start at ``node_starts[s] + s``, the root's is the first of them.
+    ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [head tag, direction, valence].
+    ``configuration`` float64[C]: probability of each configuration. ``child`` float64[T, 2, G, T]:
+    probability of a dependent's tag, [head tag, direction, tag of its sense, tag]. ``root`` float64[G, T]:
+    probability of the tag of the root's one child, [tag of its sense, tag]. Returns ``stop_counts``
+    float64[T, 2, 2, 2]: expected decisions, the last axis {stop, go on}; configuration_counts, child_counts,
+    root_counts: as the parameters; ``log_likelihoods`` float64[P]: natural log probability of each target
+    sentence with an alignment among the candidates, given the source; -inf, and no counts, where it is 0;
+    ``arcs``, ``root_arcs`` float64[most, most], float64[most]: posterior probability of the arcs between
+    nodes of the last pair.
     """
     stop_counts = np.zeros((root.shape[1], 2, 2, 2))
     configuration_counts = np.zeros(configuration.shape[0])

@@ -20,20 +20,10 @@ TWO, THREE = np.uint64(2), np.uint64(3)
 def adagrad(weights, state, touched, used, rate, step):
     """Take one step down the gradient, and clear it.
 
-    Parameters
-    ----------
-    weights : float32[buckets] or float64[buckets]
-        Mutated.
-    state : like ``weights``, [buckets, 3]
-        By column: sum of squared gradients; sum of changes, each times the number of its step; gradient, all
-        zero between steps. Mutated.
-    touched : uint64[capacity]
-        The buckets with a gradient; one may be listed twice.
-    used : int
-        How many of ``touched`` are listed.
-    rate : float
-    step : float
-        Number of steps taken before this one.
+    ``weights`` float32[buckets] or float64[buckets], mutated. ``state`` like ``weights``, [buckets, 3]: by
+    column: sum of squared gradients; sum of changes, each times the number of its step; gradient, all zero
+    between steps. Mutated. ``touched`` uint64[capacity]: the buckets with a gradient; one may be listed
+    twice. ``used``: how many of ``touched`` are listed. ``step``: number of steps taken before this one.
     """
     flat = state.reshape(-1)
     for k in range(used):
@@ -56,18 +46,10 @@ def adagrad(weights, state, touched, used, rate, step):
 def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
     """Take one step for a softmax whose score of each outcome sums the weights of the same features.
 
-    Parameters
-    ----------
-    weights : float32[buckets, L]
-        Mutated.
-    state : float32[2, buckets, L]
-        Sum of squared gradients; sum of changes times the number of the step. Mutated.
-    buckets : uint64[k]
-        The features.
-    slopes : float64[L]
-        Derivative of the loss by the score of each outcome; those below 1e-3 are skipped.
-    rate, step : float
-        As for :func:`adagrad`.
+    ``weights`` float32[buckets, L], mutated. ``state`` float32[2, buckets, L]: sum of squared gradients; sum
+    of changes times the number of the step. Mutated. ``buckets`` uint64[k]: the features. ``slopes``
+    float64[L]: derivative of the loss by the score of each outcome; those below 1e-3 are skipped. ``rate``,
+    ``step`` as for :func:`adagrad`.
     """
     steep, n_steep = np.empty(slopes.shape[0], np.int64), 0
     for outcome in range(slopes.shape[0]):

@@ -46,19 +46,12 @@ ONE = np.uint64(1)
 class ArcFeatures(NamedTuple):
     """All that the features of a sentence's arcs are put together from.
 
-    Attributes
-    ----------
-    head_parts, dependent_parts : uint64[n + 1, T]
-        Hash of what each template asks of a position as head and as dependent.
-    tags : uint8[n + 1]
-        Coarse tag of each position as a number below 63: one bit each of an int64, but the sign.
-    between : int32[T]
-        What each template asks of the tags between: a sum of EACH, SET, VERBS, PUNCTUATION, COORDINATORS.
-    plain, directed : int
-        Templates come in three runs: [0, plain) fire with and without direction and distance,
-        [plain, directed) only with, [directed, T) ask about the tags between and fire with and without.
-    shift : uint64
-        A 64-bit hash shifted right by this is a bucket.
+    ``head_parts``, ``dependent_parts`` uint64[n + 1, T]: hash of what each template asks of a position as
+    head and as dependent. ``tags`` uint8[n + 1]: coarse tag of each position as a number below 63: one bit
+    each of an int64, but the sign. ``between`` int32[T]: what each template asks of the tags between: a sum
+    of EACH, SET, VERBS, PUNCTUATION, COORDINATORS. ``plain``, ``directed``: templates come in three runs: [0,
+    plain) fire with and without direction and distance, [plain, directed) only with, [directed, T) ask about
+    the tags between and fire with and without. ``shift``: a 64-bit hash shifted right by this is a bucket.
     """
 
     head_parts: NDArray[np.uint64]
@@ -108,14 +101,9 @@ def direction_and_distance(head, dependent):
 class Between(NamedTuple):
     """What is known of the words between a head and a dependent; widened word by word, and mutated so.
 
-    Attributes
-    ----------
-    counts : int64[5]
-        Tags seen (bits), verbs, punctuation, coordinators, different tags.
-    different : uint64[64]
-        The different tags, as they are hashed, in the order they were met in.
-    hashes : uint64[T - directed]
-        What each template that asks of the tags between (other than for EACH) reads there.
+    ``counts`` int64[5]: tags seen (bits), verbs, punctuation, coordinators, different tags. ``different``
+    uint64[64]: the different tags, as they are hashed, in the order they were met in. ``hashes`` uint64[T -
+    directed]: what each template that asks of the tags between (other than for EACH) reads there.
     """
 
     counts: NDArray[np.int64]
@@ -208,12 +196,8 @@ def arc_lines(features, head, dependent, between, out):
 def arc_buckets(features, head, dependent, between, out):
     """Write the buckets of the features of one arc into ``out`` uint64.
 
-    Returns
-    -------
-    lines : int
-        The first so many lie in a block of 16 each: the features with direction and distance.
-    count : int
-        How many there are in all. Those without follow, in the same blocks.
+    Returns ``lines``: the first so many lie in a block of 16 each: the features with direction and distance;
+    ``count``: how many there are in all. Those without follow, in the same blocks.
     """
     plain, directed = features.plain, features.directed
     place = direction_and_distance(head, dependent)

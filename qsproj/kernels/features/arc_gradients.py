@@ -21,16 +21,9 @@ NEGLIGIBLE = 5e-3
 def count_features(features, arcs, counts, last, sentence):
     """Count the features that fire on some arcs of a sentence.
 
-    Parameters
-    ----------
-    features : ArcFeatures
-    arcs : bool[n+1, n+1]
-    counts : uint16[buckets]
-        Saturating. Mutated.
-    last : int32[buckets]
-        The sentence that each bucket was last counted in. Mutated.
-    sentence : int
-        0 or more: the number of this sentence, which counts once for each feature; -1: every arc counts.
+    ``features`` ArcFeatures. ``arcs`` bool[n+1, n+1]. ``counts`` uint16[buckets]: saturating. Mutated.
+    ``last`` int32[buckets]: the sentence that each bucket was last counted in. Mutated. ``sentence``: 0 or
+    more: the number of this sentence, which counts once for each feature; -1: every arc counts.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     for head in range(arcs.shape[0]):
@@ -58,11 +51,8 @@ def keep_supported(buckets, count, support):
 def list_arcs(features, heads, dependents, support):
     """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
 
-    Returns
-    -------
-    starts : int64[A + 1]
-    buckets : uint64[starts[A]]
-        Those of arc a are ``buckets[starts[a] : starts[a + 1]]``.
+    Returns ``starts`` int64[A + 1]; ``buckets`` uint64[starts[A]]: those of arc a are ``buckets[starts[a] :
+    starts[a + 1]]``.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     starts = np.zeros(heads.shape[0] + 1, np.int64)
@@ -108,15 +98,9 @@ def _gather(features, slopes, support, where, gradient, touched, used, between, 
 def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
-    Parameters
-    ----------
-    features : ArcFeatures
-    slopes : float64[n+1, n+1]
-        Derivative of the loss by each arc score.
-    support : uint64[buckets / 64]
-        Bit mask of the features that exist.
-    negligible : float
-        Slopes of this size or less are skipped.
+    ``features`` ArcFeatures. ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score.
+    ``support`` uint64[buckets / 64]: bit mask of the features that exist. ``negligible``: slopes of this size
+    or less are skipped.
     """
     between = between_workspace(features)
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)

@@ -81,18 +81,10 @@ def score_clusters(features, weights, scores):
 def gather_clusters(features, slopes, chances, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
-    Parameters
-    ----------
-    features : ArcFeatures
-    slopes : float64[n+1, n+1]
-        Derivative of the loss by each arc score, the clusters summed out.
-    chances : float64[n+1, n+1, C]
-        Probability of each cluster of an arc.
-    support : uint64[buckets / 64]
-        Bit mask of the features that exist.
-    negligible : float
-        Slopes of this size or less are skipped.
-    gradient : float array [buckets * C]
+    ``features`` ArcFeatures. ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score, the
+    clusters summed out. ``chances`` float64[n+1, n+1, C]: probability of each cluster of an arc. ``support``
+    uint64[buckets / 64]: bit mask of the features that exist. ``negligible``: slopes of this size or less are
+    skipped. ``gradient`` float array [buckets * C].
     """
     between, out = between_workspace(features), bucket_workspace(features)
     size, clusters = slopes.shape[0], chances.shape[2]

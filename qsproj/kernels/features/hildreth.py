@@ -64,25 +64,11 @@ def hildreth(
 ):
     """Raise the dual objective, one multiplier after the other, until the constraints hold.
 
-    Parameters
-    ----------
-    slacks : float64[constraints]
-        What each constraint lacks before the change; negative where it holds.
-    limit : float
-        No multiplier rises above it, and a constraint whose multiplier is there may stay broken.
-    tolerance : float
-        A pass in which no constraint was further off than this is the last.
-    most : int
-        Passes at most.
-    multipliers : float64[constraints]
-        Those that led to the weights as they are, 0 to begin with. Mutated.
-    change : float[buckets]
-        Zero to begin with. Mutated.
-
-    Returns
-    -------
-    int
-        Passes taken.
+    ``slacks`` float64[constraints]: what each constraint lacks before the change; negative where it holds.
+    ``limit``: no multiplier rises above it, and a constraint whose multiplier is there may stay broken.
+    ``tolerance``: a pass in which no constraint was further off than this is the last. ``most``: passes at
+    most. ``multipliers`` float64[constraints]: those that led to the weights as they are, 0 to begin with.
+    Mutated. ``change`` float[buckets]: zero to begin with. Mutated. Returns int: passes taken.
     """
     lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
     for passed in range(most):

@@ -81,12 +81,8 @@ def softmax_of_rows(weights, rows, chances):
 def step_labels(features, heads, labels, weights, state, rate, step):
     """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
 
-    Parameters
-    ----------
-    labels : int32[n+1]
-        Index of the relation of each word, -1 where there is nothing to learn.
-    weights, state, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    ``labels`` int32[n+1]: index of the relation of each word, -1 where there is nothing to learn.
+    ``weights``, ``state``, ``rate``, ``step``: see :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])
@@ -110,12 +106,9 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
 
     The loss is minus the log of the mean of exp(evidence) over the relations of an arc.
 
-    Parameters
-    ----------
-    evidence : float64[n+1, L]
-        Log of how much likelier what was seen is under each relation; a row of zeros teaches nothing.
-    weights, state, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    ``evidence`` float64[n+1, L]: log of how much likelier what was seen is under each relation; a row of
+    zeros teaches nothing. ``weights``, ``state``, ``rate``, ``step``: see
+    :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])

@@ -78,16 +78,10 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
 def sum_relations(arcs, heads, dependents, relations, summed, chances):
     """Sum the relations of each arc out, and say how probable each is given the arc.
 
-    Parameters
-    ----------
-    arcs : float64[n+1, n+1]
-        What each arc scores whatever its relation, natural log.
-    relations : float64[k, L]
-        What each relation of each arc adds; -inf for what is no candidate. At least one of a row is finite.
-    summed : float64[n+1, n+1]
-        Written: the scores of arcs, -inf for others than the k.
-    chances : float64[k, L]
-        Written; rows sum to one.
+    ``arcs`` float64[n+1, n+1]: what each arc scores whatever its relation, natural log. ``relations``
+    float64[k, L]: what each relation of each arc adds; -inf for what is no candidate. At least one of a row
+    is finite. ``summed`` float64[n+1, n+1], written: the scores of arcs, -inf for others than the k.
+    ``chances`` float64[k, L], written: rows sum to one.
     """
     summed[:] = -np.inf
     for arc in range(heads.shape[0]):
@@ -124,14 +118,9 @@ def best_relations(marginals, heads, dependents, chances, best):
 def gather_relations(features, heads, dependents, slopes, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its weights; see :mod:`.sparse_gradient`.
 
-    Parameters
-    ----------
-    slopes : float64[k, L]
-        Derivative of the loss by the score of each relation of each arc.
-    negligible : float
-        Slopes of this size or less are skipped.
-    gradient : float32[buckets * L]
-        Of the rows of weights, one after the other.
+    ``slopes`` float64[k, L]: derivative of the loss by the score of each relation of each arc.
+    ``negligible``: slopes of this size or less are skipped. ``gradient`` float32[buckets * L]: of the rows of
+    weights, one after the other.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     labels = slopes.shape[1]

@@ -9,17 +9,10 @@ from qsproj.kernels.compilation import njit
 def plain_step(weights, sums, gradient, touched, used, rate, step):
     """Take one step down the gradient, and clear it.
 
-    Parameters
-    ----------
-    weights, sums, gradient : float32[buckets] or float64[buckets]
-        ``weights - sums / steps`` is the mean of all past weights. Mutated.
-    touched : uint64[capacity]
-        The buckets with a gradient; one may be listed twice, or have none.
-    used : int
-        How many of ``touched`` are listed.
-    rate : float
-    step : float
-        Number of steps taken before this one.
+    ``weights``, ``sums``, ``gradient`` float32[buckets] or float64[buckets]: ``weights - sums / steps`` is
+    the mean of all past weights. Mutated. ``touched`` uint64[capacity]: the buckets with a gradient; one may
+    be listed twice, or have none. ``used``: how many of ``touched`` are listed. ``step``: number of steps
+    taken before this one.
     """
     for k in range(used):
         bucket = touched[k]

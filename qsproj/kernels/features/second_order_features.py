@@ -24,19 +24,11 @@ NEGLIGIBLE = 1e-3
 class FactorFeatures(NamedTuple):
     """All that the features of one family of factors in one sentence are put together from.
 
-    Attributes
-    ----------
-    parts : uint64[R, n + 3, T]
-        Hash of what each template asks of a position in each of R roles; position p stands at p + 1, and the
-        first and the last are the outside of the sentence.
-    members : int32[F, R]
-        The words of each factor, as indices into ``parts``.
-    places : uint64[F]
-        Place of each factor, 1..15.
-    plain : int
-        Templates [0, plain) fire with and without the place, the others with it only.
-    shift : uint64
-        A 64-bit hash shifted right by this is a bucket.
+    ``parts`` uint64[R, n + 3, T]: hash of what each template asks of a position in each of R roles; position
+    p stands at p + 1, and the first and the last are the outside of the sentence. ``members`` int32[F, R]:
+    the words of each factor, as indices into ``parts``. ``places`` uint64[F]: place of each factor, 1..15.
+    ``plain``: templates [0, plain) fire with and without the place, the others with it only. ``shift``: a
+    64-bit hash shifted right by this is a bucket.
     """
 
     parts: NDArray[np.uint64]
@@ -98,11 +90,8 @@ def score_factors(features, weights):
 def gather_factors(features, slopes, gradient, touched, used, begin):
     """Add the gradient of one family in one sentence to those of its features; see :mod:`.sparse_gradient`.
 
-    Parameters
-    ----------
-    features : FactorFeatures
-    slopes : float64[F]
-        Derivative of the loss by each factor's score; entries below NEGLIGIBLE are skipped.
+    ``features`` FactorFeatures. ``slopes`` float64[F]: derivative of the loss by each factor's score; entries
+    below NEGLIGIBLE are skipped.
     """
     out = np.empty(2 * features.parts.shape[2], np.uint64)
     for factor in range(begin, slopes.shape[0]):

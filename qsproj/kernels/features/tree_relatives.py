@@ -17,22 +17,12 @@ def find_relatives(heads, tags, classes, nominals, nodes, ranks):
     A nominal is bare where no adposition depends on it: these are the dependents whose order tells subject
     from object.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-        -1 where missing.
-    tags : uint8[n+1]
-        Number of each position's UPOS.
-    classes : int64[C]
-        Bits of the tags that each class of dependents has; the first is that of adpositions.
-    nominals : int64
-        Bits of the tags of nominals.
-    nodes : int32[n+1, C+3]
-        Written: by class the first dependent of that class, then the first and the last dependent, then the
-        head; -1 where there is none.
-    ranks : int64[n+1]
-        Written: MOST_SIBLINGS + 1 times the siblings to the left, plus those to the right, each at most
-        MOST_SIBLINGS.
+    ``heads`` int32[n+1]: -1 where missing. ``tags`` uint8[n+1]: number of each position's UPOS. ``classes``
+    int64[C]: bits of the tags that each class of dependents has; the first is that of adpositions.
+    ``nominals``: bits of the tags of nominals. ``nodes`` int32[n+1, C+3], written: by class the first
+    dependent of that class, then the first and the last dependent, then the head; -1 where there is none.
+    ``ranks`` int64[n+1], written: MOST_SIBLINGS + 1 times the siblings to the left, plus those to the right,
+    each at most MOST_SIBLINGS.
     """
     count, first = heads.shape[0], classes.shape[0]
     nodes[:] = -1

@@ -22,20 +22,10 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 def posterior(emissions, transitions, marginals, pair_counts):
     """Fill the tag posteriors of one sentence and add its expected tag pairs; return log Z.
 
-    Parameters
-    ----------
-    emissions : float64[n, T]
-        Natural-log potentials; overwritten by the forward probabilities.
-    transitions : float64[T+1, T]
-        Natural-log potentials.
-    marginals : float64[n, T]
-        Output: p(tag of word i is t).
-    pair_counts : float64[T+1, T]
-        Input and output: expected counts of [previous tag, tag] are added; row T is that of the first tag.
-
-    Notes
-    -----
-    O(n T^2) time.
+    ``emissions`` float64[n, T]: natural-log potentials; overwritten by the forward probabilities.
+    ``transitions`` float64[T+1, T]: natural-log potentials. ``marginals`` float64[n, T], written: p(tag of
+    word i is t). ``pair_counts`` float64[T+1, T]: input and output: expected counts of [previous tag, tag]
+    are added; row T is that of the first tag. O(n T^2) time.
     """
     n, n_tags = emissions.shape
     forward = emissions
@@ -131,18 +121,10 @@ def add_emissions(rows, weights, emissions):
 def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
     """Fill the gradient of log p(gold tags) of one sentence and return that log-likelihood.
 
-    Parameters
-    ----------
-    rows : int32[n, K]
-        The rows of ``weights`` that fire at each word, -1 for none.
-    gold : int32[n]
-        Gold tags.
-    weights, transitions : float32[R, T], float64[T+1, T]
-        The model.
-    residuals : float64[n, T]
-        Output: d/d emissions, that is gold minus expected.
-    pair_residuals : float64[T+1, T]
-        Output: d/d transitions.
+    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``gold`` int32[n]: gold
+    tags. ``weights``, ``transitions`` float32[R, T], float64[T+1, T]: the model. ``residuals`` float64[n, T],
+    written: d/d emissions, that is gold minus expected. ``pair_residuals`` float64[T+1, T], written: d/d
+    transitions.
     """
     n, n_tags = residuals.shape
     emissions = np.empty((n, n_tags))
@@ -168,14 +150,9 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 def step_emissions(rows, slopes, weights, state, rate, step):
     """Take a step of AdaGrad in the rows that fire at each word, one word after the other.
 
-    Parameters
-    ----------
-    rows : int32[n, K]
-        The rows of ``weights`` that fire at each word, -1 for none.
-    slopes : float64[n, T]
-        Derivative of the loss by the emissions.
-    weights, state, rate, step
-        See :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``slopes`` float64[n,
+    T]: derivative of the loss by the emissions. ``weights``, ``state``, ``rate``, ``step``: see
+    :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     for i in range(rows.shape[0]):
         for row in rows[i]:

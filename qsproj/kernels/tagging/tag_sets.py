@@ -22,22 +22,11 @@ FLAT = 1e-4
 def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_residuals):
     """Fill the gradient of log sum over tag sequences of p(sequence) evidence(sequence); return that value.
 
-    Parameters
-    ----------
-    rows : int32[n, K]
-        The rows of ``weights`` that fire at each word, -1 for none.
-    log_evidence : float32[n, T]
-        Natural-log weights, at most 0, of which -inf forbids; at least one of a word finite.
-    weights, transitions : float32[R, T], float64[T+1, T]
-        The model.
-    residuals : float64[n, T]
-        Output: d/d emissions, the tag's posterior with the evidence less that without.
-    pair_residuals : float64[T+1, T]
-        Output: d/d transitions.
-
-    Notes
-    -----
-    O(n (K T + T^2)) time.
+    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``log_evidence``
+    float32[n, T]: natural-log weights, at most 0, of which -inf forbids; at least one of a word finite.
+    ``weights``, ``transitions`` float32[R, T], float64[T+1, T]: the model. ``residuals`` float64[n, T],
+    written: d/d emissions, the tag's posterior with the evidence less that without. ``pair_residuals``
+    float64[T+1, T], written: d/d transitions. O(n (K T + T^2)) time.
     """
     n, n_tags = residuals.shape
     emissions = np.empty((n, n_tags))

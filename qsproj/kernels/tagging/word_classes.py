@@ -29,24 +29,14 @@ def exchange_pass(
     With V words, E distinct bigrams and C classes. The log-likelihood of the text, classes given, is the sum
     of x log x over class bigrams less that over ``left`` and over ``right``, and a constant.
 
-    Parameters
-    ----------
-    order : int64[M]
-        Words to move, each once.
-    next_starts, next_words, next_counts : int64[V+1], int32[E], int64[E]
-        Rows of the bigram counts: word w precedes ``next_words[e]`` ``next_counts[e]`` times for e in
-        ``next_starts[w]:next_starts[w + 1]``.
-    last_starts, last_words, last_counts : int64[V+1], int32[E], int64[E]
-        The same by columns: what precedes w.
-    classes : int32[V]
-        Updated: class of each word.
-    bigrams, left, right : int64[C, C], int64[C], int64[C]
-        Updated: counts of class bigrams and their sums over rows and over columns.
-    entropy : float64[L]
-        x log x for every count x that can occur.
+    ``order`` int64[M]: words to move, each once. ``next_starts``, ``next_words``, ``next_counts`` int64[V+1],
+    int32[E], int64[E]: rows of the bigram counts: word w precedes ``next_words[e]`` ``next_counts[e]`` times
+    for e in ``next_starts[w]:next_starts[w + 1]``. ``last_starts``, ``last_words``, ``last_counts``
+    int64[V+1], int32[E], int64[E]: the same by columns: what precedes w. ``classes`` int32[V], updated: class
+    of each word. ``bigrams``, ``left``, ``right`` int64[C, C], int64[C], int64[C], updated: counts of class
+    bigrams and their sums over rows and over columns. ``entropy`` float64[L]: x log x for every count x that
+    can occur.
 
-    Notes
-    -----
     *Source*: Martin, Liermann and Ney (1998), section 3.
     """
     n_classes = len(left)

@@ -30,27 +30,14 @@ class Components(NamedTuple):
 
     Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up.
 
-    Attributes
-    ----------
-    alone_head : int64[n+1]
-        The best head of every word alone, -1 where there is none.
-    alone_score : float64[n+1]
-        The score of that arc.
-    entering : float64[n+1, n+1]
-        Once a node is in a cycle, row ``slot[node]`` has the scores of arcs from every head into it, -inf
-        from its own words.
-    entry : int32[n+1, n+1]
-        The words that these arcs end in.
-    component : int64[n+1]
-        The node that each word is in.
-    slot, parent, chosen_head, chosen_entry : int64[2(n+1)]
-        By node: its row; the cycle that it is in; the arc that was chosen to enter it.
-    cost : float64[2(n+1)]
-        The score of that arc.
-    on_path, joined : bool[2(n+1)]
-        Whether a node is on the path, or joined to the root.
-    path : int64[n+1]
-        From the word that the path began with to its top.
+    ``alone_head`` int64[n+1]: the best head of every word alone, -1 where there is none. ``alone_score``
+    float64[n+1]: the score of that arc. ``entering`` float64[n+1, n+1]: once a node is in a cycle, row
+    ``slot[node]`` has the scores of arcs from every head into it, -inf from its own words. ``entry``
+    int32[n+1, n+1]: the words that these arcs end in. ``component`` int64[n+1]: the node that each word is
+    in. ``slot``, ``parent``, ``chosen_head``, ``chosen_entry`` int64[2(n+1)]: by node: its row; the cycle
+    that it is in; the arc that was chosen to enter it. ``cost`` float64[2(n+1)]: the score of that arc.
+    ``on_path``, ``joined`` bool[2(n+1)]: whether a node is on the path, or joined to the root. ``path``
+    int64[n+1]: from the word that the path began with to its top.
     """
 
     alone_head: NDArray[np.int64]
@@ -233,20 +220,7 @@ def _join_all(scores, single_root, nodes):
 def arborescence(scores, single_root):
     """Find the best tree.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    heads : int32[n+1]
-        The tree; ``heads[0] == -1``. Meaningless where the score is -inf.
-    score : float64
-        Sum of its arc scores; -inf when no tree is possible.
+    Returns the heads, meaningless where the score is -inf, and the score: -inf when no tree is possible.
     """
     size = scores.shape[0]
     heads = np.full(size, -1, np.int32)

@@ -44,17 +44,9 @@ def _maximum(left, right):
 def best_charts(scores, first):
     """Fill the Viterbi charts over the words ``first..n``.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], finite or -inf; column 0 and the diagonal are not read.
-    first : int
-        0 to let the root (word 0) take dependents as any word does, 1 to leave it out.
-
-    Returns
-    -------
-    closed, closed_by_end, open : float64[n+1, n+1]
-        As the module says; only the entries of spans in ``first..n`` are set.
+    ``first``: 0 to let the root (word 0) take dependents as any word does, 1 to leave it out. Returns
+    ``closed``, ``closed_by_end``, ``open`` float64[n+1, n+1]: as the module says; only the entries of spans
+    in ``first..n`` are set.
     """
     size = scores.shape[0]
     closed = np.full((size, size), -np.inf)
@@ -122,20 +114,7 @@ def _follow(closed, closed_by_end, opened, top, heads):
 def eisner_best(scores, single_root):
     """Find the best projective tree.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    heads : int32[n+1]
-        The tree; ``heads[0] == -1``. Meaningless where the score is -inf.
-    score : float64
-        Sum of its arc scores; -inf when no tree is possible.
+    Returns the heads, meaningless where the score is -inf, and the score: -inf when no tree is possible.
     """
     size = scores.shape[0]
     last = size - 1

@@ -13,21 +13,11 @@ from qsproj.kernels.trees.eisner_posterior import eisner_posterior
 def decode_block(scores, sizes, single_root, expected, heads, done):
     """Find the best projective tree of each sentence.
 
-    Parameters
-    ----------
-    scores : float64[sum of sizes squared]
-        Arc scores of one sentence after the other, as ``eisner_best`` takes them.
-    sizes : int64[S]
-        n + 1 of each.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-    expected : bool
-        Whether a tree is best that has most expected right heads, or that is most probable.
-    heads : int32[sum of sizes]
-        Written: the trees.
-    done : bool[S]
-        Written: False where no tree is possible, or where sums leave the range in which they are exact; the
-        heads are then meaningless.
+    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other, as ``eisner_best``
+    takes them. ``sizes`` int64[S]: n + 1 of each. ``expected``: whether a tree is best that has most expected
+    right heads, or that is most probable. ``heads`` int32[sum of sizes], written: the trees. ``done``
+    bool[S], written: False where no tree is possible, or where sums leave the range in which they are exact;
+    the heads are then meaningless.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):

@@ -14,25 +14,12 @@ from qsproj.kernels.trees.eisner_posterior import eisner_posterior
 def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, counts):
     """Choose the arcs that are probable enough, and those of one tree.
 
-    Parameters
-    ----------
-    scores : float64[sum of sizes squared]
-        Arc scores of one sentence after the other, as ``eisner_best`` takes them.
-    starts, sizes : int64[S]
-        Position of each sentence's root, and n + 1.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-    least : float
-        An arc of this probability or more is chosen.
-    heads, dependents : int32[sum of sizes squared]
-        Written: positions, ordered by sentence, head and dependent.
-    counts : int64[S]
-        Written: how many arcs each sentence has.
-
-    Returns
-    -------
-    bool
-        False when some sums left the range in which they are exact; what is written is then meaningless.
+    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other, as ``eisner_best``
+    takes them. ``starts``, ``sizes`` int64[S]: position of each sentence's root, and n + 1. ``least``: an arc
+    of this probability or more is chosen. ``heads``, ``dependents`` int32[sum of sizes squared], written:
+    positions, ordered by sentence, head and dependent. ``counts`` int64[S], written: how many arcs each
+    sentence has. Returns False when some sums left the range in which they are exact; what is written is then
+    meaningless.
     """
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -62,23 +49,12 @@ def decode_labelled_block(
 ):
     """Find the projective tree of most expected right labelled arcs of each sentence.
 
-    Parameters
-    ----------
-    scores, starts, sizes, single_root, heads, dependents, counts
-        As of :func:`possible_arcs`, of k arcs in all.
-    relations : float64[k, L]
-        What each relation of each arc adds, natural log; -inf for what is no candidate.
-    chances : float64[k, L]
-        Written: the probability of each relation given the arc.
-    trees : int32[positions]
-        Written: the position of each word's head; -1 for roots, and left as it is outside of sentences.
-    places : int64[words]
-        Written: which of the k arcs is in the tree, word by word.
-
-    Returns
-    -------
-    bool
-        As of :func:`possible_arcs`.
+    ``scores``, ``starts``, ``sizes``, ``single_root``, ``heads``, ``dependents``, ``counts`` as of
+    :func:`possible_arcs`, of k arcs in all. ``relations`` float64[k, L]: what each relation of each arc adds,
+    natural log; -inf for what is no candidate. ``chances`` float64[k, L], written: the probability of each
+    relation given the arc. ``trees`` int32[positions], written: the position of each word's head; -1 for
+    roots, and left as it is outside of sentences. ``places`` int64[words], written: which of the k arcs is in
+    the tree, word by word. Returns as of :func:`possible_arcs`.
     """
     begin, arc, word = 0, 0, 0
     for sentence in range(sizes.shape[0]):

@@ -36,8 +36,7 @@ def _combine(start, left, right, maximise):
 def log_charts(scores, first, maximise):
     """Fill the charts over the words ``first..n`` with log sums, or maxima.
 
-    ``scores`` is float64[n+1, n+1] [head, dependent], natural log, finite or -inf; column 0 and the diagonal
-    are not read. Returns ``closed, closed_by_end, opened``, all float64[n+1, n+1].
+    Returns ``closed, closed_by_end, opened``, all float64[n+1, n+1].
     """
     size = scores.shape[0]
     closed = np.full((size, size), -np.inf)
@@ -107,23 +106,9 @@ def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
 def eisner_log(scores, single_root, maximise):
     """Sum or maximise over all projective trees, in log space.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-    maximise : bool
-        False for sums, True for maxima.
-
-    Returns
-    -------
-    total : float64
-        log Z, or the best score; -inf when no tree is possible.
-    with_arc : float64[n+1, n+1]
-        Log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
-        score of such a tree; -inf where there is none.
+    Returns ``total``: log Z, or the best score; -inf when no tree is possible; ``with_arc`` float64[n+1,
+    n+1]: log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
+    score of such a tree; -inf where there is none.
     """
     size = scores.shape[0]
     last = size - 1

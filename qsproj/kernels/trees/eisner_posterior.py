@@ -114,28 +114,12 @@ def _shifted_weights(scores, heads):
 def eisner_posterior(scores, heads, single_root):
     """Sum over all projective trees.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    heads : int32[n+1]
-        A best tree, as ``eisner_best`` finds it; column d is shifted by ``scores[heads[d], d]``.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    log_z : float64
-        Natural log of the sum over trees.
-    marginals : float64[n+1, n+1]
-        Probability of each arc; columns 1..n sum to 1.
-    derivatives : float64[n+1, n+1]
-        ``d log_z / d weight`` of each arc, its weight being exp(score - shift of its column); the log of a
-        marginal too small for a float is log(derivative) + score - shift. 0 where underflow may have taken
-        digits of it.
-    in_range : bool
-        False when numbers left the range in which the result is exact (then use ``eisner_log``).
+    ``heads`` int32[n+1]: a best tree, as ``eisner_best`` finds it; column d is shifted by ``scores[heads[d],
+    d]``. Returns ``log_z``: natural log of the sum over trees; ``marginals`` float64[n+1, n+1]: probability
+    of each arc; columns 1..n sum to 1; ``derivatives`` float64[n+1, n+1]: ``d log_z / d weight`` of each arc,
+    its weight being exp(score - shift of its column); the log of a marginal too small for a float is
+    log(derivative) + score - shift. 0 where underflow may have taken digits of it; ``in_range``: False when
+    numbers left the range in which the result is exact (then use ``eisner_log``).
     """
     size = scores.shape[0]
     last = size - 1

@@ -33,12 +33,9 @@ def best_tree(parts, charts):
 
     Splits are found anew instead of stored: a tree needs few of them.
 
-    Parameters
-    ----------
-    parts : Parts
-        Natural-log scores, finite or -inf (:mod:`qsproj.kernels.trees.eisner_second_order_inside`).
-    charts : Charts
-        The maxima that ``inside`` found; their total must be finite.
+    ``parts`` Parts: natural-log scores, finite or -inf
+    (:mod:`qsproj.kernels.trees.eisner_second_order_inside`). ``charts`` Charts: the maxima that ``inside``
+    found; their total must be finite.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     heads = np.full(size, -1, np.int32)

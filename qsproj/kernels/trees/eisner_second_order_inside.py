@@ -161,17 +161,9 @@ def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring
 def inside(parts, semiring):
     """Fill the charts over the words 0..n; the sum over all trees is ``closed[0, 0, n + 1]``.
 
-    Parameters
-    ----------
-    parts : Parts
-        C-contiguous arrays, probabilities or natural logs; zeros of the semiring are legal everywhere. Not
-        read: arcs into the root or from a word to itself, contexts within the arc.
-    semiring : int
-        A number of :mod:`qsproj.kernels.trees.semirings`.
-
-    Returns
-    -------
-    Charts
+    ``parts`` Parts: C-contiguous arrays, probabilities or natural logs; zeros of the semiring are legal
+    everywhere. Not read: arcs into the root or from a word to itself, contexts within the arc. ``semiring``:
+    a number of :mod:`qsproj.kernels.trees.semirings`.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     charts = empty_charts(size, contexts, semiring)

@@ -102,21 +102,11 @@ def _collect(charts, outer, with_part, semiring):
 def outside(parts, charts, semiring):
     """Find the share of the trees that have each part.
 
-    Parameters
-    ----------
-    parts : Parts
-        Probabilities or natural logs.
-    charts : Charts
-        Those that ``inside`` filled; their total must not be the zero of the semiring.
-    semiring : int
-        PROBABILITY, LOG, or MAXIMUM for the best score of a tree with each part less the best of all.
-
-    Returns
-    -------
-    with_part : Parts
-        Numbers of the semiring: probabilities, or their natural logs.
-    outer : Charts
-        Derivatives of the log of the total by each entry of the charts.
+    ``parts`` Parts: probabilities or natural logs. ``charts`` Charts: those that ``inside`` filled; their
+    total must not be the zero of the semiring. ``semiring``: PROBABILITY, LOG, or MAXIMUM for the best score
+    of a tree with each part less the best of all. Returns ``with_part``: numbers of the semiring:
+    probabilities, or their natural logs; ``outer``: derivatives of the log of the total by each entry of the
+    charts.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)

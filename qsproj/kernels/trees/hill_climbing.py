@@ -60,21 +60,9 @@ def _arc_score(heads, head, word, new_head, parts):
 def climb(parts, heads):
     """Give one word another head, always the change that gains most, until none gains.
 
-    Parameters
-    ----------
-    parts : Parts
-        Natural-log scores, finite or -inf (:mod:`qsproj.kernels.trees.eisner_second_order_inside`).
-    heads : int32[n+1]
-        A tree of finite score; changed in place.
-
-    Returns
-    -------
-    gain : float64
-        By how much the score rose.
-
-    Notes
-    -----
-    O(n^3) a step.
+    ``parts`` Parts: natural-log scores, finite or -inf
+    (:mod:`qsproj.kernels.trees.eisner_second_order_inside`). ``heads`` int32[n+1]: a tree of finite score;
+    changed in place. Returns ``gain``: by how much the score rose. O(n^3) a step.
     """
     size = heads.shape[0]
     total = 0.0

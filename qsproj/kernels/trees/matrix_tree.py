@@ -185,28 +185,12 @@ def _shifted_weights(scores, single_root):
 def matrix_tree(scores, single_root):
     """Sum over all trees, projective or not.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    log_z : float64
-        Natural log of the sum over trees.
-    marginals : float64[n+1, n+1]
-        Probability of each arc; columns 1..n sum to 1.
-    derivatives : float64[n+1, n+1]
-        ``d log_z / d weight`` of each arc, its weight being exp(score - shift); 0 where underflow may have
-        taken digits of it.
-    shifts : float64[n+1]
-        ``shifts[d]`` was subtracted from the scores of column d, and ``shifts[0]`` from those of row 0.
-    in_range : bool
-        False when numbers left the range in which the result is exact, or when there is no tree (then use
-        ``matrix_tree_log``, which tells the two apart).
+    Returns ``log_z``: natural log of the sum over trees; ``marginals`` float64[n+1, n+1]: probability of each
+    arc; columns 1..n sum to 1; ``derivatives`` float64[n+1, n+1]: ``d log_z / d weight`` of each arc, its
+    weight being exp(score - shift); 0 where underflow may have taken digits of it; ``shifts`` float64[n+1]:
+    ``shifts[d]`` was subtracted from the scores of column d, and ``shifts[0]`` from those of row 0;
+    ``in_range``: False when numbers left the range in which the result is exact, or when there is no tree
+    (then use ``matrix_tree_log``, which tells the two apart).
     """
     size = scores.shape[0]
     weights, shifts, only_child = _shifted_weights(scores, single_root)

@@ -82,22 +82,9 @@ def _substitute(block, slope, start, stop, gone, left, takes_root, reach, reach_
 def matrix_tree_covariance(scores, values, single_root):
     """Give the arc marginals and their slopes along ``values``.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read. At least one tree must be possible.
-    values : float64[n+1, n+1]
-        Finite values of the arcs, any scale.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    marginals : float64[n+1, n+1]
-        Probability of each arc.
-    gradient : float64[n+1, n+1]
-        Covariance of each arc with the sum of the values of a tree's arcs.
+    At least one tree must be possible. ``values`` float64[n+1, n+1] are finite, of any scale. Returns
+    float64[n+1, n+1] twice: the probability of each arc, and its covariance with the sum of the values of a
+    tree's arcs.
     """
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)

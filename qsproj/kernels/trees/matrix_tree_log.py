@@ -86,23 +86,9 @@ def _substitute(block, start, stop, gone, left, maximise, takes_root, reach):
 def matrix_tree_log(scores, single_root, maximise):
     """Sum or maximise over all trees, projective or not, in log space.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1]
-        Natural-log arc scores [head, dependent], C-contiguous, finite or -inf; column 0 and the diagonal
-        are not read.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-    maximise : bool
-        False for sums, True for maxima.
-
-    Returns
-    -------
-    total : float64
-        log Z, or the best score; -inf when no tree is possible.
-    with_arc : float64[n+1, n+1]
-        Log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
-        score of such a tree; -inf where there is none.
+    Returns ``total``: log Z, or the best score; -inf when no tree is possible; ``with_arc`` float64[n+1,
+    n+1]: log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
+    score of such a tree; -inf where there is none.
     """
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)

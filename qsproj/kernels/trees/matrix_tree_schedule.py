@@ -27,15 +27,11 @@ def _put(row, kind, level, start, stop, gone, left):
 def leave_one_out_schedule(n):
     """List the steps for the words 1..n.
 
-    Returns
-    -------
-    int64[4 (n - 1), 6]
-        Rows (kind, level, start, stop, gone, left). ``start..stop-1`` are the words of a block, whose reduced
-        weights lie at ``level``; ``gone`` is the first word of the half that is eliminated, ``left`` that of
-        the half that stays. ELIMINATE copies the block to ``level + 1`` and eliminates there; SUBSTITUTE
-        comes when the half that stays is done, and undoes it from the last word to the first.
-    depth : int
-        Number of levels.
+    Returns int64[4 (n - 1), 6]: rows (kind, level, start, stop, gone, left). ``start..stop-1`` are the words
+    of a block, whose reduced weights lie at ``level``; ``gone`` is the first word of the half that is
+    eliminated, ``left`` that of the half that stays. ELIMINATE copies the block to ``level + 1`` and
+    eliminates there; SUBSTITUTE comes when the half that stays is done, and undoes it from the last word to
+    the first; ``depth``: number of levels.
     """
     depth = 1
     while (1 << (depth - 1)) < n:

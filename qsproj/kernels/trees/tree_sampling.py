@@ -29,21 +29,8 @@ def _draw(left, right, whole, rng):
 def draw_projective(scores, closed, opened, count, rng, single_root):
     """Draw projective trees from the log charts that ``eisner_log.log_charts`` fills.
 
-    Parameters
-    ----------
-    scores, closed, opened : float64[n+1, n+1]
-        The arc scores and the charts made of them, over all words or (single root) over 1..n.
-    count : int
-        Number of trees.
-    rng : numpy.random.Generator
-        Advanced.
-    single_root : bool
-        Whether the root must have exactly one dependent.
-
-    Returns
-    -------
-    int32[count, n+1]
-        Heads; column 0 is -1. O(n^2) time a tree at most.
+    ``scores``, ``closed``, ``opened`` float64[n+1, n+1]: the arc scores and the charts made of them, over all
+    words or (single root) over 1..n. Returns int32[count, n+1]: heads. O(n^2) time a tree at most.
     """
     size = scores.shape[0]
     last = size - 1
@@ -90,19 +77,8 @@ def draw_by_walks(weights, count, rng):
     of the walk when its loops are erased joins the tree. The expected number of steps depends on the
     weights, not on n alone: the caller must see that it is small.
 
-    Parameters
-    ----------
-    weights : float64[n+1, n+1]
-        Weights [head, dependent], probability scale, finite; 0 where forbidden and on the diagonal.
-    count : int
-        Number of trees.
-    rng : numpy.random.Generator
-        Advanced.
-
-    Returns
-    -------
-    int32[count, n+1]
-        Heads; column 0 is -1.
+    ``weights`` float64[n+1, n+1]: weights [head, dependent], probability scale, finite; 0 where forbidden and
+    on the diagonal. Returns int32[count, n+1]: heads.
 
     *Source*: Wilson (1996).
     """

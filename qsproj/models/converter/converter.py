@@ -53,13 +53,8 @@ class WeightedSource(NamedTuple):
 class Conversion:
     """What a converter makes of one sentence.
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-        Read-only.
-    relations : tuple of str
-    probabilities : float64[n]
-        Posterior probability of the arc into each word.
+    ``heads`` int32[n+1]: read-only. ``probabilities`` float64[n]: posterior probability of the arc into each
+    word.
     """
 
     heads: Heads
@@ -199,17 +194,9 @@ class Converter(Stored):
 def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
     """Encode the source tree of a sentence, or its most probable source trees, the best first.
 
-    Parameters
-    ----------
-    sentence : Sentence
-        Its heads are the source tree where there are no posteriors; its relations are always used.
-    source_posteriors : float64[n+1, n+1] or None
-        Probability of each source arc; columns 1..n sum to one.
-
-    Raises
-    ------
-    SentenceLengthError
-        When the sentence has more than MAX_WORDS words.
+    ``sentence``: its heads are the source tree where there are no posteriors; its relations are always used.
+    ``source_posteriors`` float64[n+1, n+1] or None: probability of each source arc; columns 1..n sum to one.
+    Raises SentenceLengthError when the sentence has more than MAX_WORDS words.
     """
     check_sentence(sentence)
     if source_posteriors is None:
@@ -250,10 +237,7 @@ def inference_for(inference: TreeInference, sources: Sequence[WeightedSource]) -
 def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
     """Return the ``k`` best trees of a product of arc posteriors, each with its probability among them.
 
-    Raises
-    ------
-    NoTreeError
-        When no tree has only arcs of positive probability.
+    Raises NoTreeError when no tree has only arcs of positive probability.
     """
     with np.errstate(divide="ignore"):
         ranked = nonprojective.k_best(np.log(posteriors), k)

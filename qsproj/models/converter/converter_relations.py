@@ -35,12 +35,8 @@ Outcomes = NDArray[np.float64]
 class RelationAdapter:
     """Chooses the relation of each arc of the target tree; see kernels.adaptation_relations.
 
-    Attributes
-    ----------
-    relations : tuple of str
-        Relations of the target style, as far as training saw them.
-    weights : float32[2**HASH_BITS, COPIES + L]
-        The columns of the two copies stand before those of the relations.
+    ``relations``: relations of the target style, as far as training saw them. ``weights``
+    float32[2**HASH_BITS, COPIES + L]: the columns of the two copies stand before those of the relations.
     """
 
     relations: tuple[str, ...]
@@ -80,14 +76,10 @@ class RelationAdapter:
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
         """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
 
-        Parameters
-        ----------
-        sentence : Sentence
-            The source tree.
-        nodes : SourceNodes
-            The same, encoded.
+        ``sentence``: the source tree. ``nodes``: the same, encoded.
 
         An outcome that copies a known relation counts for that relation. Where the target style has
+
         relations to the root, they are given to the root's dependents and to no others.
         """
         scores = self.scores(nodes, heads)
@@ -115,12 +107,7 @@ class RelationAdapter:
     def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return int32[COPIES, n+1], the columns of what each word's copies are; -1 where not known.
 
-        Parameters
-        ----------
-        sentence : Sentence
-            The source tree.
-        found : int32[n+1]
-            What :func:`branches` gave.
+        ``sentence``: the source tree. ``found`` int32[n+1]: what :func:`branches` gave.
         """
         own = np.array(
             [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
@@ -159,14 +146,8 @@ def train_relations(
 ) -> RelationAdapter:
     """Learn from every word of the target trees that has a head and a relation.
 
-    Parameters
-    ----------
-    sources, nodes : sequence of Sentence, of SourceNodes
-        Source trees, and the same encoded, with their turned trees.
-    targets : sequence of Sentence
-        Target trees of the same words.
-    rate : float
-        Step size of AdaGrad.
+    ``sources``, ``nodes``: source trees, and the same encoded, with their turned trees. ``targets``: target
+    trees of the same words. ``rate``: step size of AdaGrad.
     """
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))

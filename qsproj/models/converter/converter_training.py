@@ -39,19 +39,10 @@ FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
 class ConverterOptions:
     """How a converter is trained.
 
-    Attributes
-    ----------
-    epochs : int or None
-        Passes over the data; None: more where there is less.
-    rate : float
-        Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty per epoch.
-    kept_templates : float
-        In each step every template is left out with one minus this probability, so that the general ones
-        learn to do without the special ones, which are rarely seen again.
-    projective, single_root : bool or None
-        None: read off the target trees.
+    ``epochs``: passes over the data; None: more where there is less. ``rate``: step size of AdaGrad. ``l2``:
+    strength of the L2 penalty per epoch. ``kept_templates``: in each step every template is left out with one
+    minus this probability, so that the general ones learn to do without the special ones, which are rarely
+    seen again. ``projective``, ``single_root``: None: read off the target trees.
     """
 
     epochs: int | None = None
@@ -86,22 +77,11 @@ def train_converter(
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter; without any trees it is the one that gives the source back.
 
-    Parameters
-    ----------
-    sources, targets : sequence of Sentence
-        The same words in the source and in the target style. Target trees may be partial: what is missing is
-        summed out (thesis 3.2.5).
-    rng : numpy.random.Generator
-        The same seed gives the same model.
-    source_posteriors : sequence of float64[n+1, n+1] or None
-        Probability of each source arc, where the source trees are not certain; see ``encode_sources``.
-
-    Raises
-    ------
-    UsageError
-        When there are targets, but none with a head.
-    SentenceLengthError
-        When a sentence is longer than the converter takes.
+    ``sources``, ``targets``: the same words in the source and in the target style. Target trees may be
+    partial: what is missing is summed out (thesis 3.2.5). ``rng``: the same seed gives the same model.
+    ``source_posteriors`` sequence of float64[n+1, n+1] or None: probability of each source arc, where the
+    source trees are not certain; see ``encode_sources``. Raises UsageError when there are targets, but none
+    with a head. Raises SentenceLengthError when a sentence is longer than the converter takes.
     """
     options = options or ConverterOptions()
     if not targets:

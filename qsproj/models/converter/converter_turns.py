@@ -33,9 +33,7 @@ PRIOR = -1.0
 class TurnModel:
     """Log-odds that in the target tree a word, or what is below it in the source tree, heads its source head.
 
-    Attributes
-    ----------
-    weights : float32[2**HASH_BITS]
+    ``weights`` float32[2**HASH_BITS].
     """
 
     weights: NDArray[np.float32]
@@ -108,12 +106,7 @@ def train_turns(
 ) -> TurnModel:
     """Learn from source trees and the target trees of the same words, whole or partial.
 
-    Parameters
-    ----------
-    nodes : sequence of SourceNodes
-    targets : sequence of int32[n+1]
-    rate : float
-        Step size of AdaGrad.
+    ``targets`` sequence of int32[n+1]. ``rate``: step size of AdaGrad.
     """
     examples = [
         (source, turned_arcs(source.heads, target)) for source, target in zip(nodes, targets, strict=True)

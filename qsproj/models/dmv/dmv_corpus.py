@@ -20,14 +20,8 @@ UNKNOWN_TAG = "_"
 class TagCorpus:
     """Tags and known heads of S sentences, W words in all.
 
-    Attributes
-    ----------
-    tags : int16[W]
-        Numbers in a tag inventory.
-    starts : int64[S+1]
-        Where each sentence starts; the last entry is W.
-    heads : int16[W]
-        Known heads, 1-based within the sentence, 0 for the root, -1 where free.
+    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: where each sentence starts; the last
+    entry is W. ``heads`` int16[W]: known heads, 1-based within the sentence, 0 for the root, -1 where free.
     """
 
     tags: NDArray[np.int16]
@@ -66,10 +60,7 @@ class TagNumbering:
     def inventory(self, of: str = "the training data") -> tuple[str, ...]:
         """Return the tags met so far, in the order of their numbers; ``of`` says of what, for the error.
 
-        Raises
-        ------
-        UsageError
-            When no word had a tag: there is nothing to learn from.
+        Raises UsageError when no word had a tag: there is nothing to learn from.
         """
         if len(self._numbers) == 1:
             raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
@@ -96,12 +87,8 @@ def pack(
 ) -> TagCorpus:
     """Pack sentences, without their punctuation where it is to be stripped.
 
-    Parameters
-    ----------
-    number : callable
-        Gives the numbers of tags.
-    heads : sequence of int32[n+1], optional
-        The known heads of each sentence; None: none is known.
+    ``number``: gives the numbers of tags. ``heads`` sequence of int32[n+1], optional: the known heads of each
+    sentence; None: none is known.
     """
     tags, known = [], []
     for place, sentence in enumerate(sentences):

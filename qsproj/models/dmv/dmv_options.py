@@ -12,26 +12,15 @@ E_STEPS = ("sum", "viterbi")
 class DmvOptions:
     """How a DMV is trained.
 
-    Attributes
-    ----------
-    start : str
-        What EM starts from: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative
-        frequencies in those training sentences whose heads are all known.
-    e_step : str
-        ``sum`` over all derivations, or ``viterbi``: the best one alone.
-    keep_heads : bool
-        Whether the E-step is constrained to the heads that training sentences have (thesis 4.6.3.3); else
-        heads are not looked at, but by the start ``trees``.
-    iterations : int
-        At most so many of EM; 0 leaves the initial parameters.
-    tolerance : float
-        Relative gain, of held-out data or else of the objective, below which EM has converged.
-    smoothing : float
-        Added to every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood.
-    max_words : int
-        Longer training sentences are left out; punctuation counts unless stripped.
-    punctuation : str
-        ``keep`` or ``strip``; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    ``start``: what EM starts from: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative
+    frequencies in those training sentences whose heads are all known. ``e_step``: ``sum`` over all
+    derivations, or ``viterbi``: the best one alone. ``keep_heads``: whether the E-step is constrained to the
+    heads that training sentences have (thesis 4.6.3.3); else heads are not looked at, but by the start
+    ``trees``. ``iterations``: at most so many of EM; 0 leaves the initial parameters. ``tolerance``: relative
+    gain, of held-out data or else of the objective, below which EM has converged. ``smoothing``: added to
+    every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood. ``max_words``: longer
+    training sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or
+    ``strip``; see :mod:`qsproj.models.dmv.dmv_punctuation`.
     """
 
     start: str = "harmonic"

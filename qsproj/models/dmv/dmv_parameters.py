@@ -14,14 +14,9 @@ Floats = NDArray[np.float64]
 class DmvParameters:
     """Probabilities of the dependency model with valence over T tags.
 
-    Attributes
-    ----------
-    stop : float64[T, 2, 2]
-        Probability of stopping, [head tag, direction {left, right}, valence {none yet, some}].
-    child : float64[T, 2, T]
-        Probability of a dependent's tag, [head tag, direction, dependent tag]; rows sum to 1.
-    root : float64[T]
-        Probability of the tag of the root's one child; sums to 1.
+    ``stop`` float64[T, 2, 2]: probability of stopping, [head tag, direction {left, right}, valence {none yet,
+    some}]. ``child`` float64[T, 2, T]: probability of a dependent's tag, [head tag, direction, dependent
+    tag]; rows sum to 1. ``root`` float64[T]: probability of the tag of the root's one child; sums to 1.
 
     *Source*: Klein and Manning 2004; thesis eq. 4.4, 4.5.
     """
@@ -58,13 +53,8 @@ class DmvParameters:
 class DmvCounts:
     """How often each decision was taken, or is expected to be; counts of several corpora add up.
 
-    Attributes
-    ----------
-    stop : float64[T, 2, 2, 2]
-        [head tag, direction, valence, {stop, go on}].
-    child : float64[T, 2, T]
-        [head tag, direction, dependent tag].
-    root : float64[T]
+    ``stop`` float64[T, 2, 2, 2]: [head tag, direction, valence, {stop, go on}]. ``child`` float64[T, 2, T]:
+    [head tag, direction, dependent tag]. ``root`` float64[T].
     """
 
     stop: Floats

@@ -23,10 +23,7 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
 
     A sentence of nothing but punctuation is kept whole.
 
-    Raises
-    ------
-    UsageError
-        When ``punctuation`` is not one of PUNCTUATION_MODES.
+    Raises UsageError when ``punctuation`` is not one of PUNCTUATION_MODES.
     """
     if punctuation not in PUNCTUATION_MODES:
         raise unknown_name("treatment of punctuation", punctuation, list(PUNCTUATION_MODES))
@@ -54,18 +51,8 @@ def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
     A word is attached to the dependent of the shortest arc over it: the unit that a comma or a bracket sets
     off; under no arc, to the root's child, as a full stop is. A projective tree stays projective.
 
-    Parameters
-    ----------
-    heads : int32[k+1]
-        A projective tree over the kept words.
-    kept : int64[k]
-        Their places, 1..n.
-    n : int
-        Number of all words.
-
-    Returns
-    -------
-    int32[n+1]
+    ``heads`` int32[k+1]: a projective tree over the kept words. ``kept`` int64[k]: their places, 1..n. ``n``:
+    number of all words. Returns int32[n+1].
 
     *Source*: the rule is ours, after the guidelines of Universal Dependencies for ``punct``.
     """

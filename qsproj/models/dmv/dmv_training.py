@@ -35,12 +35,8 @@ PART_SENTENCES = 10_000
 class DmvReport(EMReport):
     """What happened in training; the log-likelihood is not told where EM took no step.
 
-    Attributes
-    ----------
-    sentences, whole : int
-        Those that were trained on; those among them whose heads were all given and made use of.
-    skipped : dict of str to int
-        Sentences that were left out, by the reason.
+    ``sentences``, ``whole``: those that were trained on; those among them whose heads were all given and made
+    use of. ``skipped``: sentences that were left out, by the reason.
     """
 
     sentences: int
@@ -57,22 +53,11 @@ def train_dmv(
 ) -> tuple[Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        With UPOS; with whole or partial trees where the options make use of them. Crossing arcs are undone
-        as for projective parsers. Consumed a part at a time; what is kept are two bytes a word for its tag
-        and two for its head.
-    dev : sequence of Sentence
-        Tagged sentences to check convergence on: by their likelihood, their trees are not looked at.
-    run : EMRun
-
-    Raises
-    ------
-    UsageError
-        When an option names something unknown or no sentence can be learned from.
-    DataError
-        When a checkpoint to go on from is of other data or options.
+    ``sentences``: with UPOS; with whole or partial trees where the options make use of them. Crossing arcs
+    are undone as for projective parsers. Consumed a part at a time; what is kept are two bytes a word for its
+    tag and two for its head. ``dev``: tagged sentences to check convergence on: by their likelihood, their
+    trees are not looked at. Raises UsageError when an option names something unknown or no sentence can be
+    learned from. Raises DataError when a checkpoint to go on from is of other data or options.
     """
     options = options or DmvOptions()
     _check(options)
@@ -197,10 +182,7 @@ def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
 def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> DmvParameters:
     """Return what EM starts from.
 
-    Raises
-    ------
-    UsageError
-        When it is to start from trees and none is whole.
+    Raises UsageError when it is to start from trees and none is whole.
     """
     if options.start == "uniform":
         return uniform_parameters(tags)

@@ -37,12 +37,7 @@ Counts = TypeVar("Counts")
 class EMRun:
     """How a run of EM is carried out; what comes out does not depend on it.
 
-    Attributes
-    ----------
-    workers : Workers
-        Who does the E-steps.
-    checkpoint : Checkpoint or None
-        Where to keep the state of EM; None: nowhere.
+    ``workers``: who does the E-steps. ``checkpoint``: where to keep the state of EM; None: nowhere.
     """
 
     workers: Workers = THIS_PROCESS
@@ -62,23 +57,11 @@ def run_resumable_em(
 ) -> EMResult[Parameters]:
     """Run EM, from the beginning or from a checkpoint; the result is the same.
 
-    Parameters
-    ----------
-    start : callable
-        Gives the parameters to begin with, a dataclass of arrays.
-    problem, limits
-        As :func:`qsproj.training.em.run_em` takes them.
-    checkpoint : Checkpoint or None
-        None: nothing is written.
-    fingerprint : str
-        What the state depends on: the data and every option but the number of iterations.
-
-    Raises
-    ------
-    UsageError
-        When the folder cannot be made or written to.
-    DataError
-        When the checkpoint is damaged, or was made from other data or with other options.
+    ``start``: gives the parameters to begin with, a dataclass of arrays. ``problem``, ``limits`` as
+    :func:`qsproj.training.em.run_em` takes them. ``checkpoint``: None: nothing is written. ``fingerprint``:
+    what the state depends on: the data and every option but the number of iterations. Raises UsageError when
+    the folder cannot be made or written to. Raises DataError when the checkpoint is damaged, or was made from
+    other data or with other options.
     """
     if checkpoint is None:
         return run_em(start(), problem, limits=limits)
@@ -107,17 +90,8 @@ def write_state(checkpoint: Checkpoint, state: EMState[Any], *, fingerprint: str
 def read_state(checkpoint: Checkpoint, like: Parameters, *, fingerprint: str) -> EMState[Parameters] | None:
     """Read what :func:`write_state` wrote; None where there is none, or none is wanted.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    like : Parameters
-        Those of the same shapes that EM starts from.
-    fingerprint : str
-
-    Raises
-    ------
-    DataError
-        When the file is damaged, or was made from other data or with other options.
+    ``like``: those of the same shapes that EM starts from. Raises DataError when the file is damaged, or was
+    made from other data or with other options.
     """
     found = checkpoint.read(STAGE, fingerprint=fingerprint)
     if found is None:

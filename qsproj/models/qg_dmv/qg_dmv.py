@@ -150,17 +150,8 @@ def expected_counts(
 ) -> tuple[QgCounts, float]:
     """Return expected counts and log-likelihood, summed over parts of a corpus in their order.
 
-    Parameters
-    ----------
-    corpora : iterable of QgCorpus
-        The parts, consumed a few ahead of what is computed.
-    workers : Workers
-        Who computes; the result does not depend on it.
-
-    Raises
-    ------
-    UsageError
-        When a pair has probability 0, or there is no part.
+    ``corpora``: the parts, consumed a few ahead of what is computed. ``workers``: who computes; the result
+    does not depend on it. Raises UsageError when a pair has probability 0, or there is no part.
     """
     results = map_in_order(partial(_counts_of_part, parameters=parameters), corpora, workers=workers)
     total, log_likelihood = next(results, (None, 0.0))

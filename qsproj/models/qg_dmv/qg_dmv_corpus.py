@@ -28,18 +28,10 @@ NULL_TAG = "NULL"
 class PairNodes:
     """One pair: its target words in each of their senses, N nodes sorted by word.
 
-    Attributes
-    ----------
-    first : int32[n+1]
-        The first node of each word, and N.
-    tags, source_tags : int16[N]
-        Tag of the target word, tag of the sense.
-    priors : float64[N]
-        Weight of the link, or 1.
-    relations : int8[N+1, N]
-        Configuration of each pair of nodes, [head, dependent]; row 0 is the root as head.
-    choices : int16[N+1, C]
-        How many senses a dependent of each head could have in each configuration.
+    ``first`` int32[n+1]: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: tag of the
+    target word, tag of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
+    N]: configuration of each pair of nodes, [head, dependent]; row 0 is the root as head. ``choices``
+    int16[N+1, C]: how many senses a dependent of each head could have in each configuration.
     """
 
     first: NDArray[np.int32]
@@ -77,10 +69,8 @@ def pair_nodes(
     A target word has a node for each source word it is linked to, or one for NULL where it has no link
     (thesis 4.6.3.1). Where it is stripped, target punctuation has none; that of the source stays in its tree.
 
-    Parameters
-    ----------
-    inventory, source_inventory : sequence of str
-        Tags of the target and of the source; the tag of NULL is counted after the latter.
+    ``inventory``, ``source_inventory``: tags of the target and of the source; the tag of NULL is counted
+    after the latter.
     """
     return nodes_of(
         pair,
@@ -101,12 +91,8 @@ def nodes_of(
 ) -> PairNodes:
     """Return the nodes of one pair whose tags are numbered already; see :func:`pair_nodes`.
 
-    Parameters
-    ----------
-    tags, source_tags : int16[n], int16[m]
-        Tags of the target words and of the source words.
-    null_tag : int
-        The tag that NULL counts as.
+    ``tags``, ``source_tags`` int16[n], int16[m]: tags of the target words and of the source words.
+    ``null_tag``: the tag that NULL counts as.
     """
     kept = kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)

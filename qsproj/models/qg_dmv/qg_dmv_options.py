@@ -11,29 +11,17 @@ STARTS = ("trees", "uniform")
 class QgOptions:
     """How a QG-DMV is trained.
 
-    Attributes
-    ----------
-    iterations : int
-        At most so many of EM; 0 leaves what it starts from.
-    tolerance : float
-        Relative gain, of held-out data or else of the objective, below which EM has converged.
-    smoothing : float
-        Added to every count of the QG-DMV; 0 gives plain maximum likelihood.
-    monolingual_smoothing : float
-        Added to every count of the DMV that parses new text.
-    start : str
-        What EM starts from: ``trees``, the relative frequencies in the target trees that project whole, the
-        same in every sense (:mod:`qsproj.pipelines.projection.qg_projection` counts them); or ``uniform``,
-        parameters that prefer nothing (thesis 4.6.3.4). Either prefers the configuration parent-child.
-    parent_child : float
-        Probability of the configuration parent-child to start with; the others share the rest.
-    max_words : int
-        Pairs with a longer target sentence are left out.
-    min_linked : float
-        Pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned from the
-        target alone, and learned badly (measured in docs/notes/qg-dmv.md).
-    punctuation : str
-        ``keep`` or ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    ``iterations``: at most so many of EM; 0 leaves what it starts from. ``tolerance``: relative gain, of
+    held-out data or else of the objective, below which EM has converged. ``smoothing``: added to every count
+    of the QG-DMV; 0 gives plain maximum likelihood. ``monolingual_smoothing``: added to every count of the
+    DMV that parses new text. ``start``: what EM starts from: ``trees``, the relative frequencies in the
+    target trees that project whole, the same in every sense (:mod:`qsproj.pipelines.projection.qg_projection`
+    counts them); or ``uniform``, parameters that prefer nothing (thesis 4.6.3.4). Either prefers the
+    configuration parent-child. ``parent_child``: probability of the configuration parent-child to start with;
+    the others share the rest. ``max_words``: pairs with a longer target sentence are left out.
+    ``min_linked``: pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned
+    from the target alone, and learned badly (measured in docs/notes/qg-dmv.md). ``punctuation``: ``keep`` or
+    ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
     """
 
     iterations: int = 1

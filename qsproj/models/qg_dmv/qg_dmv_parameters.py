@@ -15,16 +15,11 @@ from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, Floats, n
 class QgParameters:
     """Probabilities of the QG-DMV over T target tags, G tags of senses and C configurations.
 
-    Attributes
-    ----------
-    stop : float64[T, 2, 2]
-        Probability of stopping, [head tag, direction, valence].
-    configuration : float64[C]
-        Probability of a configuration, in the order of CONFIGURATION_NAMES.
-    child : float64[T, 2, G, T]
-        Probability of a dependent's tag, [head tag, direction, tag of its sense, tag]; rows sum to 1.
-    root : float64[G, T]
-        Probability of the tag of the root's one child, [tag of its sense, tag]; rows sum to 1.
+    ``stop`` float64[T, 2, 2]: probability of stopping, [head tag, direction, valence]. ``configuration``
+    float64[C]: probability of a configuration, in the order of CONFIGURATION_NAMES. ``child`` float64[T, 2,
+    G, T]: probability of a dependent's tag, [head tag, direction, tag of its sense, tag]; rows sum to 1.
+    ``root`` float64[G, T]: probability of the tag of the root's one child, [tag of its sense, tag]; rows sum
+    to 1.
 
     *Source*: thesis 4.6.1, without its conditioning on the most recent sibling.
     """
@@ -47,10 +42,8 @@ class QgParameters:
 class QgStep(QgParameters):
     """Parameters, with what the step of EM that gave them counted of the target alone.
 
-    Attributes
-    ----------
-    monolingual_stop, monolingual_child, monolingual_root : float64
-        Those of :meth:`QgCounts.without_source`, laid out as in :class:`DmvCounts`; 0 before the first step.
+    ``monolingual_stop``, ``monolingual_child``, ``monolingual_root``: those of
+    :meth:`QgCounts.without_source`, laid out as in :class:`DmvCounts`; 0 before the first step.
     """
 
     monolingual_stop: Floats
@@ -148,10 +141,7 @@ def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: flo
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return parameters that prefer nothing but the configuration parent-child.
 
-    Raises
-    ------
-    UsageError
-        When ``parent_child`` is no probability between 0 and 1.
+    Raises UsageError when ``parent_child`` is no probability between 0 and 1.
 
     *Source*: thesis 4.6.2, 4.6.3.4.
     """

@@ -27,16 +27,8 @@ NULL_FOR_NOW = -1
 class PackedPairs:
     """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, on the disk.
 
-    Attributes
-    ----------
-    paths : tuple of Path
-        One file for each part.
-    inventory, source_inventory : tuple of str
-        Tags of the target and of the source; NULL is counted after the latter.
-    pairs : int
-        Their number.
-    crc : int
-        CRC-32 of all arrays.
+    ``paths``: one file for each part. ``inventory``, ``source_inventory``: tags of the target and of the
+    source; NULL is counted after the latter. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
     """
 
     paths: tuple[Path, ...]
@@ -60,17 +52,8 @@ class PackedPairs:
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
     """Pack sentence pairs into files of a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Must live as long as what is returned is used.
-    pairs : iterable of SentencePair
-        Consumed one at a time.
-
-    Raises
-    ------
-    UsageError
-        When no word of a side has a tag.
+    ``folder``: must live as long as what is returned is used. ``pairs``: consumed one at a time. Raises
+    UsageError when no word of a side has a tag.
     """
     numbering, source_numbering = TagNumbering(), TagNumbering()
     nodes = (

@@ -39,17 +39,9 @@ from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 class QgReport(EMReport):
     """What happened in training.
 
-    Attributes
-    ----------
-    learned : bool
-        False when EM took no step, or held-out pairs like what it started from better than what any step made
-        of it: that is then what came out.
-    pairs : int
-        Pairs that were learned from.
-    configurations : dict of str to float
-        Probability of each.
-    skipped : dict of str to int
-        Pairs that were left out, by the reason.
+    ``learned``: False when EM took no step, or held-out pairs like what it started from better than what any
+    step made of it: that is then what came out. ``pairs``: pairs that were learned from. ``configurations``:
+    probability of each. ``skipped``: pairs that were left out, by the reason.
     """
 
     learned: bool
@@ -68,26 +60,14 @@ def train_qg_dmv(
 ) -> tuple[QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        Source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are the
-        candidates, and their weights, where given, the priors. Consumed one at a time and packed into
-        temporary files, 1 to 2 kB a pair, so that memory does not grow with their number.
-    dev : sequence of SentencePair
-        Pairs to check convergence on, by their likelihood. Where they like the start best, the start is what
-        comes back, for new text, too, and the report says that nothing was learned.
-    start : callable
-        Called when all pairs have been gone through; gives a DMV of the target for EM to start from, or None:
-        it then starts from parameters that prefer nothing but the configuration parent-child.
-    run : EMRun
-
-    Raises
-    ------
-    UsageError
-        When no pair can be learned from, or an option is wrong.
-    DataError
-        When a checkpoint to go on from is of other data or options.
+    ``pairs``: source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are
+    the candidates, and their weights, where given, the priors. Consumed one at a time and packed into
+    temporary files, 1 to 2 kB a pair, so that memory does not grow with their number. ``dev``: pairs to check
+    convergence on, by their likelihood. Where they like the start best, the start is what comes back, for new
+    text, too, and the report says that nothing was learned. ``start``: called when all pairs have been gone
+    through; gives a DMV of the target for EM to start from, or None: it then starts from parameters that
+    prefer nothing but the configuration parent-child. Raises UsageError when no pair can be learned from, or
+    an option is wrong. Raises DataError when a checkpoint to go on from is of other data or options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
