@@ -72,6 +72,17 @@ def test_a_weighted_prior_votes_and_is_told(sample):
     np.testing.assert_array_equal(three.members[0].scorer.weights, one.members[0].scorer.weights)
 
 
+def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
+    strange = make_sentence("g h", "SYM X", [0, 1], "root x")
+    sentence = make_sentence("d e f", "NOUN ADV VERB")
+    for like, unlike, root in ((FINAL, INITIAL, 3), (INITIAL, FINAL, 1)):
+        # Were treebanks not weighed, the second would win: it has twice as many trees.
+        other = Treebank("unlike", [*unlike, *unlike, *[strange] * 200])
+        prior = weighted_prior([Treebank("like", like)], [other], target=like, rng=np.random.default_rng(1))
+        assert prior.members[1].parse(sentence).heads.tolist().index(0) == root
+        assert prior.members[2].parse(sentence).heads.tolist().index(0) == 4 - root
+
+
 def test_a_prior_of_translated_trees_reads_their_words():
     words = {"a": "eins", "b": "zwei", "c": "drei"}
 

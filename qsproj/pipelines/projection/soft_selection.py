@@ -108,7 +108,10 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
         else:
             heapq.heappushpop(bands[place], entry)
             left_out[LESS_AGREEMENT] += 1
-    chosen = [entry for band in bands for entry in band]
+    # Fewer than there are bands: the first of each is one too many.
+    ordered = sorted((entry for band in bands for entry in band), reverse=True)
+    chosen = ordered[:sentences]
+    left_out[LESS_AGREEMENT] += len(ordered) - len(chosen)
     pairs = [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]
     return Chosen(pairs, {reason: count for reason, count in left_out.items() if count})
 

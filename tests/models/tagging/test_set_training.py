@@ -162,3 +162,16 @@ def test_a_trusted_sentence_keeps_its_rare_features():
         kept[trusted] = len(tagger.index.keys)
     assert kept[True] == 4
     assert kept[False] == 0
+
+
+@pytest.mark.parametrize(("strengths", "tag"), [((5.0, 1.0), "NOUN"), ((1.0, 5.0), "VERB")])
+def test_the_stronger_sentence_is_believed(strengths, tag):
+    examples = [example("Wort", sets, strength) for sets, strength in zip("NV", strengths, strict=True)]
+    tagger = train_on_sets(
+        examples,
+        tags=TAGS,
+        extractor=FeatureExtractor(("form",), {}),
+        rng=np.random.default_rng(1),
+        options=SetTrainingOptions(epochs=20, rarest=1),
+    )
+    assert tagger.tag_words(("Wort",)) == (tag,)

@@ -140,6 +140,14 @@ def test_evidence_for_relations_is_that_for_arcs_told_apart():
                 assert found[word, column] == pytest.approx(min(wanted, 1.0) if head >= 0 else 0)
 
 
+def test_evidence_for_a_relation_is_one_at_most():
+    example = pair(2, [(1, 1), (2, 2)])
+    heads = np.array([-1, 2, 0])
+    for times in (1, 2, 3):
+        found = relation_evidence((example,) * times, heads, {"nsubj": 0, "root": 1})
+        np.testing.assert_allclose(found, [[0, 0], [1, 0], [0, 1]])
+
+
 def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
     """Sources that call every object a subject move relations as far as links carry them over."""
     renamed = [
@@ -262,6 +270,13 @@ def test_joined_priors_are_the_mean_of_their_scores(sample):
         np.testing.assert_allclose(alike.scores(pair.target), mean, atol=1e-4)
 
 
+def test_a_member_votes_as_sure_as_its_temperature_says(sample, english):
+    cooler = join_priors([replace(english, temperature=4.0)], projective=True).joined
+    plain = join_priors([english], projective=True).joined
+    for pair in sample[:5]:
+        np.testing.assert_allclose(4.0 * cooler.scores(pair.target), plain.scores(pair.target), atol=1e-4)
+
+
 def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path):
     options = TrainingOptions(template_set="morphology", epochs=1)
     rich, _ = train_arc_parser(
@@ -306,6 +321,47 @@ def test_the_sample_is_parsed_better_than_by_the_prior(sample, english):
     assert after.las > before.las + 3
     assert "1 prior parser" in projected.report[0]
     assert "ArcProb may be far too high" in projected.report[-1]
+
+
+def test_evidence_moves_parser_and_trees_as_far_as_its_strength_says(sample, english):
+    prior = join_priors([english], projective=True).joined
+    moved, followed = [], []
+    for strength in (0.0, 1.5, 6.0):
+        projected = project_soft(
+            SoftSources(corpus=alone(sample), priors=[english]),
+            rng=np.random.default_rng(1),
+            options=SoftProjectionOptions(rounds=1, epochs=1, strength=strength),
+        )
+        moved.append(
+            sum(
+                np.abs(projected.parser.scores(one.target) - prior.scores(one.target)).sum() for one in sample
+            )
+        )
+        trees = {tree.sent_id: tree.heads for tree in projected.trees()}
+        followed.append(
+            sum(
+                arc_evidence(one)[trees[one.target.sent_id][1:], range(1, len(one.target) + 1)].sum()
+                for one in sample
+                if one.target.sent_id in trees
+            )
+        )
+        if strength == 0.0:
+            for one in sample:
+                if one.target.sent_id in trees:
+                    np.testing.assert_array_equal(trees[one.target.sent_id], prior.parse(one.target).heads)
+    assert moved[0] == pytest.approx(0.0, abs=1e-3)
+    assert moved[0] < moved[1] < moved[2]
+    assert followed[0] < followed[1] < followed[2]
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 3])
+def test_no_more_pairs_are_learned_from_than_asked_for(sample, english, sentences):
+    projected = project_soft(
+        SoftSources(corpus=alone(sample), priors=[english]),
+        rng=np.random.default_rng(1),
+        options=SoftProjectionOptions(rounds=1, epochs=1, sentences=sentences),
+    )
+    assert len(list(projected.trees())) == sentences
 
 
 def test_a_second_order_stands_on_the_same_first_order(sample, english):
