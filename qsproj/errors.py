@@ -35,7 +35,7 @@ def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:
     return kind.__new__(kind, *arguments)
 
 
-class DataError(QsprojError):
+class DataError(QsprojError, ValueError):
     """A file holds something it should not.
 
     The text reads ``path:line: found X, expected Y; what to do``.
@@ -57,8 +57,12 @@ class DataError(QsprojError):
         super().__init__(f"{text}; {remedy}" if remedy else text)
 
 
-class UsageError(QsprojError):
+class UsageError(QsprojError, ValueError):
     """An argument is wrong: an unknown name, a file that is not there, options that exclude each other."""
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument of a public function is of a type that is not taken: a string where a list is expected."""
 
 
 class NothingToLearnError(UsageError):
@@ -105,6 +109,7 @@ def listed_reasons(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 
-def unknown_name(kind: str, name: str, known: list[str]) -> UsageError:
+def unknown_name(kind: str, name: object, known: list[str]) -> UsageError:
     """Build the error for a name that is not one of ``known``; the message lists them."""
-    return UsageError(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+    error = UsageError if isinstance(name, str) else WrongTypeError
+    return error(f"unknown {kind} {name!r}; known: {', '.join(known)}")

@@ -19,7 +19,7 @@ from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.words import described
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import WrongTypeError, unknown_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ def align(
     from qsproj.alignment.aligners import align_words
 
     if not isinstance(threshold, Real):
-        raise UsageError(f"found {described(threshold)} as threshold, expected a probability")
+        raise WrongTypeError(f"found {described(threshold)} as threshold, expected a probability")
     sources, targets = texts_of(source, "source"), texts_of(target, "target")
     check_same_number(source=sources, target=targets)
     return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
@@ -207,7 +207,7 @@ def train_biparser(
     from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
     if not isinstance(source_model, ArcParser | GraphParser):
-        raise UsageError(
+        raise WrongTypeError(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )

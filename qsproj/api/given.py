@@ -11,7 +11,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.words import described, shown, words_of
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, WrongTypeError, counted
 
 Kind = TypeVar("Kind")
 
@@ -62,14 +62,14 @@ def alignments_of(given: object) -> list[Alignment]:
 def _listed(given: object, name: str) -> list[object]:
     """Return what is iterated, but for what is one thing and not several."""
     if isinstance(given, str | bytes):
-        raise UsageError(
+        raise WrongTypeError(
             f"found the string {shown(given)} as {name}, expected a list; read files first: "
             "qsproj.read_conllu, qsproj.read_alignments"
         )
     if isinstance(given, Sentence | SentencePair | Alignment):
-        raise UsageError(f"found one {type(given).__name__} as {name}, expected a list; put it in a list")
+        raise WrongTypeError(f"found one {type(given).__name__} as {name}, expected a list; put it in a list")
     if not isinstance(given, Iterable):
-        raise UsageError(f"found {described(given)} as {name}, expected a list")
+        raise WrongTypeError(f"found {described(given)} as {name}, expected a list")
     return list(given)
 
 
@@ -82,7 +82,7 @@ def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) ->
             for number, element in enumerate(elements, start=1)
             if not isinstance(element, kind)
         )
-        raise UsageError(
+        raise WrongTypeError(
             f"found {described(other)} as element {number} of {name}, expected objects of class "
             f"{kind.__name__}; make them: {makers}"
         )
@@ -114,10 +114,13 @@ def generator_of(seed: object) -> np.random.Generator:
 
 def whole_number(given: object, name: str, *, least: int) -> int:
     """Return a number as an int, also one of numpy's; raise UsageError when it is none or too small."""
+    text = f"found {described(given)} as {name}, expected a whole number of at least {least}"
     try:
         number = index(given)  # type: ignore[arg-type]
     except TypeError:
-        number = least - 1
-    if number < least or isinstance(given, bool):
-        raise UsageError(f"found {described(given)} as {name}, expected a whole number of at least {least}")
+        raise WrongTypeError(text) from None
+    if isinstance(given, bool):
+        raise WrongTypeError(text)
+    if number < least:
+        raise UsageError(text)
     return number

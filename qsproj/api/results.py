@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qsproj.api.given import sentences_of
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.words import described
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from qsproj.evaluation.attachment import AttachmentScores
@@ -85,7 +85,7 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
         return draw_pair(sentence_or_pair)
     if isinstance(sentence_or_pair, Sentence):
         return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)
-    raise UsageError(
+    raise WrongTypeError(
         f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair; make a sentence of "
         "words: qsproj.Sentence.from_words"
     )

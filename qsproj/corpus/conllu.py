@@ -37,7 +37,7 @@ from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fa
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence
 from qsproj.corpus.words import described, number_of
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, WrongTypeError, counted
 
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMON_LENGTH = 1000
@@ -100,7 +100,7 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     """
     if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
         found = "one" if isinstance(sentences, Sentence) else described(sentences)
-        raise UsageError(f"found {found} as sentences, expected a list of them; put it in a list")
+        raise WrongTypeError(f"found {found} as sentences, expected a list of them; put it in a list")
     with conllu_output(path_or_file) as write:
         for sentence in sentences:
             write(sentence)

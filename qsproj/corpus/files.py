@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 from qsproj.corpus.line_counter import LARGEST_RATIO, LONGEST_LINE, BombError, LineCounter, LongLineError
 from qsproj.corpus.partial_files import partial_of, remove_stale
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, WrongTypeError
 from qsproj.interrupts import held
 
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
@@ -67,7 +67,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     elif isinstance(path_or_file, str | os.PathLike):
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
-        raise UsageError(f"found {described(path_or_file)}, expected a path or an open file")
+        raise WrongTypeError(f"found {described(path_or_file)}, expected a path or an open file")
     counter = None if _is_text(stream) else LineCounter(stream)
     try:
         yield stream if counter is None else _text_reader(counter)

@@ -13,7 +13,7 @@ from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
 from qsproj.corpus.making import checked_heads
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.corpus.words import described, words_of
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from conllu import TokenList
@@ -75,7 +75,7 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
         return _aligned_sent(sentence_or_pair)
     if isinstance(sentence_or_pair, Sentence):
         return _dependency_graph(sentence_or_pair)
-    raise UsageError(f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair")
+    raise WrongTypeError(f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair")
 
 
 @overload
@@ -113,7 +113,7 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
         return _sentence_of_graph(graph_or_pair)
     if isinstance(graph_or_pair, _package("nltk.translate").AlignedSent):
         return _pair_of(graph_or_pair)
-    raise UsageError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")
+    raise WrongTypeError(f"found {described(graph_or_pair)}, expected nltk's DependencyGraph or AlignedSent")
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
@@ -136,7 +136,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
     ('s1', 2)
     """
     if not isinstance(sentence, Sentence):
-        raise UsageError(f"found {described(sentence)}, expected a Sentence")
+        raise WrongTypeError(f"found {described(sentence)}, expected a Sentence")
     text = io.StringIO()
     write_conllu([sentence], text)
     tokens: TokenList = _package("conllu").parse(text.getvalue())[0]
@@ -162,7 +162,7 @@ def from_token_list(tokens: TokenList) -> Sentence:
     """
     package = _package("conllu")
     if not isinstance(tokens, package.TokenList):
-        raise UsageError(f"found {described(tokens)}, expected a TokenList of the package conllu")
+        raise WrongTypeError(f"found {described(tokens)}, expected a TokenList of the package conllu")
     rows = [{name: token.get(name) for name in _FIELDS} for token in tokens]
     (sentence,) = read_conllu(io.StringIO(package.TokenList(rows, tokens.metadata).serialize()))
     return sentence

@@ -11,7 +11,7 @@ from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.editing import sentence_from_words, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.words import described, words_of
-from qsproj.errors import UsageError, counted
+from qsproj.errors import UsageError, WrongTypeError, counted
 
 
 def make_sentence(
@@ -37,7 +37,8 @@ def make_sentence(
 
 def _name(sent_id: str) -> str | None:
     if not isinstance(sent_id, str) or any(mark in sent_id for mark in "\r\n"):
-        raise UsageError(f"found {described(sent_id)} as sent_id, expected a string without line ends")
+        error = UsageError if isinstance(sent_id, str) else WrongTypeError
+        raise error(f"found {described(sent_id)} as sent_id, expected a string without line ends")
     return sent_id or None
 
 
@@ -67,7 +68,7 @@ def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
         When there are more or fewer, one is no number or out of range, or they form a cycle.
     """
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
-        raise UsageError(f"found {described(heads)} as heads, expected a list of numbers")
+        raise WrongTypeError(f"found {described(heads)} as heads, expected a list of numbers")
     found = [NO_HEAD if head is None else _number(head, word) for word, head in enumerate(heads, start=1)]
     if len(found) == n:
         found.insert(0, NO_HEAD)
@@ -83,7 +84,7 @@ def _number(head: object, word: int) -> int:
     try:
         number = index(head)  # type: ignore[arg-type]
     except TypeError:
-        raise UsageError(f"found {described(head)} as head {word}, expected a whole number") from None
+        raise WrongTypeError(f"found {described(head)} as head {word}, expected a whole number") from None
     if number < NO_HEAD:
         raise UsageError(f"found {number} as head {word}, expected 0 for the root, -1 where it is missing")
     return number

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, Heads
 from qsproj.corpus.words import described
-from qsproj.errors import SentenceLengthError, UsageError
+from qsproj.errors import SentenceLengthError, WrongTypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
         When it has fewer words than ``least`` or more than ``most``.
     """
     if not isinstance(given, Sentence):
-        raise UsageError(
+        raise WrongTypeError(
             f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
         )
     if len(given) < least or (most is not None and len(given) > most):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, WrongTypeError
 
 _SHOWN_CHARACTERS = 60
 _MOST_DIGITS = 18
@@ -28,15 +28,15 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
         When it is a string or no iterable, or a word is no string, empty, or holds a tab or a line end.
     """
     if isinstance(given, str | bytes):
-        raise UsageError(
+        raise WrongTypeError(
             f"found the string {shown(given)} as {what}, expected a list of words; split it: text.split()"
         )
     if not isinstance(given, Iterable):
-        raise UsageError(f"found {described(given)} as {what}, expected a list of words")
+        raise WrongTypeError(f"found {described(given)} as {what}, expected a list of words")
     words = tuple(given)
     for number, word in enumerate(words, start=1):
         if not isinstance(word, str):
-            raise UsageError(f"found {described(word)} as word {number} of {what}, expected a string")
+            raise WrongTypeError(f"found {described(word)} as word {number} of {what}, expected a string")
         if not word or any(mark in word for mark in _BREAKS):
             raise UsageError(
                 f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"

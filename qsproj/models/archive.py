@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, WrongTypeError, counted
 
 HEADER_NAME = "header.json"
 MOST_ENTRIES = 1000
@@ -80,7 +80,7 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
         When ``path`` is none.
     """
     if not isinstance(path, str | Path):
-        raise UsageError(f"found {described(path)}, expected the path of a model file")
+        raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
     with damage_told(path), zipfile.ZipFile(path) as archive:
         _check_entries(archive.infolist())
         yield archive

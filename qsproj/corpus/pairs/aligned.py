@@ -14,7 +14,7 @@ from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files, pair_sentences, sentence_name
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, WrongTypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: st
     for sentence in (source, target):
         check_sentence(sentence, most=None)
     if not isinstance(alignment, Alignment):
-        raise UsageError(
+        raise WrongTypeError(
             f"found {described(alignment)} as alignment, expected an Alignment; make one: qsproj.align, "
             "qsproj.read_alignments"
         )
