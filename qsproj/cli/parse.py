@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_input, add_output, add_workers, workers_of
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.text.kinds import is_text_parser
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
 
+    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     if options.language is not None:

@@ -127,12 +127,14 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
+    from qsproj.cli.options.command_files import check_files
     from qsproj.serve.listening import address_of
     from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
 
+    check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
     session, pools = _session(options), _training(options)
     limits = Limits(bytes=_PAGE_BYTES, seconds=options.seconds)
     token = new_token()
@@ -156,12 +158,10 @@ def _session(options: argparse.Namespace) -> Session:
 
 def _training(options: argparse.Namespace) -> list[ComputePool]:
     """Return the process that trains the model, where there is one."""
-    from qsproj.cli.options.command_files import check_files
     from qsproj.models.storage import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.retraining import Retraining
 
-    check_files(reads=(options.review, *options.model, *(options.pairs or ())), model=options.output)
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
     if options.output is not None and not options.model:

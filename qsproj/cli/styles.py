@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.actions import add_action
+from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_input, add_output
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def _convert(options: argparse.Namespace) -> None:
     from qsproj.progress import track
     from qsproj.styles.convert import convert_all
 
+    check_files(reads=(options.input,), writes=[(options.output, options.input)])
     sentences, source, target = _read(options.input, options)
     converted = convert_all(track(sentences, "converting", unit="sentence"), target, source=source)
     write_sentences(converted, options.output)

@@ -166,6 +166,7 @@ def _tag(options: argparse.Namespace) -> None:
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
 
+    check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)
