@@ -40,8 +40,9 @@ _CUT_OFF = tuple(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
 _ELIDED = re.compile("[cçdjlmnst]|qu|(jus|lors|puis|quoi|quel|pres)qu|aujourd", re.IGNORECASE)
-_PRONOUN = re.compile("(?:-t)?-(?:je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|les?|la|lui|leur|y|en)(?![^-])")
-_VERB_WITH_PRONOUNS = re.compile(rf"(.+?)((?:{_PRONOUN.pattern})+)")
+_PRONOUNS = frozenset(
+    "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
+)
 _FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
 # Letters of scripts that put no space between words: kana and Han, Thai, Lao, Burmese, Khmer.
 UNSPACED = re.compile(
@@ -165,10 +166,16 @@ def _french_as_in_treebanks(words: list[str]) -> list[str]:
 
 def _pronouns_apart(word: str) -> list[str]:
     """Cut the pronouns off a French verb: *donne-moi-le* to *donne*, *-moi*, *-le*."""
-    found = _VERB_WITH_PRONOUNS.fullmatch(word)
-    if found is None or word.lower() in _FRENCH_NOUNS:
+    pieces = word.split("-")
+    pronouns = list[str]()
+    # From the end, so that the time is linear; what is left of the pronouns is not empty.
+    while len(pieces) > 1 and pieces[-1] in _PRONOUNS and pieces != ["", pieces[-1]]:
+        pronouns.append(f"-{pieces.pop()}")
+        if len(pieces) > 1 and pieces[-1] == "t" and pieces != ["", "t"]:
+            pronouns[-1] = f"-{pieces.pop()}{pronouns[-1]}"
+    if not pronouns or word.lower() in _FRENCH_NOUNS:
         return [word]
-    return [found[1], *_PRONOUN.findall(found[2])]
+    return ["-".join(pieces), *reversed(pronouns)]
 
 
 def read_text(

@@ -4,6 +4,7 @@ import pytest
 
 from qsproj.corpus.text import read_text, sentence_from_text, tokenize
 from qsproj.errors import UsageError
+from tests.timing import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,18 @@ def test_contractions_stand_under_a_range_row():
         ["3", "Haus"],
     ]
     assert sentence.layout.word_lines == (3, 4, 5)
+
+
+def test_pronouns_are_cut_off_in_linear_time():
+    assert tokenize("va-t-on-y dit-on-x -je --je je-t-il", "fr") == [
+        "va",
+        "-t-on",
+        "-y",
+        "dit-on-x",
+        "-je",
+        "-",
+        "-je",
+        "je",
+        "-t-il",
+    ]
+    assert_linear(lambda text: tokenize(f"{text}x", "fr"), "-je")

@@ -14,8 +14,12 @@ from functools import lru_cache
 # What ends a sentence, with the quotes and brackets that close behind it: before a space, or, in scripts that
 # put none, anywhere.
 _CLOSING = "[\"'”’»›«)\\]}」』）】]*"
-_END = re.compile(f"(?:[.!?…؟۔।॥]+{_CLOSING}(?=\\s))|(?:[。！？]+{_CLOSING})")
-_LAST_WORD = re.compile(r"[^\s(\[\"'„“«»]*$")
+# A run of marks is looked at from its first one alone: from each of them would take quadratic time.
+_END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
+_BEFORE_WORD = frozenset("([\"'„“«»")
+_SPACE = re.compile(r"\s*")
+# Longer words are no abbreviations.
+_LONGEST_ABBREVIATION = 64
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
 
 
@@ -40,17 +44,27 @@ def sentences_in(line: str, language: str | None) -> Iterator[str]:
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
     """Return whether a mark that may end a sentence does."""
-    following = line[found.end() :].lstrip()
-    if not following or following[0].islower():
+    following = _SPACE.match(line, found.end())
+    assert following is not None
+    if following.end() == len(line) or line[following.end()].islower():
         return False
     if not found[0].startswith(".") or found[0].startswith(".."):
         return True
-    last = _LAST_WORD.search(line, 0, found.start())
-    word = "" if last is None else last[0]
+    word = _last_word(line, found.start())
     if _SHORT_NUMBER.fullmatch(word):
         return False
     initials = len(word) == 1 and word.isalpha() and word.isupper()
     return not initials and word not in _abbreviations(language or "en")
+
+
+def _last_word(line: str, end: int) -> str:
+    """Return the word before a place in a line; of a long one its end."""
+    begin = end
+    while begin and end - begin < _LONGEST_ABBREVIATION:
+        if line[begin - 1].isspace() or line[begin - 1] in _BEFORE_WORD:
+            break
+        begin -= 1
+    return line[begin:end]
 
 
 @lru_cache(maxsize=8)

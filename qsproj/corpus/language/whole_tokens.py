@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 # No character of these ends an address: closing marks of quotation and brackets, full stops of other scripts,
@@ -18,6 +19,7 @@ _ADDRESS = re.compile(rf"(?<![A-Za-z0-9@])(?:{_PAGE}|{_BARE_PAGE}|{_MAIL})")
 # What ends a sentence or a clause ends it behind an address, too.
 _BEHIND = ".,;:!?'*_~|…"
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
+_BRACKET_MARKS = frozenset("()[]{}")
 _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
 # Stands for a whole token while rules cut around it: they take it for a word and leave it alone.
@@ -34,8 +36,13 @@ def whole_tokens(text: str) -> list[tuple[int, int]]:
         return []
     found = [(match.start(), match.start() + _length(match[0])) for match in _ADDRESS.finditer(text)]
     escapes = [match.span() for match in _ESCAPE.finditer(text)]
-    alone = [(begin, end) for begin, end in escapes if not any(b <= begin < e for b, e in found)]
-    return sorted(found + alone)
+    spans, inside_until = list[tuple[int, int]](), 0
+    # Sorted, so that one look at the last address tells whether an escape is part of one.
+    for begin, end in sorted([*found, *escapes]):
+        if begin >= inside_until:
+            spans.append((begin, end))
+            inside_until = end
+    return spans
 
 
 def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
@@ -57,11 +64,14 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
 def _length(address: str) -> int:
     """Return the length of an address without what stands behind it."""
     end = len(address)
+    counts = Counter(mark for mark in address if mark in _BRACKET_MARKS)
     while end:
         last = address[end - 1]
         opening = _BRACKETS.get(last)
-        unopened = opening is not None and address[:end].count(last) > address[:end].count(opening)
+        unopened = opening is not None and counts[last] > counts[opening]
         if last not in _BEHIND and not unopened:
             break
+        # The counts are those of what is before ``end``.
+        counts[last] -= 1
         end -= 1
     return end

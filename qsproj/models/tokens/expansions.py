@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from qsproj.corpus.contractions import cased_like
@@ -42,15 +43,24 @@ class Expansions:
         return (token,) if parts is None else tuple(cased_like(token, parts))
 
     def _by_rule(self, token: str) -> Words | None:
-        """Return what the rule of the longest affixes makes of a token; of those the longest suffix."""
-        for affixes in range(len(token) - 1, 0, -1):
-            for suffix in range(affixes, -1, -1):
-                prefix = affixes - suffix
+        """Return what the rule of the longest affixes makes of a token; of those the longest suffix.
+
+        Linear in the token: only lengths of affixes that rules have are looked up.
+        """
+        for prefix, suffix in self._affix_lengths:
+            if not 0 < prefix + suffix < len(token):
+                continue
+            parts = self.rules.get((token[:prefix], token[len(token) - suffix :]))
+            if parts is not None:
                 stem = token[prefix : len(token) - suffix]
-                parts = self.rules.get((token[:prefix], token[len(token) - suffix :]))
-                if parts is not None:
-                    return tuple(part.replace(STEM, stem) for part in parts)
+                return tuple(part.replace(STEM, stem) for part in parts)
         return None
+
+    @cached_property
+    def _affix_lengths(self) -> list[tuple[int, int]]:
+        """The lengths (prefix, suffix) of the rules' affixes, longest together first, then longest suffix."""
+        lengths = {(len(prefix), len(suffix)) for prefix, suffix in self.rules}
+        return sorted(lengths, key=lambda pair: (-sum(pair), -pair[1]))
 
     def to_json(self) -> dict[str, Any]:
         """Return what :meth:`from_json` makes the same expansions of."""

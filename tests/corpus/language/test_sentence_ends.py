@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qsproj.corpus.language.sentence_ends import sentences_in
+from tests.timing import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,8 @@ def test_blank_lines_hold_none(line):
 def test_nothing_is_lost():
     line = "A. B! c? D... E. 12. F.) G.\u201d H"
     assert "".join(sentences_in(line, "en")).replace(" ", "") == line.replace(" ", "")
+
+
+@pytest.mark.parametrize("piece", [".", "!", "…", '."', ". ", "A. ", "x. )"])
+def test_time_is_linear_in_the_line(piece):
+    assert_linear(lambda text: list(sentences_in(text, "en")), piece)

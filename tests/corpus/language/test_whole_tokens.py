@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qsproj.corpus.language.whole_tokens import cut_around, whole_tokens
+from tests.timing import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,8 @@ def test_what_is_found(text, found):
 def test_tokens_around_spell_the_text(text):
     tokens = cut_around(text, lambda rest: rest.replace(".", " . ").replace(")", " ) ").split())
     assert "".join(tokens) == "".join(text.split())
+
+
+@pytest.mark.parametrize("piece", ["www.a", ")", "]a", "!", "&lt; http://a ", "a@", "-", "a."])
+def test_time_is_linear_in_the_text(piece):
+    assert_linear(lambda text: whole_tokens("www.a" + text), piece)

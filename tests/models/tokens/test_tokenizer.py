@@ -201,3 +201,37 @@ def test_expansions_by_table_and_by_rule(token, words):
     for learned in (learn_expansions(SPLITS), learn_expansions(reversed(SPLITS))):
         assert learned.words(token) == words
         assert Expansions.from_json(learned.to_json()).words(token) == words
+
+
+class Counted(dict):
+    """A table that counts how often it is asked."""
+
+    asked = 0
+
+    def get(self, key, default=None):
+        self.asked += 1
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize("ending", ["lo", "-"])
+def test_a_long_token_takes_no_more_look_ups_than_a_short_one(ending):
+    rules = Counted({("", "lo"): ("*", "lo"), ("", "melo"): ("*", "me", "lo"), ("re", "lo"): ("re*", "lo")})
+    expansions = Expansions({}, rules)
+    words = expansions.words("-" * 100 + ending)
+    short, rules.asked = rules.asked, 0
+    assert expansions.words("-" * 1_000 + ending)[1:] == words[1:]
+    assert rules.asked == short <= len(rules)
+
+
+def test_of_rules_that_fit_the_one_of_the_longest_affixes_is_taken():
+    rules = {
+        ("", "lo"): ("*", "a"),
+        ("d", "lo"): ("*", "b"),
+        ("", "elo"): ("*", "c"),
+        ("", "dadelo"): ("*", "d"),
+    }
+    expansions = Expansions({}, rules)
+    assert expansions.words("dadelo") == ("dad", "c")
+    assert expansions.words("dadilo") == ("adi", "b")
+    assert expansions.words("adilo") == ("adi", "a")
+    assert expansions.words("lo") == ("lo",)
