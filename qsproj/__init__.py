@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
     from qsproj.models.storage import load_model
+    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.progress import progress_bars
 
 __version__ = "0.1.0"
 __all__ = [
     "Alignment",
+    "BiparseOptions",
     "QsprojError",
     "Sentence",
     "SentencePair",
@@ -50,6 +52,7 @@ __all__ = [
 
 _HOMES = {
     "Alignment": "qsproj.corpus.sentence",
+    "BiparseOptions": "qsproj.pipelines.bilingual.biparse_options",
     "QsprojError": "qsproj.errors",
     "Sentence": "qsproj.corpus.sentence",
     "SentencePair": "qsproj.corpus.sentence",

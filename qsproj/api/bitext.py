@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_parser import JointParser
+    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.pipelines.projection.projected import Projected, SavableParser
 
 
@@ -148,9 +150,8 @@ def train_biparser(
     *,
     source_model: ArcParser | GraphParser,
     order: int = 1,
-    labels: str = "joint",
-    tags: str = "given",
     seed: int = 1,
+    options: BiparseOptions | None = None,
 ) -> JointParser:
     """Train a parser of both sides of a bitext together, whose links are hidden.
 
@@ -167,15 +168,12 @@ def train_biparser(
     order : int
         1: single arcs of the target are scored; 2: also grandparents, and sequences and numbers of
         dependents, as by ``train_parser(order=2)``.
-    labels : str
-        ``joint``: relations of the target are decided with those of the source, which nearly say those of
-        parallel arcs; ``after``: by the target's labeller alone, which is faster.
-    tags : str
-        ``given``: target sentences that are parsed have UPOS; ``links``: the model tags words that have none,
-        with the tags of linked words as evidence, and learns from the trees as it tags them; ``joint``: it
-        does, and tags that are still uncertain are decided together with trees and links.
     seed : int
         The same seed gives the same model.
+    options : BiparseOptions, optional
+        Everything else: ``qsproj.BiparseOptions(labels="after")`` leaves relations to the target's labeller,
+        which is faster; ``tags="links"`` learns to tag target words that come without UPOS, ``tags="joint"``
+        decides such tags together with trees and links.
 
     Returns
     -------
@@ -206,12 +204,16 @@ def train_biparser(
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
     from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
+    if options is not None and not isinstance(options, BiparseOptions):
+        raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")
     if not isinstance(source_model, ArcParser | GraphParser):
         raise WrongTypeError(
             f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
             "qsproj.train_parser, or qsproj.load_model"
         )
-    options = BiparseOptions(order=whole_number(order, "order", least=1), labels=labels, tags=tags)
+    order, options = whole_number(order, "order", least=1), options or BiparseOptions()
+    if order != 1:
+        options = replace(options, order=order)
     pairs = _pairs(source, target, alignments)
     return train_joint_parser(pairs, source_model, rng=generator_of(seed), options=options)[0]
 

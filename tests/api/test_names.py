@@ -26,8 +26,7 @@ SIGNATURES = {
     "align": "(source, target, *, threshold=0.5)",
     "project": "(source, target, alignments, *, method='soft', seed=1)",
     "adapt": "(source, target, *, seed=1)",
-    "train_biparser": "(source, target, alignments, *, source_model, order=1, labels='joint', "
-    "tags='given', seed=1)",
+    "train_biparser": "(source, target, alignments, *, source_model, order=1, seed=1, options=None)",
     "evaluate": "(gold, system)",
     "draw": "(sentence_or_pair, *, versus=None)",
 }

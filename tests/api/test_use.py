@@ -116,21 +116,25 @@ def test_two_sides_are_parsed_together(english, german, links, parser, tmp_path)
 
 def test_a_target_without_tags_is_tagged_through_links(english, german, links, parser):
     pairs = english[:6], german[:6], links[:6]
-    biparser = qsproj.train_biparser(*pairs, source_model=parser, tags="links")
+    biparser = qsproj.train_biparser(*pairs, source_model=parser, options=qsproj.BiparseOptions(tags="links"))
     words = qsproj.Sentence.from_words(german[50].forms)
     pair = biparser.parse_pair(english[50], words, links[50])
     assert "_" in words.upos and "_" not in pair.target.upos
     with pytest.raises(qsproj.QsprojError, match="unknown tags 'both'; known: given, links, joint"):
-        qsproj.train_biparser(*pairs, source_model=parser, tags="both")
+        qsproj.BiparseOptions(tags="both")
 
 
 def test_relations_of_two_sides_are_decided_together_or_after(english, german, links, parser):
     pairs = english[:6], german[:6], links[:6]
     together = qsproj.train_biparser(*pairs, source_model=parser)
-    after = qsproj.train_biparser(*pairs, source_model=parser, labels="after")
+    after = qsproj.train_biparser(*pairs, source_model=parser, options=qsproj.BiparseOptions(labels="after"))
     assert together.labeller is not None and after.labeller is None
     with pytest.raises(qsproj.QsprojError, match="unknown labels 'both'; known: joint, after"):
-        qsproj.train_biparser(*pairs, source_model=parser, labels="both")
+        qsproj.BiparseOptions(labels="both")
+    with pytest.raises(
+        qsproj.QsprojError, match=r"found .*after.* as options, expected qsproj\.BiparseOptions"
+    ):
+        qsproj.train_biparser(*pairs, source_model=parser, options={"labels": "after"})
 
 
 def test_a_drawing_shows_itself_and_is_kept(english, tmp_path):

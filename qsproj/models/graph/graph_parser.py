@@ -106,7 +106,8 @@ class ArcBeliefs:
     ----------
     probabilities : float64[n+1, n+1]
         [head, dependent]; columns 1..n sum to one where a tree is required. After max-product: exp of the
-        differences of max-marginals, in the same way.
+        differences of max-marginals, in the same way. Where ``order`` is 1, those of the first order, its
+        scores divided by its temperature.
     order : int
         2, or 1 where the graph was too large or messages ended in a contradiction.
     status : Status or None
@@ -187,10 +188,9 @@ class GraphParser(Stored):
         marginals = self.inference.infer(first_order)[1]
         candidates = candidate_arcs(marginals, self.inference, threshold=self.options.threshold)
         graph, beliefs = self._relaxed(encoded, features, marginals, candidates, maximise=maximise)
-        if beliefs is None:
-            return ArcBeliefs(marginals, 1, None)
-        if beliefs.status is Status.CONTRADICTION:
-            return ArcBeliefs(marginals, 1, beliefs.status)
+        if beliefs is None or beliefs.status is Status.CONTRADICTION:
+            reported = self.inference.infer(first_order / self.base.temperature)[1]
+            return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
@@ -244,18 +244,20 @@ class GraphParser(Stored):
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
-        Where the sentence was parsed first-order, ``Order=1`` in MISC says so. Options and errors as for
+        A sentence that the first order parses instead has ``Order=1`` in MISC. Options and errors as for
         :meth:`arc_beliefs`; ``map`` maximises approximately.
         """
         check_decoder(decode)
         encoded = self.base.encode(sentence)
         believed = self._beliefs(encoded, None, maximise=False)
-        heads = self.inference.most_right(believed.probabilities)
-        if decode == "map" and believed.order == 2:
+        if believed.order == 1:
+            told = with_misc(sentence, "Order", ["1"] * len(sentence))
+            return self.base.parse(told, decode=decode, confidence=confidence)
+        if decode == "map":
             highest = self._beliefs(encoded, None, maximise=True)
             heads = self.inference.most_right(highest.probabilities)
-        if believed.order == 1:
-            sentence = with_misc(sentence, "Order", ["1"] * len(sentence))
+        else:
+            heads = self.inference.most_right(believed.probabilities)
         probabilities = believed.probabilities if confidence else None
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
 

@@ -27,7 +27,6 @@ from qsproj.models.joint.joint_structure import beyond_itg, known_states
 from qsproj.models.joint.joint_trees import (
     Parser,
     TreeScores,
-    chances_alone,
     first_order,
     given_source_heads,
     tree_scores,
@@ -253,30 +252,27 @@ class JointParser(Stored):
         prepared = self.prepare(pair, source_tree=kind, choices=choices)
         beliefs = self.infer(prepared) if len(pair.alignment.links) else None
         alone = beliefs is None or beliefs.status is Status.CONTRADICTION
-        evidence = None
+        parsed_source = pair.source
         if beliefs is None or alone:
-            source_chances = chances_alone(self.source, pair.source)
-            target_chances = chances_alone(self.target, pair.target)
+            if kind != "observed":
+                parsed_source = self.source.parse(pair.source, confidence=True)
+            parsed_target = self.target.parse(pair.target, confidence=True)
             link_chances = probability(prepared.prior)
         else:
-            source_chances, target_chances, link_chances = beliefs.source, beliefs.target, beliefs.links
-        target_heads = self.target.inference.best(target_chances)
-        if beliefs is not None and not alone:
+            if kind != "observed":
+                parsed_source = _with_tree(self.source, pair.source, beliefs.source)
+            target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
             evidence = self._relation_evidence(pair, prepared, target_heads, tags)
-        target = first_order(self.target).attached(
-            pair.target, target_heads, probabilities=target_chances, evidence=evidence
-        )
+            parsed_target = first_order(self.target).attached(
+                pair.target, target_heads, probabilities=beliefs.target, evidence=evidence
+            )
+            link_chances = beliefs.links
+        threshold = self.options.link_threshold if link_threshold is None else link_threshold
         return ParsedPair(
-            source=pair.source
-            if kind == "observed"
-            else _with_tree(self.source, pair.source, source_chances),
-            target=target,
-            alignment=likely_links(
-                pair.alignment,
-                link_chances,
-                self.options.link_threshold if link_threshold is None else link_threshold,
-            ),
+            source=parsed_source,
+            target=parsed_target,
+            alignment=likely_links(pair.alignment, link_chances, threshold),
             status=None if beliefs is None else beliefs.status,
             alone=alone,
             without_itg=beyond_itg(self.options.families, pair.alignment.links),

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
@@ -121,7 +120,9 @@ def tree_scores(
         kept |= arcs_in(required)
     graph = sentence_graph(kept, base.inference, families=options.families_for(base.inference))
     if graph.n_factors > options.max_factors:
-        return first_order_scores(scores, base.inference, required=required)
+        return first_order_scores(
+            scores, base.inference, required=required, least_probability=least_probability
+        )
     return TreeScores(
         marginals=marginals,
         kept=graph.links >= 0,
@@ -150,17 +151,13 @@ def first_order(parser: Parser) -> ArcParser:
     return parser if isinstance(parser, ArcParser) else parser.base
 
 
-def chances_alone(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
-    """Return what a parser believes of the arcs of a sentence by itself, float64[n+1, n+1], as learned."""
-    if isinstance(parser, GraphParser):
-        return parser.arc_probabilities(sentence)
-    return parser.inference.infer(parser.scores(sentence))[1]
-
-
 def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
     """Return the tree that a parser gives a sentence by itself, int32[n+1]: of most expected right heads."""
     if isinstance(parser, GraphParser):
-        return parser.inference.most_right(parser.arc_probabilities(sentence))
+        believed = parser.arc_beliefs(sentence)
+        if believed.order == 2:
+            return parser.inference.most_right(believed.probabilities)
+        parser = parser.base
     return parser.heads(parser.scores(sentence))
 
 

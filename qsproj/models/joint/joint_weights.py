@@ -162,6 +162,8 @@ def _local(scores: Scores) -> Scores:
     own[:, 0] = 0.0
     top = own.max(axis=0)
     shifted: Scores = own - top - np.log(np.exp(own - top).sum(axis=0))
+    # Not read; a scale of 0 would make NaN of -inf.
+    np.fill_diagonal(shifted, 0.0)
     return shifted
 
 

@@ -8,6 +8,7 @@ import pytest
 from qsproj.bp.beliefs import bethe_log_z
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
+from qsproj.bp.status import Status
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
@@ -16,6 +17,7 @@ from qsproj.features.second_order import LARGEST_COUNT, factor_features
 from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.graph import graph_parser
 from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
 from qsproj.models.graph.graph_inference import expectations, propagate
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
@@ -195,6 +197,28 @@ def test_a_sentence_beyond_the_limit_is_parsed_first_order_and_says_so(parser, s
     assert misc_values(parsed, "Order") == ("1",) * len(sample[0])
     assert parsed.heads.tolist() == parser.base.parse(sample[0]).heads.tolist()
     assert misc_values(parser.parse(sample[0]), "Order") == (None,) * len(sample[0])
+
+
+@pytest.mark.parametrize("decode", ["mbr", "map"])
+@pytest.mark.parametrize("why", ["too many factors", "contradiction"])
+def test_where_the_first_order_stands_in_it_is_as_sure_as_it_is_alone(
+    parser, sample, why, decode, monkeypatch
+):
+    """Its temperature counts for probabilities, not for trees."""
+    base = replace(parser.base, temperature=4.0)
+    limit = 3 if why == "too many factors" else parser.options.max_factors
+    if why == "contradiction":
+
+        def contradicting(*arguments, **options):
+            return replace(propagate(*arguments, **options), status=Status.CONTRADICTION)
+
+        monkeypatch.setattr(graph_parser, "propagate", contradicting)
+    limited = replace(parser, base=base, options=replace(parser.options, max_factors=limit))
+    for sentence in sample[:5]:
+        np.testing.assert_array_equal(limited.arc_probabilities(sentence), base.arc_probabilities(sentence))
+        parsed, alone = (one.parse(sentence, decode=decode, confidence=True) for one in (limited, base))
+        assert parsed.heads.tolist() == alone.heads.tolist()
+        assert misc_values(parsed, "ArcProb") == misc_values(alone, "ArcProb")
 
 
 def test_constraints_that_no_tree_meets_are_an_error(parser, sample):

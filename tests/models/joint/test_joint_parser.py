@@ -203,6 +203,40 @@ def test_a_pair_whose_messages_contradict_is_parsed_alone_and_counted(pairs, tra
     )
 
 
+def test_a_pair_that_is_parsed_alone_is_as_sure_as_each_parser(pairs, trained):
+    """Probabilities are divided by the temperature of either side, as where it parses alone."""
+    parser, _ = trained
+    source, target = (replace(one, temperature=5.0) for one in (parser.source, parser.target))
+    pair = pairs[33]
+    bare = replace(pair, alignment=make_alignment(len(pair.source), len(pair.target), []))
+    parsed = parsed_pair(replace(parser, source=source, target=target), bare)
+    for one, sentence, found in ((source, pair.source, parsed.source), (target, pair.target, parsed.target)):
+        expected = one.parse(sentence, confidence=True)
+        assert found.heads.tolist() == expected.heads.tolist()
+        assert misc_values(found, "ArcProb") == misc_values(expected, "ArcProb")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "crafted",
+    [
+        {"target_scale": 0.0},
+        {"target_scale": 1e9},
+        {"aligner_scale": 0.0},
+        {"aligner_scale": 1e9},
+        {"weights": 1e9},
+        {"weights": -1e9},
+    ],
+)
+def test_weights_that_a_file_may_hold_are_parsed_with_in_silence(pairs, trained, tmp_path, crafted):
+    parser, _ = trained
+    if "weights" in crafted:
+        crafted = {"weights": np.full_like(parser.weights.weights, crafted["weights"])}
+    replace(parser, weights=replace(parser.weights, **crafted)).save(tmp_path / "model")
+    parsed = parsed_pair(load_model(tmp_path / "model"), pairs[33])
+    assert (parsed.target.heads[1:] >= 0).all()
+
+
 def test_where_nothing_was_inferred_no_share_is_told():
     assert ParsingCounts(without_links=2).summary() == (
         "2 pairs; nothing to infer; parsed alone: 2 for no candidate link"

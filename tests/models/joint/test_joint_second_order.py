@@ -27,7 +27,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_scores import JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, observed_side
 from qsproj.models.joint.joint_structure import joint_structure, known_states
-from qsproj.models.joint.joint_trees import tree_scores
+from qsproj.models.joint.joint_trees import heads_alone, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
@@ -315,6 +315,20 @@ def test_a_model_of_the_second_order_learns_and_is_stored(pairs, trained, tmp_pa
     assert alone.target.heads.tolist() == parser.target.parse(pair.target).heads.tolist()
     best = parser.parse_pair(pair.source, pair.target, pair.alignment, source_tree="best")
     assert best.source.heads.tolist() == parser.source.parse(pair.source).heads.tolist()
+
+
+def test_a_sentence_with_too_many_factors_is_pruned_and_decoded_as_by_the_first_order(pairs, source_parser):
+    base = replace(source_parser.base, temperature=4.0)
+    limited = replace(source_parser, base=base, options=replace(source_parser.options, max_factors=3))
+    for pair in pairs[:3]:
+        found, first = (
+            tree_scores(parser, pair.source, least_probability=0.05) for parser in (limited, base)
+        )
+        assert not found.families
+        np.testing.assert_array_equal(found.kept, first.kept)
+        usual = tree_scores(base, pair.source)
+        assert found.kept.sum() < usual.kept.sum()
+        assert heads_alone(limited, pair.source).tolist() == base.parse(pair.source).heads.tolist()
 
 
 def test_orders_that_are_none_and_weights_that_cannot_move_are_refused():
