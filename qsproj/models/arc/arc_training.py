@@ -138,7 +138,9 @@ def train_arc_parser(
     )
     if objective_named(options.objective).scaled:
         scorer = scaled_to_likelihood(scorer, dev or prepared.sentences, inference)
-    labeller = train_labeller(prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}")
+    labeller = train_labeller(
+        prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}", ignored=prepared.ignored
+    )
     report = TrainingReport(tuple(records), prepared.skipped)
     return ArcParser(replace(scorer, ignored=prepared.ignored), labeller, inference), report
 

@@ -12,7 +12,7 @@ from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.feature_selection import supported_by
-from qsproj.models.arc.labeller import Labeller, encode_words, train_labeller
+from qsproj.models.arc.labeller import Labeller, train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 
@@ -128,12 +128,12 @@ def cross_fitted_relations(
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
     for fold in range(fold_of.max(initial=-1) + 1):
         rest = [sentences[i] for i in np.flatnonzero(fold_of != fold).tolist()]
-        other = train_labeller(rest, rng=rng, template_set=labeller.template_set)
+        other = train_labeller(rest, rng=rng, template_set=labeller.template_set, ignored=labeller.ignored)
         for i in np.flatnonzero(fold_of == fold).tolist():
             sentence = sentences[i]
             scores[i] = np.zeros((len(sentence) + 1, len(labeller.relations)))
             if other is not None:
-                own = other.scores(encode_words(sentence, other.templates), sentence.heads)
+                own = other.scores(other.encode(sentence), sentence.heads)
                 scores[i][:] = own.min()
                 scores[i][:, [labeller.relations.index(name) for name in other.relations]] = own
     return scores

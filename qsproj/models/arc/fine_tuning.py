@@ -89,6 +89,7 @@ def fine_tuned(
         template_set=f"{parser.scorer.template_set}{IN_TREE}",
         epochs=options.label_epochs,
         start=parser.labeller,
+        ignored=parser.scorer.ignored,
     )
     return replace(tuned, labeller=labeller or parser.labeller)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -100,10 +100,10 @@ def parts_from(
 ) -> tuple[Scorer, Labeller | None, TreeInference]:
     """Rebuild scorer, labeller and inference from what :meth:`FirstOrderParser.to_archive` gave."""
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
-    labels = header["labeller"]
+    scorer, labels = kind.from_archive(header["scorer"], arrays), header["labeller"]
     return (
-        kind.from_archive(header["scorer"], arrays),
-        None if labels is None else Labeller.from_archive(labels, arrays),
+        scorer,
+        None if labels is None else replace(Labeller.from_archive(labels, arrays), ignored=scorer.ignored),
         TreeInference(projective=header["projective"], single_root=header["single_root"]),
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.label_features import step_label_evidence
-from qsproj.models.arc.labeller import Labeller, LabelTrainer, encode_tree, grown, untrained
+from qsproj.models.arc.labeller import Labeller, LabelTrainer, grown, untrained
 from qsproj.training.loop import learn
 
 # Of rates .03 and .1, and 2 to 8 passes, none was better by more than .2 on dev files of three languages.
@@ -69,8 +69,7 @@ def train_on_evidence(
         Of what was learned this much is added to the weights of ``start``.
     """
     examples = [
-        (encode_tree(tree, start.templates), tree.heads, known)
-        for tree, known in zip(trees, evidence, strict=True)
+        (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)
     ]
     trainer = LabelTrainer(start, step_label_evidence, rate=RATE)
     learned, _ = learn(trainer, examples, epochs=EPOCHS, rng=rng, description="training labels")

@@ -15,7 +15,7 @@ from qsproj.corpus.columns import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode
+from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, without_columns
 from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
@@ -40,23 +40,36 @@ class Labeller:
     relations : tuple of str
         In the order of the columns of ``weights``.
     weights : float32[buckets, L]
+    ignored : tuple of str
+        Columns of a sentence that are not read: those that the scorer of the parser's arcs ignores, which its
+        file names.
     """
 
     template_set: str
     relations: tuple[str, ...]
     weights: NDArray[np.float32]
+    ignored: tuple[str, ...] = ()
 
     @cached_property
     def templates(self) -> CompiledTemplates:
         """The templates as integer programs; they read what arc templates of that name read, and the tree."""
         return compiled_labels(self.template_set)
 
+    def encode(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of the words of a sentence: what the scorer of the arcs makes of it."""
+        attributes = tuple(name for name in self.templates.attributes if not reads_tree(name))
+        return encode(without_columns(sentence, self.ignored), attributes)
+
+    def encode_tree(self, sentence: Sentence) -> EncodedSentence:
+        """Hash what the templates ask of a sentence and its tree, or what is known of it."""
+        return with_tree_atoms(self.encode(sentence), sentence.heads, self.templates.attributes)
+
     def features(
         self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
     ) -> ArcFeatures:
         """Return what the features of a tree's arcs are put together from.
 
-        The sentence is encoded as for an arc scorer with the template set that this one's starts with.
+        The sentence comes from :meth:`encode`, or from the scorer of the parser's arcs.
         """
         in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
         return arc_features(in_tree, self.templates, len(self.weights))
@@ -160,16 +173,6 @@ def compiled_labels(template_set: str) -> CompiledTemplates:
     return compile_templates(LABEL_TEMPLATE_SETS[template_set], arcs.attributes)
 
 
-def encode_words(sentence: Sentence, templates: CompiledTemplates) -> EncodedSentence:
-    """Hash what the templates of relations ask of the words of a sentence."""
-    return encode(sentence, tuple(name for name in templates.attributes if not reads_tree(name)))
-
-
-def encode_tree(sentence: Sentence, templates: CompiledTemplates) -> EncodedSentence:
-    """Hash what the templates of relations ask of a sentence and its tree, or what is known of it."""
-    return with_tree_atoms(encode_words(sentence, templates), sentence.heads, templates.attributes)
-
-
 def train_labeller(
     sentences: Sequence[Sentence],
     *,
@@ -178,6 +181,7 @@ def train_labeller(
     epochs: int = 6,
     rate: float = 0.1,
     start: Labeller | None = None,
+    ignored: tuple[str, ...] = (),
 ) -> Labeller | None:
     """Learn relations from every word that has a head and a relation; None when there is none.
 
@@ -185,8 +189,8 @@ def train_labeller(
     ----------
     sentences : sequence of Sentence
         Trees or partial trees.
-    template_set : str
-        Not read where there is a labeller to start from.
+    template_set, ignored
+        Of the labeller; not looked at where there is one to start from.
     start : Labeller, optional
         Whose training goes on: its relations stay, a new one starts from the weights of its bare one.
     """
@@ -198,11 +202,11 @@ def train_labeller(
     }
     if not found and start is None:
         return None
-    first = grown(start, found) if start else untrained(template_set, found)
+    first = grown(start, found) if start else untrained(template_set, found, ignored=ignored)
     numbers = {relation: number for number, relation in enumerate(first.relations)}
     examples = [
         (
-            encode_tree(sentence, first.templates),
+            first.encode_tree(sentence),
             sentence.heads,
             np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32),
         )
@@ -212,10 +216,11 @@ def train_labeller(
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
 
-def untrained(template_set: str, relations: Iterable[str]) -> Labeller:
+def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str, ...] = ()) -> Labeller:
     """Return a labeller that holds all relations to be equally likely."""
     ordered = tuple(sorted(relations))
-    return Labeller(template_set, ordered, np.zeros((1 << HASH_BITS, len(ordered)), dtype=np.float32))
+    weights = np.zeros((1 << HASH_BITS, len(ordered)), dtype=np.float32)
+    return Labeller(template_set, ordered, weights, ignored)
 
 
 def grown(labeller: Labeller, relations: Iterable[str]) -> Labeller:
@@ -227,7 +232,7 @@ def grown(labeller: Labeller, relations: Iterable[str]) -> Labeller:
         like = known.get(relation, known.get(bare_relation(relation)))
         if like is not None:
             weights[:, column] = labeller.weights[:, like]
-    return Labeller(labeller.template_set, ordered, weights)
+    return replace(labeller, relations=ordered, weights=weights)
 
 
 LabelExample = tuple[EncodedSentence, Heads, NDArray[Any]]

@@ -56,7 +56,12 @@ def train_cluster_parser(
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
     scorer, records = train_cluster_scorer(prepared, rng=rng, dev=dev, options=options)
-    labeller = train_labeller(prepared.sentences, rng=rng, template_set=f"{prepared.template_set}{IN_TREE}")
+    labeller = train_labeller(
+        prepared.sentences,
+        rng=rng,
+        template_set=f"{prepared.template_set}{IN_TREE}",
+        ignored=prepared.ignored,
+    )
     report = TrainingReport(tuple(records), prepared.skipped)
     return ClusterParser(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference), report
 

@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
-from qsproj.models.arc.labeller import Labeller, encode_words
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.dmv.dmv_corpus import tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters
 from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
@@ -100,7 +100,7 @@ class Dmv(Stored):
         """Return the relations of the arcs of a tree."""
         if self.labeller is None:
             return tuple("root" if head == ROOT else "dep" for head in heads[1:])
-        return self.labeller.label(encode_words(sentence, self.labeller.templates), heads)
+        return self.labeller.label(self.labeller.encode(sentence), heads)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one.

@@ -17,7 +17,6 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.labeller import encode_words
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
@@ -185,7 +184,7 @@ def relation_chances(
     numbers = {name: number for number, name in enumerate(names)}
     shared = [(number, numbers[name]) for number, name in enumerate(labeller.relations) if name in numbers]
     columns, places = np.array(shared, dtype=np.int64).reshape(-1, 2).T
-    chances[:, places] = labeller.chances(encode_words(sentence, labeller.templates), heads)[:, columns]
+    chances[:, places] = labeller.chances(labeller.encode(sentence), heads)[:, columns]
     for word, relation in enumerate(given or (), start=1):
         if relation != UNSPECIFIED:
             chances[word] = 0.0

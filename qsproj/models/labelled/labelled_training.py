@@ -193,7 +193,7 @@ class Course:
             score=_heads_of(dev, self.inference) if dev else None,
             description="training arcs and relations",
         )
-        in_tree = untrained(f"{self.template_set}{IN_TREE}", relations.relations)
+        in_tree = untrained(f"{self.template_set}{IN_TREE}", relations.relations, ignored=ignored)
         labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
         arcs = replace(arcs, ignored=ignored)
         return LabelledParser(arcs, labeller or in_tree, self.inference, relations), records

@@ -12,7 +12,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.arc.cross_fitting import cross_fitted_relations
-from qsproj.models.arc.labeller import Labeller, encode_words
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
@@ -76,9 +76,7 @@ def _label_scores(
     sentences = [pair.target for pair in pairs]
     if not unseen:
         return cross_fitted_relations(sentences, labeller, rng=rng)
-    return [
-        labeller.scores(encode_words(sentence, labeller.templates), sentence.heads) for sentence in sentences
-    ]
+    return [labeller.scores(labeller.encode(sentence), sentence.heads) for sentence in sentences]
 
 
 def _relation_example(

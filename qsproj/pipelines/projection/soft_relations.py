@@ -11,7 +11,7 @@ from qsproj.conventions import Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.label_evidence import start_above, train_on_evidence
-from qsproj.models.arc.labeller import Labeller, encode_words
+from qsproj.models.arc.labeller import Labeller
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, link_strengths, source_arcs
 from qsproj.pipelines.translations import Translations
 
@@ -103,7 +103,7 @@ def learn_relations(
     ]
     labeller = train_on_evidence(start, trees, evidence, rng=rng, share=share)
     labels = [
-        labeller.label(encode_words(tree, start.templates), tree.heads, known)
+        labeller.label(labeller.encode(tree), tree.heads, known)
         for tree, known in zip(trees, evidence, strict=True)
     ]
     return labeller, [with_heads(tree, tree.heads, of) for tree, of in zip(trees, labels, strict=True)]

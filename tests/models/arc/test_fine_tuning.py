@@ -13,6 +13,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.cross_fitting import cross_fitted_relations
 from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
@@ -89,6 +90,26 @@ def test_a_new_subtype_starts_from_its_bare_relation(parser):
 def test_partial_trees_teach(parser, german):
     partial = [replace(tree, heads=np.where(np.arange(len(tree) + 1) % 2, tree.heads, -1)) for tree in german]
     assert scores(tuned(parser, partial), german).uas > scores(parser, german).uas
+
+
+def test_columns_that_the_parser_ignores_are_not_read(german):
+    """A parser of trees without XPOS learns and labels the same whatever XPOS its sentences have."""
+    options = TrainingOptions(epochs=2, template_set="morphology")
+    bare = [with_columns(tree, xpos=("_",) * len(tree)) for tree in german]
+    parser = train_arc_parser(bare[:20], rng=np.random.default_rng(1), options=options)[0]
+    assert parser.scorer.ignored == ("xpos",)
+    filled = [with_columns(tree, xpos=tuple(map(str.upper, tree.forms))) for tree in german]
+    after, same = (tuned(parser, trees[20:30]) for trees in (filled, bare))
+    assert np.array_equal(after.labeller.weights, same.labeller.weights)
+    assert np.array_equal(after.scorer.weights, same.scorer.weights)
+    assert after.labeller.weights.any()
+    rng = np.random.default_rng
+    for one, other in zip(
+        cross_fitted_relations(filled[:20], parser.labeller, rng=rng(1), folds=2),
+        cross_fitted_relations(bare[:20], parser.labeller, rng=rng(1), folds=2),
+        strict=True,
+    ):
+        assert np.array_equal(one, other)
 
 
 def test_without_heads_there_is_nothing_to_learn(parser, german):

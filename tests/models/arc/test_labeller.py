@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.label_features import step_label_evidence, step_labels
 from qsproj.models.arc.label_evidence import start_above, train_on_evidence
-from qsproj.models.arc.labeller import LabelTrainer, encode_tree, encode_words, train_labeller, untrained
+from qsproj.models.arc.labeller import LabelTrainer, train_labeller, untrained
 from tests.sentences import make_sentence
 
 # A noun before the verb is its subject or its object, an adposition of its own its oblique.
@@ -23,7 +23,7 @@ def rng():
 
 
 def right(labeller, trees):
-    found = [labeller.label(encode_words(tree, labeller.templates), tree.heads) for tree in trees]
+    found = [labeller.label(labeller.encode(tree), tree.heads) for tree in trees]
     pairs = [
         pair for tree, got in zip(trees, found, strict=True) for pair in zip(tree.deprels, got, strict=True)
     ]
@@ -43,9 +43,7 @@ def test_the_tree_tells_apart_what_words_alone_do_not():
     )
     arc = np.array([-1, -1, 3, -1, -1], dtype=np.int32)
     assert right(in_tree, [WITH, WITHOUT]) == 1.0
-    assert flat.label(encode_words(WITH, flat.templates), arc) == flat.label(
-        encode_words(WITHOUT, flat.templates), arc
-    )
+    assert flat.label(flat.encode(WITH), arc) == flat.label(flat.encode(WITHOUT), arc)
     assert right(flat, [WITH, WITHOUT]) < 1.0
 
 
@@ -69,7 +67,7 @@ def test_sure_evidence_teaches_what_labels_do(german):
         evidence = np.where(np.arange(len(numbers)) == labels[:, None], 0.0, -1e6)
         evidence[0] = 0.0
         losses = [
-            trainer.step((encode_tree(tree, first.templates), tree.heads, known))
+            trainer.step((first.encode_tree(tree), tree.heads, known))
             for trainer, known in zip(steps, (labels, evidence), strict=True)
         ]
         assert losses[0] == pytest.approx(losses[1])

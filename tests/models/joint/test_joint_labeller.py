@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import with_heads
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
@@ -249,6 +249,20 @@ def test_given_relations_of_an_observed_source_are_believed(pairs, source_parser
     assert chances[3, names.index(sentence.deprels[2])] == 1.0
     np.testing.assert_array_equal(chances[-1], labelled[-1])
     np.testing.assert_allclose(labelled[1:].sum(axis=1), 1.0)
+
+
+def test_columns_that_the_source_parser_ignores_are_not_read(pairs):
+    sentences = [pair.source for pair in pairs[:20]]
+    options = TrainingOptions(epochs=2, template_set="morphology")
+    parser, _ = train_arc_parser(sentences, rng=np.random.default_rng(1), options=options)
+    assert "xpos" in parser.scorer.ignored
+    for sentence in sentences:
+        filled = with_columns(sentence, xpos=sentence.forms)
+        found, wanted = (
+            relation_chances(parser, one, one.heads, names=parser.labeller.relations, given=None)
+            for one in (filled, sentence)
+        )
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_labeller_of_the_other_trees_has_the_same_columns(pairs):

@@ -13,7 +13,6 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.labeller import encode_words
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
@@ -176,7 +175,7 @@ def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
         ]
 
     def relabelled(labeller, trees):
-        encoded = [encode_words(tree, labeller.templates) for tree in trees]
+        encoded = [labeller.encode(tree) for tree in trees]
         return [
             replace(tree, deprels=labeller.label(words, tree.heads))
             for tree, words in zip(trees, encoded, strict=True)
