@@ -32,6 +32,8 @@ class DualTree:
     ----------
     wrong : float
         Expected number of wrong heads; 0 until the first step.
+    share : float
+        What steps are multiplied by so that the dual objective does not fall; for the trainer to change.
 
     *Source*: Bartlett et al. 2004; Koo et al. 2007, 4.2 and figure 2.
     """
@@ -46,6 +48,8 @@ class DualTree:
         self._in_weights = np.zeros((n + 1, n + 1))
         self._in_weights[heads[1:], words] = 1.0
         self.wrong = 0.0
+        self.share = 1.0
+        self._before = self._scores, self._in_weights, self.wrong
 
     def ascend(self, scores: Scores, *, share: float) -> Scores:
         """Take a step up the dual objective.
@@ -63,10 +67,31 @@ class DualTree:
             How much the weights' expectation of each arc falls short of the distribution's: C times the
             features of these is to be taken from the weights.
         """
-        self._scores += share * (self._handicap + scores)
+        self._before = self._scores, self._in_weights, self.wrong
+        self._scores = self._scores + share * (self._handicap + scores)
         marginals = self._infer(self._scores)[1]
         self.wrong = float((self._handicap * marginals).sum())
         change = marginals - self._in_weights
         change[np.abs(change) < NEGLIGIBLE] = 0.0
-        self._in_weights += change
+        self._in_weights = self._in_weights + change
         return change
+
+    def take_back(self) -> None:
+        """Undo the last step."""
+        self._scores, self._in_weights, self.wrong = self._before
+
+    def gain(self, change: Scores, scores: Scores, moved: Scores) -> float:
+        """Return by how much a step has raised the dual objective, divided by C; negative where it fell.
+
+        The objective is C times the wrong heads that are expected, minus half the squared length of the
+        weights. What a step takes from the weights changes their squared length by what it scores before and
+        after.
+
+        Parameters
+        ----------
+        change : float64[n+1, n+1]
+            As :meth:`ascend` returned it.
+        scores, moved : float64[n+1, n+1]
+            By the weights before the step and after it; looked at where there is a change.
+        """
+        return self.wrong - self._before[2] + float((change * 0.5 * (scores + moved)).sum())

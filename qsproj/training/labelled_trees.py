@@ -109,5 +109,6 @@ class LabelledTree:
         slopes = arc_slopes[heads, dependents][:, None] * chances
         slopes[right] += chances[right]
         slopes[right, wanted] -= 1.0
-        loss -= float(np.log(np.maximum(chances[right, wanted], np.finfo(np.float64).tiny)).sum())
+        # Of chances that are too small to be stored there is a logarithm all the same.
+        loss += float((np.logaddexp.reduce(handicapped[right], axis=1) - handicapped[right, wanted]).sum())
         return loss, arc_slopes, slopes

@@ -31,6 +31,15 @@ def random_scores(seed):
     )
 
 
+def test_the_loss_of_a_hopeless_relation_has_no_cap():
+    """Its chance, exp(-5000), is 0 in double precision."""
+    arc = np.array([0], np.int32), np.array([1], np.int32)
+    scores = LabelledScores(np.zeros((2, 2)), *arc, np.array([[0.0, -5000.0]]))
+    infer = TreeInference(projective=True, single_root=True).infer
+    loss, _, _ = loss_of((0,), (1,), margin=0.0, infer=infer).value_and_gradient(scores)
+    assert loss == pytest.approx(5000.0)
+
+
 def dense(scores):
     """Return the score of each labelled arc, [head][dependent][relation]."""
     table = np.full((N + 1, N + 1, L), -np.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,20 +48,18 @@ MarginsOf = Callable[[Heads, TreeInference], Margins | None]
 MARGIN = 1.0
 
 
+def why_unusable(sentence: Sentence) -> str | None:
+    """Say why nothing can be learned from a sentence: too many words, or no head; None otherwise."""
+    if len(sentence) > MAX_WORDS:
+        return f"more than {MAX_WORDS} words"
+    return "no head given" if np.all(sentence.heads[1:] == NO_HEAD) else None
+
+
 def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
-    """Leave out, and count by the reason, sentences that are too long or have no head at all."""
-    usable: list[Sentence] = []
-    skipped: dict[str, int] = {}
-    for sentence in sentences:
-        if len(sentence) > MAX_WORDS:
-            reason = f"more than {MAX_WORDS} words"
-        elif np.all(sentence.heads[1:] == NO_HEAD):
-            reason = "no head given"
-        else:
-            usable.append(sentence)
-            continue
-        skipped[reason] = skipped.get(reason, 0) + 1
-    return usable, skipped
+    """Leave out unusable sentences, and count them by the reason."""
+    judged = [(sentence, why_unusable(sentence)) for sentence in sentences]
+    skipped = Counter(reason for _, reason in judged if reason)
+    return [sentence for sentence, reason in judged if not reason], dict(skipped)
 
 
 def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] | None:

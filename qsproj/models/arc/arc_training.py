@@ -136,12 +136,18 @@ def train_arc_parser(
         inference=inference,
         options=options,
     )
+    remarks: tuple[str, ...] = ()
     if objective_named(options.objective).scaled:
-        scorer = scaled_to_likelihood(scorer, dev or prepared.sentences, inference)
+        scaled = scaled_to_likelihood(scorer, dev, inference)
+        if dev and scaled is None:
+            remarks = (
+                "no dev tree is one that the parser can build, so that probabilities fit training trees",
+            )
+        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, inference) or scorer
     labeller = train_labeller(
         prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}", ignored=prepared.ignored
     )
-    report = TrainingReport(tuple(records), prepared.skipped)
+    report = TrainingReport(tuple(records), prepared.skipped, remarks)
     return ArcParser(replace(scorer, ignored=prepared.ignored), labeller, inference), report
 
 
@@ -161,6 +167,7 @@ def prepare(
         template_set=options.template_set,
         projective=options.projective,
         single_root=options.single_root,
+        weights=weights,
     )
     usable, skipped = data.sentences, data.skipped
     template_set, inference = data.template_set, data.inference
@@ -176,10 +183,9 @@ def prepare(
         reason = "a head is missing, which eg cannot sum out, or " if options.objective == "eg" else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
-        weight_of = dict(zip(map(id, sentences), weights, strict=True))
+        counts = [weight for weight, example in zip(data.weights, made, strict=True) if example]
         examples = [
-            _weighed(example, weight_of[id(sentence)], options)
-            for sentence, example in zip(kept, examples, strict=True)
+            _weighed(example, weight, options) for weight, example in zip(counts, examples, strict=True)
         ]
     support = supported_by(
         template_set,

@@ -7,7 +7,8 @@ asks for probabilities, minimum Bayes risk among them, needs one of these multip
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import islice
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,22 +25,30 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 
 
 def scaled_to_likelihood(
-    scorer: ArcScorer, sentences: Sequence[Sentence], inference: TreeInference
-) -> ArcScorer:
+    scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeInference
+) -> ArcScorer | None:
     """Return the scorer with its weights times that factor under which trees are most probable.
 
     Parameters
     ----------
     scorer : ArcScorer
         Not changed.
-    sentences : sequence of Sentence
-        With whole or partial trees; the first MOST_SENTENCES are looked at. Held-out ones give probabilities
-        that can be trusted, those that were trained on give too sure ones.
+    sentences : iterable of Sentence
+        With whole or partial trees; the first MOST_SENTENCES that the model can build are looked at. Held-out
+        ones give probabilities that can be trusted, those that were trained on give too sure ones.
+
+    Returns
+    -------
+    ArcScorer or None
+        None when there is no tree that the model can build.
     """
-    known = []
-    for sentence in sentences[:MOST_SENTENCES]:
-        if objective := tree_objective(sentence.heads, inference, "likelihood"):
-            known.append((objective, scorer.scores(scorer.features(scorer.encode(sentence)))))
+    trees = ((one, tree_objective(one.heads, inference, "likelihood")) for one in sentences)
+    sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
+    known = [
+        (objective, scorer.scores(scorer.features(scorer.encode(sentence)))) for sentence, objective in sample
+    ]
+    if not known:
+        return None
     spread = float(np.std(np.concatenate([scores[:, 1:].ravel() for _, scores in known])))
     if spread == 0.0:
         return scorer

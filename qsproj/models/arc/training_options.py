@@ -102,10 +102,11 @@ def check_optimizer(options: TrainingOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What happened in training: epochs, and sentences that could not be used (and why)."""
+    """What happened in training: epochs, sentences left out by the reason, and other remarks."""
 
     epochs: tuple[EpochRecord, ...]
     skipped: dict[str, int]
+    remarks: tuple[str, ...] = ()
 
     def summary(self, inference: TreeInference) -> str:
         """Say in a line what was trained."""
@@ -114,4 +115,7 @@ class TrainingReport:
         left_out = "".join(
             f"; {counted(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
         )
-        return f"{inference.described('parser')}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}"
+        remarks = "".join(f"; {remark}" for remark in self.remarks)
+        return (
+            f"{inference.described('parser')}, {counted(len(self.epochs), 'epoch')}{dev}{left_out}{remarks}"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,13 +128,15 @@ def train_labelled_parser(
         template_set=options.template_set,
         projective=options.projective,
         single_root=options.single_root,
+        weights=weights,
     )
     if not relations_in(data.sentences):
         raise NothingToLearnError("no word of the training data has a relation; leave --labels joint out")
-    weight_of = {} if weights is None else dict(zip(map(id, sentences), weights, strict=True))
-    course = Course(data.template_set, data.inference, options, weight_of)
+    course = Course(data.template_set, data.inference, options)
     kept = [
-        sentence for sentence in data.sentences if tree_objective(sentence.heads, data.inference, "margin")
+        (sentence, weight)
+        for sentence, weight in zip(data.sentences, data.weights, strict=True)
+        if tree_objective(sentence.heads, data.inference, "margin")
     ]
     if not kept:
         raise NothingToLearnError(
@@ -145,8 +147,8 @@ def train_labelled_parser(
         skipped["arcs that no possible tree contains"] = len(data.sentences) - len(kept)
     parser, records = course.learned(kept, rng=rng, dev=dev)
     held_out, rest = kept[::HELD_OUT], [one for place, one in enumerate(kept) if place % HELD_OUT]
-    if len(kept) >= LEAST_SENTENCES and relations_in(rest):
-        judged = calibrated(course.learned(rest, rng=rng)[0], held_out)
+    if len(kept) >= LEAST_SENTENCES and relations_in([sentence for sentence, _ in rest]):
+        judged = calibrated(course.learned(rest, rng=rng)[0], [sentence for sentence, _ in held_out])
         parser = replace(
             parser, temperature=judged.temperature, relation_temperature=judged.relation_temperature
         )
@@ -155,24 +157,28 @@ def train_labelled_parser(
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How parsers are learned from some sentences: ``weights`` has how often each counts, by its ``id``."""
+    """How parsers are learned from some sentences."""
 
     template_set: str
     inference: TreeInference
     options: TrainingOptions
-    weights: Mapping[int, float]
 
     def learned(
-        self, sentences: Sequence[Sentence], *, rng: np.random.Generator, dev: Sequence[Sentence] = ()
+        self,
+        weighed: Sequence[tuple[Sentence, float]],
+        *,
+        rng: np.random.Generator,
+        dev: Sequence[Sentence] = (),
     ) -> tuple[LabelledParser, list[EpochRecord]]:
-        """Return the parser that trees teach, all of which it can build; its temperatures are 1."""
+        """Return the parser that weighed trees teach, all of which it can build; its temperatures are 1."""
+        sentences = [sentence for sentence, _ in weighed]
         scorer = untrained_relations(sentences, self.template_set)
         arcs = ArcScorer.untrained(self.template_set)
         ignored = empty_columns(sentences, arcs.templates.attributes)
         dev = [without_columns(sentence, ignored) for sentence in dev]
         examples = [
-            LabelledExample(arcs.encode(sentence), tree, self.weights.get(id(sentence), 1.0))
-            for sentence in sentences
+            LabelledExample(arcs.encode(sentence), tree, weight)
+            for sentence, weight in weighed
             if (
                 tree := labelled_tree(
                     sentence, scorer.relations, self.inference, objective=self.options.objective

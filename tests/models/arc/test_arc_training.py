@@ -13,6 +13,7 @@ from qsproj.kernels.features.row_features import gather_rows
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.trees import projective
 from tests.oracles.trees import all_trees, tree_score
@@ -190,6 +191,60 @@ def test_what_has_no_gradient_cannot_count_more_or_less(objective):
     options = TrainingOptions(objective=objective, template_set="words")
     with pytest.raises(UsageError, match=f"need an objective with a gradient, not {objective}"):
         train_arc_parser(sentences, rng=np.random.default_rng(1), options=options, weights=[2.0])
+
+
+@pytest.mark.parametrize("train", [train_arc_parser, train_labelled_parser])
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1.0], "found 1 weight for 2 sentences, expected one for each"),
+        ([1.0, 1.0, 1.0], "found 3 weights for 2 sentences"),
+        ([1.0, -1.0], "found -1.0 as the weight of sentence 2, expected 0 or more"),
+        ([math.nan, 1.0], "found nan as the weight of sentence 1"),
+    ],
+)
+def test_weights_that_do_not_fit_the_sentences_are_told(train, weights, said):
+    trees = [make_sentence("a b", "X Y", [2, 0], relations="det root")] * 2
+    with pytest.raises(UsageError, match=said):
+        train(trees, rng=np.random.default_rng(1), weights=weights)
+
+
+@pytest.mark.parametrize("train", [train_arc_parser, train_labelled_parser])
+def test_each_place_of_a_sentence_has_its_own_weight(train):
+    """The same object twice, once with weight 0: it counts once, wherever that is."""
+    tree = make_sentence("a b c", "X Y Z", [2, 0, 2], relations="det root obj")
+    other = make_sentence("a b c", "X Z Y", [3, 3, 0], relations="det obj root")
+    unusable = make_sentence("a b", "X X")
+
+    def learned(*weights):
+        options = TrainingOptions(epochs=1, l2=0.0)
+        rng = np.random.default_rng(1)
+        trees = [tree, unusable, other, tree]
+        return train(trees, rng=rng, options=options, weights=weights)[0].scorer.weights
+
+    assert learned(0.0, 1.0, 0.0, 1.0).any()
+    assert learned(1.0, 1.0, 0.0, 0.0).any()
+    assert not learned(0.0, 1.0, 0.0, 0.0).any()
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "mira", "eg"])
+def test_a_dev_set_of_impossible_trees_gives_scores_no_scale(objective):
+    """They end no training in a traceback: the scale is that of training trees, as without them."""
+    trees = [make_sentence("a b c", "X Y Z", [2, 0, 2])] * 3
+    two_roots = [make_sentence("a b c", "X Y Z", [0, 0, 2])]
+    options = TrainingOptions(objective=objective, epochs=1)
+
+    def trained(dev):
+        parser, report = train_arc_parser(trees, rng=np.random.default_rng(1), dev=dev, options=options)
+        return parser.scorer.weights, report.summary(parser.inference)
+
+    weights, said = trained(two_roots)
+    assert said.endswith(
+        "; no dev tree is one that the parser can build, so that probabilities fit training trees"
+    )
+    without, nothing = trained([])
+    np.testing.assert_array_equal(weights, without)
+    assert nothing.endswith("1 epoch")
 
 
 @pytest.mark.parametrize("given, share", [({}, 1.0), ({"share": 0.5}, 0.5)])

@@ -51,6 +51,30 @@ def test_the_dual_objective_never_falls_and_meets_the_primal_one(sentences):
     assert gaps[-1] < 0.1 * duals[-1] < 0.1 * gaps[0]
 
 
+@pytest.mark.parametrize("cost", [0.1, 1.0, 10.0, 100.0])
+def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
+    """Steps of full size threw the dual objective to minus millions, and training ended in bad trees."""
+    trainer = ExponentiatedTrainer("delexicalised", cost=cost)
+    examples = dual_examples(sentences, ArcScorer.untrained("delexicalised"), TREES)
+    duals = []
+    for _ in range(20):
+        for example in examples:
+            trainer.step(example)
+        trainer.regularise()
+        duals.append(trainer.dual)
+    assert duals[0] > 0.0
+    assert np.all(np.diff(duals) > -1e-3 * duals[-1])
+    assert duals[-1] > 1.2 * duals[0]
+    # What was taken back is out of the weights: they are what the distributions have put in, no more.
+    scores = [trainer.scores(trainer.features(example.encoded)) for example in examples]
+    right = sum(
+        one[s.heads[1:], np.arange(1, len(s) + 1)].sum() for one, s in zip(scores, sentences, strict=True)
+    )
+    expected = sum((one * e.tree._in_weights).sum() for one, e in zip(scores, examples, strict=True))
+    weights = trainer.rule.weights.astype(np.float64)
+    assert weights @ weights == pytest.approx(cost * (right - expected), rel=1e-3)
+
+
 def test_weights_are_what_the_distributions_put_in(sentences):
     trainer = ExponentiatedTrainer("delexicalised", cost=COST)
     encoded = trainer.encode(sentences[0])
