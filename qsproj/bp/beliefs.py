@@ -11,7 +11,7 @@ from qsproj.bp.graph import FactorGraph
 from qsproj.bp.group import Messages
 from qsproj.bp.status import Status
 from qsproj.errors import UsageError
-from qsproj.kernels.bp.bp_beliefs import expected_messages, state_probabilities, variable_entropies
+from qsproj.kernels.bp.bp_messages import expected_messages, state_probabilities, variable_entropies
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -10,8 +10,14 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
-from qsproj.kernels.adaptation.source_paths import DERIVED, NONE, SourceNodes, derive_nodes, node_depths
-from qsproj.kernels.adaptation.turned_trees import TREES
+from qsproj.kernels.adaptation.source_paths import (
+    DERIVED,
+    NONE,
+    TREES,
+    SourceNodes,
+    derive_nodes,
+    node_depths,
+)
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
 GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features")

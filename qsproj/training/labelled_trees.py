@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.kernels.features.labelled_arcs import sum_relations
+from qsproj.kernels.features.label_features import sum_relations
 from qsproj.training.objectives import Objective
 
 UNKNOWN = -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.features.plain_steps import plain_step
+from qsproj.kernels.features.adagrad import plain_step
 from qsproj.training.optimiser import SparseOptimiser, Weights
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Scores
 from qsproj.kernels.trees.arborescence import arborescence
 from qsproj.kernels.trees.matrix_tree import matrix_tree
-from qsproj.kernels.trees.matrix_tree_covariance import matrix_tree_covariance
-from qsproj.kernels.trees.matrix_tree_log import matrix_tree_log
+from qsproj.kernels.trees.matrix_tree_log import matrix_tree_covariance, matrix_tree_log
 from qsproj.trees.family import TreeFamily
 from qsproj.trees.sampling import sampled_trees
 

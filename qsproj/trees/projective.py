@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
-from qsproj.kernels.trees.eisner_best import eisner_best
-from qsproj.kernels.trees.eisner_covariance import eisner_covariance
-from qsproj.kernels.trees.eisner_log import eisner_log, log_charts
-from qsproj.kernels.trees.eisner_posterior import eisner_posterior
+from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
+from qsproj.kernels.trees.eisner_log import eisner_covariance, eisner_log, log_charts
 from qsproj.kernels.trees.tree_sampling import draw_projective
 from qsproj.trees.family import TreeFamily
 from qsproj.trees.posterior import tree_shifts

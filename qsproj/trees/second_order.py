@@ -13,10 +13,7 @@ from numpy.typing import ArrayLike
 
 from qsproj.conventions import ROOT, Heads, frozen_heads
 from qsproj.errors import UsageError
-from qsproj.kernels.trees.eisner_second_order_best import best_tree
-from qsproj.kernels.trees.eisner_second_order_inside import Parts, inside
-from qsproj.kernels.trees.eisner_second_order_outside import outside
-from qsproj.kernels.trees.hill_climbing import climb
+from qsproj.kernels.trees.second_order import Parts, best_tree, climb, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.posterior import NoTreeError
 from qsproj.trees.second_order_scores import (
@@ -94,7 +91,7 @@ def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> Second
         When no tree has a finite score.
 
     *Source*: thesis 2.9.2; the recursions are those of
-    :mod:`qsproj.kernels.trees.eisner_second_order_inside`.
+    :mod:`qsproj.kernels.trees.second_order`.
     """
     parts = _log_parts(scores, single_root)
     heads, score = _best(parts, single_root)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from qsproj.bp.graph import factor_graph
-from qsproj.kernels.bp.bp_beliefs import expected_messages
+from qsproj.kernels.bp.bp_messages import expected_messages
 from tests.bp.cases import CASES
 from tests.oracles.factor_graphs import GroupEnumeration, log_sum, message_weights
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.kernels.features.adagrad import adagrad_outcomes, adagrad_row
-from qsproj.kernels.features.row_features import gather_rows
+from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad, RowAdaGrad
 from qsproj.training.plain import PlainSteps
 

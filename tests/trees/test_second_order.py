@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from qsproj.kernels.trees.eisner_second_order_inside import inside
-from qsproj.kernels.trees.eisner_second_order_outside import outside
+from qsproj.kernels.trees.second_order import inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM
 from qsproj.trees import projective, second_order
 from qsproj.trees.posterior import NoTreeError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
-from qsproj.kernels.bp.bp_align_hmm import align_hmm_beliefs, align_hmm_messages
+from qsproj.kernels.bp.bp_alignment import align_hmm_beliefs, align_hmm_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, Messages, Variables, checked_edges
-from qsproj.kernels.bp.bp_align_itg import (
+from qsproj.kernels.bp.bp_alignment import (
     LOGS,
     MAXIMA,
     WEIGHTS,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, Messages, Variables
-from qsproj.kernels.bp.bp_any_pair import any_pair_log_partition, any_pair_messages
+from qsproj.kernels.bp.bp_booleans import any_pair_log_partition, any_pair_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

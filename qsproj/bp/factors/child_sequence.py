@@ -15,7 +15,7 @@ from qsproj.bp.group import (
     checked_edges,
     checked_scores,
 )
-from qsproj.kernels.bp.bp_child_sequence import child_sequence_beliefs, child_sequence_messages
+from qsproj.kernels.bp.bp_chains import child_sequence_beliefs, child_sequence_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

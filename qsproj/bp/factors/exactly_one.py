@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, Messages, Variables, check_empty_families, checked_edges
-from qsproj.kernels.bp.bp_exactly_one import exactly_one_log_partition, exactly_one_messages
+from qsproj.kernels.bp.bp_booleans import exactly_one_log_partition, exactly_one_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

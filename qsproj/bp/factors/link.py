@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges
-from qsproj.kernels.bp.bp_link import link_beliefs
+from qsproj.kernels.bp.bp_booleans import link_beliefs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import FactorGroup, Messages, Variables, checked_scores
-from qsproj.kernels.bp.bp_no_cross import no_cross_beliefs, no_cross_messages
+from qsproj.kernels.bp.bp_trees import no_cross_beliefs, no_cross_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

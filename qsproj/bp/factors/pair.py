@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
-from qsproj.kernels.bp.bp_all_true import all_true_beliefs, all_true_messages
+from qsproj.kernels.bp.bp_booleans import all_true_beliefs, all_true_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import HardGroup, Messages, Variables, checked_edges
-from qsproj.kernels.bp.bp_synch import synch_log_partition, synch_messages
+from qsproj.kernels.bp.bp_booleans import synch_log_partition, synch_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.group import HardGroup, Messages, Variables
 from qsproj.bp.links import arcs_of
-from qsproj.kernels.bp.bp_tree import tree_messages, tree_scores
+from qsproj.kernels.bp.bp_trees import tree_messages, tree_scores
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.posterior import NoTreeError
 

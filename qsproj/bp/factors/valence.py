@@ -15,7 +15,7 @@ from qsproj.bp.group import (
     checked_edges,
     checked_scores,
 )
-from qsproj.kernels.bp.bp_valence import valence_beliefs, valence_messages
+from qsproj.kernels.bp.bp_chains import valence_beliefs, valence_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)

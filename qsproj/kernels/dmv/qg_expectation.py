@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.dmv.dmv_sums import chart_space, sum_derivations
+from qsproj.kernels.dmv.dmv_charts import chart_space, sum_derivations
 
 # None that changes rounding; see dmv_charts.
 FLAGS = {"nsz"}

@@ -1,4 +1,4 @@
-"""The steps of AdaGrad (Duchi et al. 2011), along gradients that other kernels have gathered.
+"""Steps along gradients that other kernels have gathered: AdaGrad's (Duchi et al. 2011), and plain ones.
 
 A step adds each change, times the number of the step it is made in, to a sum: ``weights - sum / steps`` is
 the mean of all past weights.
@@ -92,3 +92,21 @@ def _move(weights, state, row, outcome, slope, rate, step):
     change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
     weights[row, outcome] -= change
     state[1, row, outcome] -= step * change
+
+
+@njit(cache=True, error_model="numpy")
+def plain_step(weights, sums, gradient, touched, used, rate, step):
+    """Take one step down the gradient, and clear it.
+
+    ``weights``, ``sums``, ``gradient`` float32[buckets] or float64[buckets]: ``weights - sums / steps`` is
+    the mean of all past weights. Mutated. ``touched`` uint64[capacity]: the buckets with a gradient; one may
+    be listed twice, or have none. ``used``: how many of ``touched`` are listed. ``step``: number of steps
+    taken before this one.
+    """
+    for k in range(used):
+        bucket = touched[k]
+        if gradient[bucket] != 0.0:
+            change = rate * gradient[bucket]
+            weights[bucket] -= change
+            sums[bucket] -= step * change
+            gradient[bucket] = 0.0

@@ -1,4 +1,4 @@
-"""Hashed arc features on the fly: the buckets of the features of an arc.
+"""Features of arcs, hashed on the fly: their buckets, scores and gradients.
 
 Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
 of a feature is put together from three parts: what its template asks of the head, of the dependent (both
@@ -19,6 +19,8 @@ head_operations, dependent_operations : int32[T, W]
     What each template asks of either end, packed as ``column << 8 | (offset + 128)``; -1 fills the row.
 seeds : uint64[T]
     Where the hash of each template starts.
+
+Where arcs are scored, memory is asked for the weights of an arc while those of the arc before are summed.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
+from qsproj.kernels.prefetch import prefetch_rows
 
 PAD = 2
 
@@ -232,3 +236,203 @@ def one_arc(features, head, dependent, between, out):
     """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count."""
     look_between(features, head, dependent, between)
     return arc_buckets(features, head, dependent, between, out)[1]
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def total_of_lines(features, weights, buckets, place):
+    """Return the sum of the weights of an arc's features, also of those without direction and distance.
+
+    ``buckets`` are those that :func:`arc_lines` wrote.
+    """
+    near = buckets[: features.plain]
+    alone = buckets[features.plain : features.directed]
+    far = buckets[features.directed :]
+    with_place = without = 0.0
+    for k in range(near.shape[0]):
+        with_place += weights[near[k]]
+        without += weights[near[k] ^ place]
+    for k in range(alone.shape[0]):
+        with_place += weights[alone[k]]
+    for k in range(far.shape[0]):
+        with_place += weights[far[k]]
+        without += weights[far[k] ^ place]
+    return with_place + without
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def _score_arcs(features, weights, first, scores, between, room):
+    """Do what :func:`score_arcs` does; ``room`` uint64[2, B] is for lines of this arc and the last."""
+    n = scores.shape[0] - 1
+    row, lines = 0, 0
+    previous_head = previous_dependent = 0
+    for head in range(n + 1):
+        for direction in (1, -1):
+            nothing_between(features, between)
+            dependent = head + direction
+            while 1 <= dependent <= n:
+                ahead = arc_lines(features, first + head, first + dependent, between, room[row])
+                prefetch_rows(weights, room[row], ahead)
+                if lines:
+                    place = direction_and_distance(previous_head, previous_dependent)
+                    total = total_of_lines(features, weights, room[1 - row, :lines], place)
+                    scores[previous_head, previous_dependent] = total
+                row, lines = 1 - row, ahead
+                previous_head, previous_dependent = head, dependent
+                if extend_between(features.tags[first + dependent], between):
+                    hash_between(features, between)
+                dependent += direction
+    if lines:
+        place = direction_and_distance(previous_head, previous_dependent)
+        total = total_of_lines(features, weights, room[1 - row, :lines], place)
+        scores[previous_head, previous_dependent] = total
+
+
+@njit(cache=True, error_model="numpy")
+def score_arcs(features, weights, first, scores):
+    """Write the score of every arc, the sum of its features' weights, into ``scores`` float64[n+1, n+1].
+
+    ``weights`` float32[buckets] holds zero for a feature that does not exist. Column 0 and the diagonal of
+    ``scores`` are left as they are. The root is at position ``first`` of the features. O(n^2 T) time.
+    """
+    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
+    _score_arcs(features, weights, first, scores, between_workspace(features), room)
+
+
+@njit(cache=True, error_model="numpy")
+def score_block(features, weights, starts, sizes, scores):
+    """Score the arcs of several sentences, encoded as one; those of one follow those of another.
+
+    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`; ``scores``
+    float64[sum of sizes squared] holds zeros and is filled.
+    """
+    begin = 0
+    for sentence in range(starts.shape[0]):
+        size = sizes[sentence]
+        own = scores[begin : begin + size * size].reshape((size, size))
+        score_arcs(features, weights, starts[sentence], own)
+        begin += size * size
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def _score_chosen(features, weights, heads, dependents, between, room, scores):
+    """Do what :func:`score_chosen_arcs` does; see :func:`_score_arcs`."""
+    lines = 0
+    for arc in range(heads.shape[0] + 1):
+        row, ahead = arc % 2, 0
+        if arc < heads.shape[0]:
+            head, dependent = np.int64(heads[arc]), np.int64(dependents[arc])
+            look_between(features, head, dependent, between)
+            ahead = arc_lines(features, head, dependent, between, room[row])
+            prefetch_rows(weights, room[row], ahead)
+        if arc > 0:
+            place = direction_and_distance(np.int64(heads[arc - 1]), np.int64(dependents[arc - 1]))
+            scores[arc - 1] = total_of_lines(features, weights, room[1 - row, :lines], place)
+        lines = ahead
+
+
+@njit(cache=True, error_model="numpy")
+def score_chosen_arcs(features, weights, heads, dependents):
+    """Score some arcs alone, ``heads[a]`` to ``dependents[a]``, int32[A]: what :func:`score_arcs` gives them.
+
+    Returns float64[A]. O(A (T + n)) time.
+    """
+    scores = np.empty(heads.shape[0])
+    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
+    _score_chosen(features, weights, heads, dependents, between_workspace(features), room, scores)
+    return scores
+
+
+# A gradient (a difference of probabilities) smaller than this does not move the weights, so that most arcs
+# need no second pass. Against 1e-4, training is a third faster and dev UAS the same (docs/parsing.md).
+NEGLIGIBLE = 5e-3
+
+
+@njit(cache=True, error_model="numpy")
+def count_features(features, arcs, counts, last, sentence):
+    """Count the features that fire on some arcs of a sentence.
+
+    ``features`` ArcFeatures. ``arcs`` bool[n+1, n+1]. ``counts`` uint16[buckets]: saturating. Mutated.
+    ``last`` int32[buckets]: the sentence that each bucket was last counted in. Mutated. ``sentence``: 0 or
+    more: the number of this sentence, which counts once for each feature; -1: every arc counts.
+    """
+    between, out = between_workspace(features), bucket_workspace(features)
+    for head in range(arcs.shape[0]):
+        for dependent in range(1, arcs.shape[0]):
+            if head != dependent and arcs[head, dependent]:
+                for k in range(one_arc(features, head, dependent, between, out)):
+                    bucket = out[k]
+                    if counts[bucket] < 65535 and (sentence < 0 or last[bucket] != sentence):
+                        counts[bucket] += np.uint16(1)
+                        last[bucket] = sentence
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def keep_supported(buckets, count, support):
+    """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
+    kept = np.int64(0)
+    for k in range(count):
+        bucket = buckets[k]
+        buckets[kept] = bucket
+        kept += np.int64((support[bucket >> np.uint64(6)] >> (bucket & np.uint64(63))) & ONE)
+    return kept
+
+
+@njit(cache=True, error_model="numpy")
+def list_arcs(features, heads, dependents, support):
+    """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
+
+    Returns ``starts`` int64[A + 1]; ``buckets`` uint64[starts[A]]: those of arc a are ``buckets[starts[a] :
+    starts[a + 1]]``.
+    """
+    between, out = between_workspace(features), bucket_workspace(features)
+    starts = np.zeros(heads.shape[0] + 1, np.int64)
+    buckets = np.empty(256 * (heads.shape[0] + 1), np.uint64)
+    for arc in range(heads.shape[0]):
+        count = one_arc(features, heads[arc], dependents[arc], between, out)
+        count = keep_supported(out, count, support)
+        first = starts[arc]
+        if first + count > buckets.shape[0]:
+            more = np.empty(2 * (first + count), np.uint64)
+            for k in range(first):
+                more[k] = buckets[k]
+            buckets = more
+        for k in range(count):
+            buckets[first + k] = out[k]
+        starts[arc + 1] = first + count
+    return starts, buckets[: starts[-1]]
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def _gather_arcs(features, slopes, support, where, gradient, touched, used, between, room):
+    """Do what :func:`gather_arcs` does; ``room`` uint64[2, B] is for the buckets of this arc and the last."""
+    begin, negligible = where
+    size = slopes.shape[0]
+    row, waiting, steepness = 0, 0, 0.0
+    for arc in range(begin, size * size):
+        head, dependent = arc // size, arc % size
+        slope = slopes[head, dependent]
+        if dependent == 0 or head == dependent or abs(slope) <= negligible:
+            continue
+        count = one_arc(features, head, dependent, between, room[row])
+        if used + waiting + count > touched.shape[0]:
+            return add_slopes(room[1 - row], waiting, steepness, gradient, touched, used), arc
+        supported = keep_supported(room[row], count, support)
+        # The gradient of this arc is on its way while that of the arc before is added to.
+        prefetch_rows(gradient, room[row], supported)
+        used = add_slopes(room[1 - row], waiting, steepness, gradient, touched, used)
+        row, waiting, steepness = 1 - row, supported, slope
+    return add_slopes(room[1 - row], waiting, steepness, gradient, touched, used), DONE
+
+
+@njit(cache=True, error_model="numpy")
+def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
+    """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
+
+    ``features`` ArcFeatures. ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score.
+    ``support`` uint64[buckets / 64]: bit mask of the features that exist. ``negligible``: slopes of this size
+    or less are skipped.
+    """
+    between = between_workspace(features)
+    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
+    where = (begin, negligible)
+    return _gather_arcs(features, slopes, support, where, gradient, touched, used, between, room)

@@ -16,11 +16,11 @@ from qsproj.kernels.features.arc_features import (
     bucket_workspace,
     extend_between,
     hash_between,
+    keep_supported,
     nothing_between,
     one_arc,
     total_weight,
 )
-from qsproj.kernels.features.arc_gradients import keep_supported
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
@@ -53,7 +53,7 @@ def score_clusters(features, weights, scores):
 
     ``weights`` float32[buckets * C] holds zeros for a feature that does not exist. Column 0 and the diagonal
     of ``scores`` are left as they are. O(n^2 T C) time. Memory is asked for as in
-    :func:`~qsproj.kernels.features.arc_scores.score_arcs`.
+    :func:`~qsproj.kernels.features.arc_features.score_arcs`.
     """
     n, clusters = scores.shape[0] - 1, scores.shape[2]
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)

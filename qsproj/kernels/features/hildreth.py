@@ -8,7 +8,7 @@ change itself, over all buckets, says what a constraint still lacks.
 Arrays that the kernels share
 -----------------------------
 row_starts : int64[rows + 1], buckets : uint64[features of all rows]
-    Rows of features, as of :func:`~qsproj.kernels.features.arc_gradients.list_arcs`.
+    Rows of features, as of :func:`~qsproj.kernels.features.arc_features.list_arcs`.
 starts : int64[constraints + 1], members : int32[k], signs : float64[k]
     The vector of a constraint is a sum of rows, each with its sign.
 change : float32[buckets] or float64[buckets]

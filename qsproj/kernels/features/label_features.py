@@ -1,7 +1,11 @@
-"""Labels of arcs: a softmax over relations on the hashed features of one arc.
+"""Relations of arcs: a softmax over all, and scores of those that an arc may have.
 
-Features are those of kernels.arc_features; weights are float32[buckets, L], one row for each feature, so that
-all relations are scored in one sweep of contiguous memory.
+Features are those of :mod:`.arc_features`; weights are one row of L for each feature, so that all relations
+are scored in one sweep of contiguous memory.
+
+Where candidates are scored, an arc is given by its two ends, int32 each. Its candidates are the relations
+that the coarse tags of its ends may stand in: those of pair ``p = head's tag * TAGS + dependent's tag`` are
+``relations[starts[p] : starts[p + 1]]``, int32.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
+from qsproj.kernels.features.sparse_gradient import DONE
 from qsproj.kernels.prefetch import prefetch
 
 # Nothing is held to be less probable when a loss is reported.
@@ -126,3 +131,134 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
             slope[label] = chances[label] - seen[label] / total
         adagrad_outcomes(weights, state, out[:count], slope, rate, step)
     return loss
+
+
+# Tags are numbers below this.
+TAGS = 63
+
+
+# So many float32 are a line of the cache.
+@njit(cache=True, error_model="numpy", inline="always")
+def tag_pair(tags, head, dependent):
+    """Return the number of a pair of tags."""
+    return np.int64(tags[head]) * TAGS + np.int64(tags[dependent])
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def _ask_for_candidates(weights, labels, buckets, count, candidates):
+    """Ask for the memory that rows of ``labels`` weights lie in, from the first candidate to the last."""
+    first, last = np.int64(candidates[0]), np.int64(candidates[-1])
+    for k in range(count):
+        start = np.int64(buckets[k]) * labels
+        for cell in range(start + first, start + last, LINE):
+            prefetch(weights, cell)
+        prefetch(weights, start + last)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _add_candidates(weights, labels, buckets, count, candidates, scores):
+    """Write the sums of the candidates' weights over rows of ``labels`` weights to ``scores`` float64[L]."""
+    sums = np.zeros(candidates.shape[0])
+    for k in range(count):
+        start = np.int64(buckets[k]) * labels
+        for j in range(candidates.shape[0]):
+            sums[j] += weights[start + candidates[j]]
+    for j in range(candidates.shape[0]):
+        scores[candidates[j]] = sums[j]
+
+
+@njit(cache=True, error_model="numpy")
+def score_relations(features, heads, dependents, starts, relations, weights, scores):
+    """Write the score of each candidate relation of each arc into ``scores`` float64[k, L], else -inf.
+
+    ``weights`` float32[buckets * L], a row of L for each bucket. O(k (C T + n)) time, where C relations are
+    candidates. Memory is asked for the weights of an arc while those of the arc before are summed.
+    """
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
+    labels = scores.shape[1]
+    scores[:] = -np.inf
+    before, count = relations[:0], 0
+    for arc in range(heads.shape[0] + 1):
+        candidates, coming = relations[:0], 0
+        if arc < heads.shape[0]:
+            pair = tag_pair(features.tags, heads[arc], dependents[arc])
+            candidates = relations[starts[pair] : starts[pair + 1]]
+            coming = one_arc(features, heads[arc], dependents[arc], between, ahead)
+            _ask_for_candidates(weights, labels, ahead, coming, candidates)
+        if arc > 0:
+            _add_candidates(weights, labels, out, count, before, scores[arc - 1])
+        out, ahead = ahead, out
+        before, count = candidates, coming
+
+
+@njit(cache=True, error_model="numpy")
+def sum_relations(arcs, heads, dependents, relations, summed, chances):
+    """Sum the relations of each arc out, and say how probable each is given the arc.
+
+    ``arcs`` float64[n+1, n+1]: what each arc scores whatever its relation, natural log. ``relations``
+    float64[k, L]: what each relation of each arc adds; -inf for what is no candidate. At least one of a row
+    is finite. ``summed`` float64[n+1, n+1], written: the scores of arcs, -inf for others than the k.
+    ``chances`` float64[k, L], written: rows sum to one.
+    """
+    summed[:] = -np.inf
+    for arc in range(heads.shape[0]):
+        top = -np.inf
+        for label in range(relations.shape[1]):
+            top = max(top, relations[arc, label])
+        total = 0.0
+        for label in range(relations.shape[1]):
+            score = relations[arc, label]
+            chances[arc, label] = np.exp(score - top) if score > -np.inf else 0.0
+            total += chances[arc, label]
+        for label in range(relations.shape[1]):
+            chances[arc, label] /= total
+        summed[heads[arc], dependents[arc]] = arcs[heads[arc], dependents[arc]] + top + np.log(total)
+
+
+@njit(cache=True, error_model="numpy")
+def best_relations(marginals, heads, dependents, chances, best):
+    """Write how probable the likeliest labelled arc between two words is into ``best`` float64[n+1, n+1].
+
+    ``marginals`` are those of arcs, float64[n+1, n+1]; where there is no such arc, or its probability is 0,
+    -inf is written.
+    """
+    best[:] = -np.inf
+    for arc in range(heads.shape[0]):
+        top = 0.0
+        for label in range(chances.shape[1]):
+            top = max(top, chances[arc, label])
+        if marginals[heads[arc], dependents[arc]] * top > 0.0:
+            best[heads[arc], dependents[arc]] = marginals[heads[arc], dependents[arc]] * top
+
+
+@njit(cache=True, error_model="numpy")
+def gather_relations(features, heads, dependents, slopes, negligible, gradient, touched, used, begin):
+    """Add the gradient of one sentence to those of its weights; see :mod:`.sparse_gradient`.
+
+    ``slopes`` float64[k, L]: derivative of the loss by the score of each relation of each arc.
+    ``negligible``: slopes of this size or less are skipped. ``gradient`` float32[buckets * L]: of the rows of
+    weights, one after the other.
+    """
+    between, out = between_workspace(features), bucket_workspace(features)
+    labels = slopes.shape[1]
+    steep = np.empty(labels, np.int64)
+    for arc in range(begin, heads.shape[0]):
+        some = 0
+        for label in range(labels):
+            if abs(slopes[arc, label]) > negligible:
+                steep[some] = label
+                some += 1
+        if some == 0:
+            continue
+        count = one_arc(features, heads[arc], dependents[arc], between, out)
+        if used + count * some > touched.shape[0]:
+            return used, arc
+        for k in range(count):
+            first = np.int64(out[k]) * labels
+            for j in range(some):
+                cell = first + steep[j]
+                if gradient[cell] == 0.0:
+                    touched[used] = cell
+                    used += 1
+                gradient[cell] += slopes[arc, steep[j]]
+    return used, DONE

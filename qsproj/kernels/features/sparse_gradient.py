@@ -1,4 +1,6 @@
-"""Sparse gradients of hashed weights: kernels add to them, bucket by bucket; optimisers read and clear them.
+"""Sparse gradients of hashed weights, and rows of features that are kept as a table.
+
+Kernels add to gradients, bucket by bucket; optimisers read and clear them.
 
 Arrays that the kernels which gather share
 ------------------------------------------
@@ -12,9 +14,14 @@ begin : int
     Where to begin: 0, or where the last call stopped because there was no more room.
 
 They return ``used`` and where they stopped: DONE, or a ``begin`` to go on from when there is room again.
+
+Unlike arcs, whose features are hashed again whenever they are needed, the factors of a joint graph are few
+and have a dozen features each; their buckets are kept: ``buckets`` int32[F, T].
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from qsproj.kernels.compilation import njit
 
@@ -35,3 +42,35 @@ def add_slopes(buckets, count, slope, gradient, touched, used):
         used += gradient[bucket] == 0.0
         gradient[bucket] += slope
     return used
+
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath={"nsz"})
+def score_rows(buckets, weights):
+    """Return float64[F], the sum of the weights of each row, from left to right.
+
+    Else the order is that of the processor's lanes, and joint training, which drops what is negligible, makes
+    other weights of other last digits.
+    """
+    scores = np.empty(buckets.shape[0])
+    for f in range(buckets.shape[0]):
+        total = 0.0
+        for t in range(buckets.shape[1]):
+            total += weights[buckets[f, t]]
+        scores[f] = total
+    return scores
+
+
+@njit(cache=True, error_model="numpy")
+def gather_rows(buckets, slopes, gradient, touched, used, begin):
+    """Add the gradient of each row, float64[F], to those of its features; see :mod:`.sparse_gradient`."""
+    for f in range(begin, buckets.shape[0]):
+        slope = slopes[f]
+        if slope == 0.0:
+            continue
+        if used + buckets.shape[1] > touched.shape[0]:
+            return used, f
+        used = add_slopes(buckets[f], buckets.shape[1], slope, gradient, touched, used)
+    return used, DONE

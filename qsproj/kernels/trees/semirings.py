@@ -13,7 +13,8 @@ from qsproj.kernels.compilation import njit
 PROBABILITY, LOG, MAXIMUM = 0, 1, 2
 
 FLAGS = {"reassoc", "contract", "nsz", "arcp"}
-# "nnan" lets maxima use vector instructions; it is safe where scores are finite or -inf.
+# "nnan" lets maxima use vector instructions; it is safe where scores are finite or -inf, since
+# the kernels that have it only ever add and compare.
 MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
@@ -47,7 +48,8 @@ def plus(x, y, semiring):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _product(left, right):
+def product(left, right):
+    """Return the inner product of two rows."""
     total = 0.0
     for k in range(left.shape[0]):
         total += left[k] * right[k]
@@ -55,7 +57,8 @@ def _product(left, right):
 
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
-def _maximum(left, right):
+def maximum(left, right):
+    """Return the maximum of ``left + right``."""
     best = -np.inf
     for k in range(left.shape[0]):
         best = max(best, left[k] + right[k])
@@ -66,8 +69,8 @@ def _maximum(left, right):
 def inner(left, right, semiring):
     """Return the inner product of two rows of the same length; zero when they are empty."""
     if semiring == PROBABILITY:
-        return _product(left, right)
-    best = _maximum(left, right)
+        return product(left, right)
+    best = maximum(left, right)
     if semiring == MAXIMUM or best == -np.inf:
         return best
     mass = 0.0

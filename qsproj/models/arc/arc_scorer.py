@@ -15,9 +15,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
-from qsproj.kernels.features import arc_scores
-from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.arc_gradients import NEGLIGIBLE, count_features, gather_arcs
+from qsproj.kernels.features import arc_features as kernels
+from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
 from qsproj.models.schema import checked, optional, some_of
 from qsproj.training.loop import Trainer
@@ -90,14 +89,14 @@ class ArcScorer(ArcWeights):
     def scores(self, features: ArcFeatures) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant; column 0 and diagonal zero."""
         scores = np.zeros((len(features.tags), len(features.tags)))
-        arc_scores.score_arcs(features, self.weights, 0, scores)
+        kernels.score_arcs(features, self.weights, 0, scores)
         return scores
 
     def scores_of(
         self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """Return what :meth:`scores` gives some arcs, by their ends int32[A] each: float64[A]."""
-        chosen: NDArray[np.float64] = arc_scores.score_chosen_arcs(features, self.weights, heads, dependents)
+        chosen: NDArray[np.float64] = kernels.score_chosen_arcs(features, self.weights, heads, dependents)
         return chosen
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
@@ -108,7 +107,7 @@ class ArcScorer(ArcWeights):
     def score_block(self, block: EncodedBlock) -> NDArray[np.float64]:
         """Return what :meth:`scores` gives for each sentence of a block, one after the other, flat."""
         scores = np.zeros(int(np.sum(block.sizes**2)))
-        arc_scores.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
+        kernels.score_block(self.features(block.words), self.weights, block.starts, block.sizes, scores)
         return scores
 
 

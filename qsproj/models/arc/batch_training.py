@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from qsproj.kernels.features.arc_gradients import gather_arcs
+from qsproj.kernels.features.arc_features import gather_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer
 from qsproj.models.arc.hashed_weights import zero_weights
 from qsproj.training.loop import EpochRecord

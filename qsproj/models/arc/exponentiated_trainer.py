@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.arc_gradients import gather_arcs
+from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs
 from qsproj.models.arc.arc_scorer import ArcLearner, ArcScorer
 from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.training.exponentiated_gradient import DualTree

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.arc_gradients import list_arcs
+from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_scorer import ArcLearner
 from qsproj.training.margins import Margins
 from qsproj.training.mira import TOLERANCE, FeatureRows, LeastChange

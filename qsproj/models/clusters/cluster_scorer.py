@@ -12,8 +12,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
+from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_scorer import ArcExample, ArcWeights, ignored_in
 from qsproj.models.arc.hashed_weights import HASH_BITS, aligned_weights, zero_weights

@@ -14,9 +14,8 @@ from qsproj.conventions import ROOT, Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.adaptation_templates import RELATION_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import base_relation
-from qsproj.kernels.adaptation import adaptation_relations as kernels
-from qsproj.kernels.adaptation.adaptation_features import Templates
-from qsproj.kernels.adaptation.adaptation_relations import COPIES, COPY_BRANCH, COPY_OWN
+from qsproj.kernels.adaptation import adaptation_features as kernels
+from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN, Templates
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import check_cells, checked, labels

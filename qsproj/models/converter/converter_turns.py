@@ -18,8 +18,7 @@ from qsproj.conventions import Heads
 from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates
 from qsproj.features.source_nodes import function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
-from qsproj.kernels.adaptation.source_paths import SourceNodes
-from qsproj.kernels.adaptation.turned_trees import turned_trees
+from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn

@@ -15,8 +15,7 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
-from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
-from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.checkpoint import checksum
 from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers

@@ -25,7 +25,7 @@ from qsproj.features.joint_templates import (
     link_posteriors,
     word_hashes,
 )
-from qsproj.kernels.features.row_features import score_rows
+from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.joint_scores import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure

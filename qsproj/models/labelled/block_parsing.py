@@ -12,7 +12,7 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.editing import with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedBlock
-from qsproj.kernels.trees.eisner_labelled_block import decode_labelled_block, possible_arcs
+from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
 
 if TYPE_CHECKING:
     from qsproj.models.labelled.labelled_parser import LabelledParser

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Heads
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.labelled_arcs import TAGS, score_relations
+from qsproj.kernels.features.label_features import TAGS, score_relations
 
 # The tag of the root, which is nobody's dependent.
 ROOT_TAG = 0

@@ -13,7 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedSentence
-from qsproj.kernels.features.labelled_arcs import best_relations
+from qsproj.kernels.features.label_features import best_relations
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.first_order import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.labeller import Labeller

@@ -13,8 +13,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
 from qsproj.features.atoms import EncodedSentence, empty_columns, without_columns
 from qsproj.features.label_templates import IN_TREE
-from qsproj.kernels.features.arc_gradients import NEGLIGIBLE
-from qsproj.kernels.features.labelled_arcs import gather_relations
+from qsproj.kernels.features.arc_features import NEGLIGIBLE
+from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.feature_selection import supported_by

@@ -15,7 +15,7 @@ from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.labelled_arcs import TAGS
+from qsproj.kernels.features.label_features import TAGS
 from qsproj.models.arc.labeller import compiled_labels
 from qsproj.models.labelled.candidates import Candidates
 from qsproj.models.packing import packed_weights, unpack_weights

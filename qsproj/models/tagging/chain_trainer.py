@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.feature_index import FeatureIndex
-from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
-from qsproj.kernels.tagging.tag_sets import set_gradient, step_steep_emissions, step_steep_transitions
+from qsproj.kernels.tagging.linear_chain import (
+    gradient,
+    set_gradient,
+    step_emissions,
+    step_steep_emissions,
+    step_steep_transitions,
+    step_transitions,
+)
 from qsproj.models.tagging.tagger import Tagger, in_half_the_bytes
 from qsproj.training.adagrad import RowAdaGrad
 from qsproj.training.loop import Trainer

@@ -16,8 +16,8 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, Scores
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, counted, unknown_name
-from qsproj.kernels.features.row_features import gather_rows
 from qsproj.kernels.features.second_order_features import gather_factors
+from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
-from qsproj.kernels.features.row_features import score_rows
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
+from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import shaped

@@ -18,8 +18,15 @@ from qsproj.features.hashing import stable_hash
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, configurations
 from qsproj.features.source_nodes import COLUMNS, GIVEN, encode_source, function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
-from qsproj.kernels.adaptation.source_paths import MAX_DOWN, MAX_UP, NONE, PAIR, path_between, workspace
-from qsproj.kernels.adaptation.turned_trees import turned_trees
+from qsproj.kernels.adaptation.source_paths import (
+    MAX_DOWN,
+    MAX_UP,
+    NONE,
+    PAIR,
+    path_between,
+    turned_trees,
+    workspace,
+)
 from qsproj.kernels.features.sparse_gradient import DONE
 from tests.oracles import finite_differences
 from tests.oracles.source_paths import features_of, node_value, path

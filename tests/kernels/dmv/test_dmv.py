@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from qsproj.kernels.dmv.dmv_best import dmv_best
-from qsproj.kernels.dmv.dmv_counting import dmv_harmonic_counts, dmv_tree_counts
-from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
+from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from tests.oracles import dmv as oracle
 from tests.oracles.trees import all_trees, number_of_trees
 

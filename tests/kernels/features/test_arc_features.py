@@ -9,7 +9,6 @@ from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, compile_tem
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
-from qsproj.kernels.features import arc_scores
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets
 from qsproj.training.adagrad import AdaGrad
 from tests.oracles.arc_features import PlainAdaGrad, features_of
@@ -65,7 +64,7 @@ def test_scores_are_sums_of_weights():
     features = arc_features(encode(SENTENCE, compiled.attributes), compiled, BUCKETS)
     weights = np.random.default_rng(5).normal(size=BUCKETS)
     scores = np.full((len(SENTENCE) + 1, len(SENTENCE) + 1), 7.0)
-    arc_scores.score_arcs(features, weights, 0, scores)
+    kernels.score_arcs(features, weights, 0, scores)
     for head in range(len(SENTENCE) + 1):
         for dependent in range(1, len(SENTENCE) + 1):
             if head != dependent:
@@ -73,9 +72,9 @@ def test_scores_are_sums_of_weights():
                 assert scores[head, dependent] == pytest.approx(expected, abs=1e-9)
     assert np.all(scores[:, 0] == 7.0)
     heads, dependents = np.array([3, 0, 1], dtype=np.int32), np.array([1, 2, 4], dtype=np.int32)
-    chosen = arc_scores.score_chosen_arcs(features, weights, heads, dependents)
+    chosen = kernels.score_chosen_arcs(features, weights, heads, dependents)
     assert chosen.tolist() == scores[heads, dependents].tolist()
-    assert arc_scores.score_chosen_arcs(features, weights, heads[:0], dependents[:0]).size == 0
+    assert kernels.score_chosen_arcs(features, weights, heads[:0], dependents[:0]).size == 0
     assert np.all(np.diag(scores) == 7.0)
 
 

@@ -6,8 +6,7 @@ import pytest
 from qsproj.features.arc_templates import MORPHOLOGY, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
-from qsproj.kernels.features.arc_gradients import gather_arcs
-from qsproj.kernels.features.arc_scores import score_arcs
+from qsproj.kernels.features.arc_features import gather_arcs, score_arcs
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_scorer import bit_mask
 from qsproj.training.plain import PlainSteps

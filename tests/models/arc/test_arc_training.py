@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
-from qsproj.kernels.features.row_features import gather_rows
+from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions

@@ -10,7 +10,7 @@ from qsproj.errors import UsageError
 from qsproj.features.arc_templates import TEMPLATE_SETS, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import encode
-from qsproj.kernels.features.arc_gradients import list_arcs
+from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_scorer import bit_mask
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.feature_selection import supported_by

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qsproj.features.atoms import TAG_NUMBERS, encode
-from qsproj.kernels.features.labelled_arcs import TAGS
+from qsproj.kernels.features.label_features import TAGS
 from qsproj.models.labelled.candidates import Candidates
 from tests.sentences import make_sentence
 

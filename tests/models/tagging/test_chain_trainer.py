@@ -5,8 +5,13 @@ import pytest
 
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import templates_with
-from qsproj.kernels.tagging.linear_chain import step_emissions, step_transitions
-from qsproj.kernels.tagging.tag_sets import FLAT, step_steep_emissions, step_steep_transitions
+from qsproj.kernels.tagging.linear_chain import (
+    FLAT,
+    step_emissions,
+    step_steep_emissions,
+    step_steep_transitions,
+    step_transitions,
+)
 from qsproj.models.tagging.chain_trainer import (
     FAINTEST,
     FROM_SETS,

@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.features.feature_index import FeatureIndex
 from qsproj.features.tagging import templates_with
-from qsproj.kernels.tagging.tag_sets import set_gradient
+from qsproj.kernels.tagging.linear_chain import set_gradient
 from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer
 from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger

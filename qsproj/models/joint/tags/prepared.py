@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_hashes
-from qsproj.kernels.features.row_features import score_rows
+from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.tags.choices import TagChoices
 from qsproj.models.joint.tags.tagged_arcs import TaggedArcs
 from qsproj.models.joint.tags.variables import TagScores, TagVariables

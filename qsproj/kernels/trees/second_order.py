@@ -1,0 +1,444 @@
+"""Trees scored by siblings and grandparents: inside, outside, the best, and hill climbing.
+
+A tree weighs the product of
+
+* for each arc h -> d: ``arcs[h, c, d]``, c the *context* of h: in the grandparent model its own head (0 for
+  h = 0), in the sibling model always 0, the only context;
+* for each arc: ``siblings[h, d, s]``, s the dependent of h next to d on the way to h, or h if there is none;
+* for each head and side: ``stops[h, s]``, s the outermost dependent there, or ``childless[h, side]`` without
+  one (side 0 is left; those of the root must be one, as all trees have a dependent there or no such side).
+
+Fence f stands between the words f - 1 and f. The charts hold the sums over all that is below
+
+``closed[h, c, f]``
+    the words from head h out to fence f, h's stop included: on its right where f > h, else on its left;
+``opened[h, c, d]``
+    the words from h to its dependent d, without d's outer side; ``opened[h, c, h]`` is one;
+``between[i, c, j]``
+    the words from i to j, two neighbouring dependents of the head that is the context; symmetric.
+
+With own(h) the context of h's dependents::
+
+    opened[h, c, d]  = arcs[h, c, d] * sum over s of  opened[h, c, s] * step[s]
+    step[s]          = siblings[h, d, s] * between[d, own(h), s]    (s = h: closed[d, own(h), fence at h])
+    closed[h, c, f]  = sum over d of  opened[h, c, d] * end[d]
+    end[d]           = stops[h, d] * closed[d, own(h), f]
+    between[i, c, j] = sum over i < f <= j of  closed[i, c, f] * closed[j, c, f]
+
+Steps and ends do not depend on c, so that every product is a matrix times a vector: O(n^3) time in the
+sibling model, O(n^4) with grandparents; O(n^3) memory. Every tree has one derivation.
+
+*Source*: McDonald and Pereira (2006) for siblings; Koo and Collins (2010), Model 1, for scores that are a sum
+of siblings' and grandparents', where the thesis (2.9.2) counts O(n^5). Fences and contexts are ours.
+
+Marginals are the inside pass in reverse mode, about three times as much; the best tree is the way back
+through the maxima. Hill climbing takes any tree, projective or not (McDonald and Pereira 2006, section 2;
+thesis 3.4.3).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.kernels.compilation import njit
+from qsproj.kernels.trees.eisner import last_argmax
+from qsproj.kernels.trees.semirings import (
+    FLAGS,
+    MAXIMUM,
+    MAXIMUM_FLAGS,
+    PROBABILITY,
+    add_multiple,
+    inner,
+    one,
+    plus,
+    times,
+    zero,
+)
+
+
+class Parts(NamedTuple):
+    """Weights of the parts of a tree, numbers of the semiring; N is n + 1, C is 1 (sibling model) or N."""
+
+    arcs: NDArray[np.float64]  # [N, C, N]: head, context, dependent
+    siblings: NDArray[np.float64]  # [N, N, N]: head, dependent, the dependent before it or the head
+    stops: NDArray[np.float64]  # [N, N]: head, outermost dependent
+    childless: NDArray[np.float64]  # [N, 2]: head, side
+
+
+class Charts(NamedTuple):
+    """The charts that the module describes."""
+
+    closed: NDArray[np.float64]  # [N, C, N + 1]: head, context, fence
+    opened: NDArray[np.float64]  # [N, C, N]: head, context, dependent
+    between: NDArray[np.float64]  # [N, C, N]: dependent, context, dependent
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def empty_charts(size, contexts, semiring):
+    """Return charts of zeros."""
+    nothing = zero(semiring)
+    return Charts(
+        np.full((size, contexts, size + 1), nothing),
+        np.full((size, contexts, size), nothing),
+        np.full((size, contexts, size), nothing),
+    )
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def sides(head, dependent):
+    """Return the fence at the head, the fence beyond the dependent, and where the steps begin.
+
+    Steps are over ``begin`` up to ``begin + |head - dependent|``, with the head and without the dependent;
+    ends are one word further out.
+    """
+    if dependent > head:
+        return head + 1, dependent + 1, head
+    return head, dependent, dependent + 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def fill_steps(head, dependent, parts, charts, steps, semiring):
+    """Write ``steps[s]`` for every word s from the head up to the dependent."""
+    own = min(head, parts.arcs.shape[1] - 1)
+    near, _, begin = sides(head, dependent)
+    for s in range(begin, begin + abs(head - dependent)):
+        reached = charts.closed[dependent, own, near] if s == head else charts.between[dependent, own, s]
+        steps[s] = times(parts.siblings[head, dependent, s], reached, semiring)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def fill_ends(head, outermost, parts, charts, ends, semiring):
+    """Write ``ends[d]`` for every word d beyond the head up to ``outermost``, at the fence beyond that."""
+    own = min(head, parts.arcs.shape[1] - 1)
+    _, far, _ = sides(head, outermost)
+    for d in range(min(head + 1, outermost), max(head, outermost + 1)):
+        ends[d] = times(parts.stops[head, d], charts.closed[d, own, far], semiring)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def possible(parts, semiring):
+    """Return which arcs some tree may have, bool[N, N], and which contexts a word may have, bool[N, C].
+
+    Where arcs are pruned, few contexts are left: time is then nearer to that of the sibling model.
+    """
+    size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
+    nothing = zero(semiring)
+    arcs = np.zeros((size, size), np.bool_)
+    for h in range(size):
+        for c in range(contexts):
+            for d in range(1, size):
+                arcs[h, d] |= parts.arcs[h, c, d] != nothing
+    allowed = np.ones((size, contexts), np.bool_)
+    if contexts > 1:
+        for d in range(size):
+            for h in range(size):
+                allowed[d, h] = arcs[h, d]
+        allowed[0, 0] = True
+    return arcs, allowed
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def contexts_of(left, right, contexts, part):
+    """Return the range of contexts that lie before (part 0) or behind (part 1) the words ``left..right``."""
+    if part == 0:
+        return 0, min(max(left, 1), contexts)
+    return (right + 1, contexts) if left > 0 else (contexts, contexts)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring):
+    """Fill the entries of the charts whose words are those from a head to a word on one side of it."""
+    contexts, distance = parts.arcs.shape[1], abs(head - dependent)
+    _, far, begin = sides(head, dependent)
+    outer = begin + 1 if dependent > head else begin - 1
+    if is_arc[head, dependent]:
+        fill_steps(head, dependent, parts, charts, steps, semiring)
+    fill_ends(head, dependent, parts, charts, ends, semiring)
+    for part in range(2):
+        first, stop = contexts_of(min(head, dependent), max(head, dependent), contexts, part)
+        for c in range(first, stop):
+            if not allowed[head, c]:
+                continue
+            row = charts.opened[head, c]
+            if is_arc[head, dependent]:
+                path = inner(row[begin : begin + distance], steps[begin : begin + distance], semiring)
+                row[dependent] = times(parts.arcs[head, c, dependent], path, semiring)
+            charts.closed[head, c, far] = inner(
+                row[outer : outer + distance], ends[outer : outer + distance], semiring
+            )
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def inside(parts, semiring):
+    """Fill the charts over the words 0..n; the sum over all trees is ``closed[0, 0, n + 1]``.
+
+    ``parts`` Parts: C-contiguous arrays, probabilities or natural logs; zeros of the semiring are legal
+    everywhere. Not read: arcs into the root or from a word to itself, contexts within the arc. ``semiring``:
+    a number of :mod:`qsproj.kernels.trees.semirings`.
+    """
+    size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
+    charts = empty_charts(size, contexts, semiring)
+    is_arc, allowed = possible(parts, semiring)
+    steps, ends = np.empty(size), np.empty(size)
+    for h in range(size):
+        charts.opened[h, :, h] = one(semiring)
+        charts.closed[h, :, h] = parts.childless[h, 0]
+        charts.closed[h, :, h + 1] = parts.childless[h, 1]
+    for width in range(1, size):
+        for i in range(size - width):
+            j = i + width
+            _fill(i, j, parts, is_arc, allowed, charts, steps, ends, semiring)
+            if i == 0:
+                continue
+            _fill(j, i, parts, is_arc, allowed, charts, steps, ends, semiring)
+            for part in range(2):
+                first, stop = contexts_of(i, j, contexts, part)
+                for c in range(first, stop):
+                    if allowed[i, c] and allowed[j, c]:
+                        left, right = charts.closed[i, c], charts.closed[j, c]
+                        meeting = inner(left[i + 1 : j + 1], right[i + 1 : j + 1], semiring)
+                        charts.between[i, c, j] = meeting
+                        charts.between[j, c, i] = meeting
+    return charts
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _reverse_ends(head, outermost, parts, charts, outer, with_part, rows, semiring):
+    """Pass on the derivatives of ``closed[head, :, fence beyond outermost]``."""
+    own = min(head, parts.arcs.shape[1] - 1)
+    _, far, _ = sides(head, outermost)
+    low, high = min(head + 1, outermost), max(head, outermost + 1)
+    ends, d_ends = rows[0], rows[1]
+    fill_ends(head, outermost, parts, charts, ends, semiring)
+    d_ends[low:high] = zero(semiring)
+    for part in range(2):
+        first, stop = contexts_of(min(head, outermost), max(head, outermost), parts.arcs.shape[1], part)
+        for c in range(first, stop):
+            derivative = outer.closed[head, c, far]
+            add_multiple(outer.opened[head, c, low:high], derivative, ends[low:high], semiring)
+            add_multiple(d_ends[low:high], derivative, charts.opened[head, c, low:high], semiring)
+    for d in range(low, high):
+        outer.closed[d, own, far] = plus(
+            outer.closed[d, own, far], times(d_ends[d], parts.stops[head, d], semiring), semiring
+        )
+        with_part.stops[head, d] = plus(
+            with_part.stops[head, d], times(d_ends[d], ends[d], semiring), semiring
+        )
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring):
+    """Pass on the derivatives of ``opened[head, :, dependent]``."""
+    own = min(head, parts.arcs.shape[1] - 1)
+    near, _, low = sides(head, dependent)
+    high = low + abs(head - dependent)
+    steps, d_steps = rows[0], rows[1]
+    fill_steps(head, dependent, parts, charts, steps, semiring)
+    d_steps[low:high] = zero(semiring)
+    for part in range(2):
+        first, stop = contexts_of(min(head, dependent), max(head, dependent), parts.arcs.shape[1], part)
+        for c in range(first, stop):
+            derivative = times(outer.opened[head, c, dependent], parts.arcs[head, c, dependent], semiring)
+            add_multiple(outer.opened[head, c, low:high], derivative, steps[low:high], semiring)
+            add_multiple(d_steps[low:high], derivative, charts.opened[head, c, low:high], semiring)
+    for s in range(low, high):
+        with_part.siblings[head, dependent, s] = times(d_steps[s], steps[s], semiring)
+        derivative = times(d_steps[s], parts.siblings[head, dependent, s], semiring)
+        if s == head:
+            outer.closed[dependent, own, near] = plus(
+                outer.closed[dependent, own, near], derivative, semiring
+            )
+        else:
+            left, right = min(s, dependent), max(s, dependent)
+            outer.between[left, own, right] = plus(outer.between[left, own, right], derivative, semiring)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _reverse_between(i, j, charts, outer, semiring):
+    """Pass on the derivatives of ``between[i, :, j]``."""
+    fences = slice(i + 1, j + 1)
+    for part in range(2):
+        first, stop = contexts_of(i, j, charts.between.shape[1], part)
+        for c in range(first, stop):
+            derivative = outer.between[i, c, j]
+            add_multiple(outer.closed[i, c, fences], derivative, charts.closed[j, c, fences], semiring)
+            add_multiple(outer.closed[j, c, fences], derivative, charts.closed[i, c, fences], semiring)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _collect(charts, outer, with_part, semiring):
+    """Fill what is known of arcs and of childless sides once all derivatives are complete."""
+    size, contexts = charts.opened.shape[0], charts.opened.shape[1]
+    for h in range(size):
+        for c in range(contexts):
+            for d in range(1, size):
+                if h != d:
+                    with_part.arcs[h, c, d] = times(charts.opened[h, c, d], outer.opened[h, c, d], semiring)
+            for side in range(2):
+                value = times(charts.closed[h, c, h + side], outer.closed[h, c, h + side], semiring)
+                with_part.childless[h, side] = plus(with_part.childless[h, side], value, semiring)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def outside(parts, charts, semiring):
+    """Find the share of the trees that have each part.
+
+    ``parts`` Parts: probabilities or natural logs. ``charts`` Charts: those that ``inside`` filled; their
+    total must not be the zero of the semiring. ``semiring``: PROBABILITY, LOG, or MAXIMUM for the best score
+    of a tree with each part less the best of all. Returns ``with_part``: numbers of the semiring:
+    probabilities, or their natural logs; ``outer``: derivatives of the log of the total by each entry of the
+    charts.
+    """
+    size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
+    nothing = zero(semiring)
+    outer = empty_charts(size, contexts, semiring)
+    with_part = Parts(
+        np.full((size, contexts, size), nothing),
+        np.full((size, size, size), nothing),
+        np.full((size, size), nothing),
+        np.full((size, 2), nothing),
+    )
+    rows = np.empty((2, size))
+    is_arc, _ = possible(parts, semiring)
+    total = charts.closed[0, 0, size]
+    outer.closed[0, 0, size] = 1.0 / total if semiring == PROBABILITY else -total
+    for width in range(size - 1, 0, -1):
+        for i in range(size - width):
+            j = i + width
+            for turn in range(2 if i > 0 else 1):
+                head, dependent = (i, j) if turn == 0 else (j, i)
+                _reverse_ends(head, dependent, parts, charts, outer, with_part, rows, semiring)
+                if is_arc[head, dependent]:
+                    _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring)
+            if i > 0:
+                _reverse_between(i, j, charts, outer, semiring)
+    _collect(charts, outer, with_part, semiring)
+    return with_part, outer
+
+
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+def _push(stack, depth, head, context, fence):
+    """Write a closed entry at ``depth`` and return the depth above it."""
+    stack[depth, 0], stack[depth, 1], stack[depth, 2] = head, context, fence
+    return depth + 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+def best_tree(parts, charts):
+    """Return the heads of the best tree, int32[n+1]; ``heads[0] == -1``.
+
+    Splits are found anew instead of stored: a tree needs few of them.
+
+    ``parts`` Parts: natural-log scores, finite or -inf
+    (:mod:`qsproj.kernels.trees.second_order`). ``charts`` Charts: the maxima that ``inside``
+    found; their total must be finite.
+    """
+    size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
+    heads = np.full(size, -1, np.int32)
+    row = np.empty(size)
+    # Closed entries yet to be followed: head, context, fence.
+    stack = np.empty((2 * size, 3), np.int64)
+    depth = _push(stack, 0, 0, 0, size)
+    while depth > 0:
+        depth -= 1
+        head, context, fence = stack[depth]
+        if fence == head or fence == head + 1:
+            continue
+        own = min(head, contexts - 1)
+        opened = charts.opened[head, context]
+        outermost = fence - 1 if fence > head else fence
+        low, high = min(head + 1, outermost), max(head, outermost + 1)
+        fill_ends(head, outermost, parts, charts, row, MAXIMUM)
+        d = low + last_argmax(opened[low:high], row[low:high])
+        depth = _push(stack, depth, d, own, fence)
+        while d != head:
+            heads[d] = head
+            near, _, low = sides(head, d)
+            high = low + abs(head - d)
+            fill_steps(head, d, parts, charts, row, MAXIMUM)
+            s = low + last_argmax(opened[low:high], row[low:high])
+            if s != head:
+                left, right = charts.closed[min(s, d), own], charts.closed[max(s, d), own]
+                low, high = min(s, d) + 1, max(s, d) + 1
+                near = low + last_argmax(left[low:high], right[low:high])
+                depth = _push(stack, depth, s, own, near)
+            depth = _push(stack, depth, d, own, near)
+            d = s
+    return heads
+
+
+# Gains smaller than this are rounding; following them could go round in circles.
+LEAST_GAIN = 1e-9
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _is_below(heads, word, top):
+    """Say whether ``word`` is ``top`` or below it."""
+    while word > 0 and word != top:
+        word = heads[word]
+    return word == top
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _chain_change(heads, head, word, parts):
+    """Return by how much the head's sequence of dependents on one side scores better with the word in it.
+
+    The other dependents are those of ``heads``. Natural log; -inf (or inf) where only the sequence with (or
+    without) the word is forbidden.
+    """
+    outwards = 1 if word > head else -1
+    before = word - outwards
+    while before != head and heads[before] != head:
+        before -= outwards
+    after = word + outwards
+    while 0 < after < heads.shape[0] and heads[after] != head:
+        after += outwards
+    siblings, stops = parts.siblings, parts.stops
+    if 0 < after < heads.shape[0]:
+        return siblings[head, word, before] + siblings[head, after, word] - siblings[head, after, before]
+    end = parts.childless[head, 1 if word > head else 0] if before == head else stops[head, before]
+    return siblings[head, word, before] + stops[head, word] - end
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def _arc_score(heads, head, word, new_head, parts):
+    """Return the scores of the arc head -> word and of those below the word, ``new_head`` being its head."""
+    contexts = parts.arcs.shape[1]
+    context = min(max(heads[head], 0), contexts - 1)
+    score = parts.arcs[head, context, word]
+    if contexts > 1:
+        for d in range(1, heads.shape[0]):
+            if heads[d] == word:
+                score += parts.arcs[word, new_head, d]
+    return score
+
+
+@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+def climb(parts, heads):
+    """Give one word another head, always the change that gains most, until none gains.
+
+    ``parts`` Parts: natural-log scores, finite or -inf
+    (:mod:`qsproj.kernels.trees.second_order`). ``heads`` int32[n+1]: a tree of finite score;
+    changed in place. Returns ``gain``: by how much the score rose. O(n^3) a step.
+    """
+    size = heads.shape[0]
+    total = 0.0
+    while True:
+        best, best_word, best_head = LEAST_GAIN, 0, 0
+        for word in range(1, size):
+            old = heads[word]
+            loss = _chain_change(heads, old, word, parts) + _arc_score(heads, old, word, old, parts)
+            for head in range(size):
+                if head == old or _is_below(heads, head, word):
+                    continue
+                gain = _chain_change(heads, head, word, parts) - loss
+                gain += _arc_score(heads, head, word, head, parts)
+                if gain > best:
+                    best, best_word, best_head = gain, word, head
+        if best_word == 0:
+            return total
+        heads[best_word] = best_head
+        total += best
