@@ -9,6 +9,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
@@ -29,6 +30,7 @@ from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, observed_sid
 from qsproj.models.joint.joint_structure import joint_structure, known_states
 from qsproj.models.joint.joint_trees import heads_alone, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
+from qsproj.models.joint.tags.choices import TagChoices
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
@@ -329,6 +331,47 @@ def test_a_sentence_with_too_many_factors_is_pruned_and_decoded_as_by_the_first_
         usual = tree_scores(base, pair.source)
         assert found.kept.sum() < usual.kept.sum()
         assert heads_alone(limited, pair.source).tolist() == base.parse(pair.source).heads.tolist()
+
+
+# A noun that may be a verb; both of its tags are read by the templates of its neighbours.
+ONE_CHOICE = TagChoices(np.array([2], dtype=np.int32), (("NOUN", "VERB"),), np.array([[0.0, -0.5]]))
+
+
+@pytest.mark.parametrize("kind", ["first order", "second order", "beyond the limit"])
+@pytest.mark.parametrize("choices", [None, ONE_CHOICE])
+def test_a_tree_that_is_required_is_never_pruned_away(pairs, source_parser, kind, choices):
+    """Nor are its arcs under other tags: a chain of words from right to left, which no parser thinks of."""
+    parser = source_parser.base if kind == "first order" else source_parser
+    if kind == "beyond the limit":
+        parser = replace(parser, options=replace(parser.options, max_factors=3))
+    for pair in pairs[:3]:
+        words = np.arange(len(pair.source) + 1)
+        chain = np.append(-1, np.append(words[2:], 0)).astype(np.int32)
+        usual, required = (
+            tree_scores(parser, pair.source, least_probability=0.05, choices=choices, **more)
+            for more in ({}, {"required": chain})
+        )
+        assert required.kept[chain[1:], words[1:]].all()
+        assert not usual.kept[chain[1:], words[1:]].all()
+        assert (required.kept | ~usual.kept).all()
+
+
+@pytest.mark.parametrize("limit", [200_000, 3])
+def test_arcs_under_other_tags_score_by_the_order_that_scores_the_arcs(pairs, source_parser, limit):
+    """As LINK scores the retagged sentence where factors stand beside it, else as the first order does."""
+    parser = replace(source_parser, options=replace(source_parser.options, max_factors=limit))
+    sentence = with_columns(pairs[0].source, upos=("DET", "NOUN", *pairs[0].source.upos[2:]))
+    retagged = with_columns(sentence, upos=("DET", "VERB", *sentence.upos[2:]))
+    found = tree_scores(parser, sentence, choices=ONE_CHOICE)
+    assert bool(found.families) == (limit > 3)
+    grown = tree_scores(parser, retagged).links - found.links
+    tagged = found.tagged
+    for h, d, own in zip(tagged.heads.tolist(), tagged.dependents.tolist(), tagged.scores, strict=True):
+        at = (1, 0) if h == 2 else (0, 1)
+        assert own[at] == pytest.approx(grown[h, d], abs=1e-4)
+    other = parser.base if found.families else replace(source_parser.base, scorer=source_parser.links)
+    of_other = tree_scores(other, retagged).links - tree_scores(other, sentence).links
+    assert np.abs(of_other - grown).max() > 0.01
 
 
 def test_orders_that_are_none_and_weights_that_cannot_move_are_refused():

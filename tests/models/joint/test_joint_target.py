@@ -100,25 +100,29 @@ def test_the_gradient_is_that_of_the_likelihood_of_the_target_tree(target_heads)
 
 @pytest.mark.parametrize("target_heads", [(-1, 0, 1), (-1, 2, 0), (-1, 0, 0)])
 def test_without_a_source_the_gradient_is_that_of_the_tree_among_all_trees(target_heads):
+    """And so again once the target scale has moved."""
     rng = np.random.default_rng(9)
     example = example_without_loops(rng, target_heads)
     trainer = JointTrainer(JointTrainingOptions(), source_trees=TREES, target_trees=TREES)
     trees = all_trees(2, projective=False, single_root=False)
-    scores = trainer.weights.target_scale * example.pair.target
     words = range(1, 3)
+    for _ in range(3):
+        scale = trainer.weights.target_scale
+        scores = scale * example.pair.target
 
-    def loss(added):
-        of_trees = [sum((scores + added)[tree[d], d] for d in words) for tree in trees]
-        return log_sum(of_trees) - sum((scores + added)[target_heads[d], d] for d in words)
+        def loss(added, scores=scores):
+            of_trees = [sum((scores + added)[tree[d], d] for d in words) for tree in trees]
+            return log_sum(of_trees) - sum((scores + added)[target_heads[d], d] for d in words)
 
-    added = rng.normal(size=(3, 3))
-    expected = loss(added), numerical_gradient(loss, added)
-    found, gradient = trainer.step_alone(example, added)
-    assert found == pytest.approx(expected[0])
-    np.testing.assert_allclose(gradient[:, 1:], expected[1][:, 1:], atol=1e-7)
-    # The scale goes down its own slope: by the rule that it learns by, one first step of full size.
-    slope = (gradient * example.pair.target)[example.pair.structure.target.arcs >= 0].sum()
-    assert np.sign(trainer.weights.target_scale - 1.0) == -np.sign(slope)
+        added = rng.normal(size=(3, 3))
+        expected = loss(added), numerical_gradient(loss, added)
+        found, gradient = trainer.step_alone(example, added)
+        assert found == pytest.approx(expected[0])
+        np.testing.assert_allclose(gradient[:, 1:], expected[1][:, 1:], atol=1e-7)
+        # The scale goes down its own slope: by the rule that it learns by, the first step is of full size.
+        slope = (gradient * example.pair.target)[example.pair.structure.target.arcs >= 0].sum()
+        assert np.sign(trainer.weights.target_scale - scale) == -np.sign(slope)
+    assert abs(trainer.weights.target_scale - 1.0) > 0.05
     assert not trainer.weights.weights.any()
 
 

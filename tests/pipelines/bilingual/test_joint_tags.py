@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import TAG_THRESHOLD, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tags.choices import TagChoices, tag_choices
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
@@ -106,6 +109,27 @@ def test_choices_are_the_likely_tags_and_what_the_tagger_says_of_them(pairs, tra
             relative = trained.tagger.table.scale * (own - own[0])
             np.testing.assert_allclose(choices.scores[place, : len(likely)], relative)
             assert not choices.possible[place, len(likely) :].any()
+
+
+def test_where_links_say_nothing_trees_hardly_change_what_the_tagger_says(pairs, trained):
+    """A parser scores trees given tags: that its sum over them is greater under one says nothing for it."""
+    parser = replace(trained, options=replace(trained.options, families=()), weights=JointWeights.untrained())
+    errors = {1.0: [], 0.0: []}
+    for pair in map(untagged, pairs[12:30]):
+        tagged, choices = parser.tag_choices(pair)
+        if choices is None:
+            continue
+        # Of one word: what trees grow by is exact but for arcs to several of its dependents.
+        one = TagChoices(choices.words[:1], choices.tags[:1], choices.scores[:1])
+        prepared = parser.prepare(tagged, choices=one)
+        said = np.exp(one.scores) / np.exp(one.scores).sum()
+        for scale, found in errors.items():
+            own = prepared.tags
+            tags = replace(own, links=np.zeros_like(own.links), trees=scale * own.trees)
+            found.append(np.abs(parser.infer(replace(prepared, tags=tags)).tags.words - said).max())
+    corrected, uncorrected = map(np.mean, errors.values())
+    assert corrected < 0.6 * uncorrected
+    assert uncorrected > 0.1
 
 
 def test_a_truth_that_cannot_be_chosen_teaches_nothing():
