@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
-from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
-from qsproj.models.joint.joint_factors import ARC, FACTORS
+from qsproj.features.joint_templates import EVERY_FAMILY
 from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_structure import JointStructure
 
-# Families that ask for an arc between the target words, then any other way to be linked.
-ARC_FAMILIES = tuple(name for name in FAMILIES if FACTORS[name].target is ARC)
+# Families that ask for an arc between the target words, then any other way to be linked. Model files have
+# rows of a table for these, in this order: a family that is added later is one of the other ways.
+ARC_FAMILIES = ("MONO", "SWAP", "TDOUBLE", "SGRAND", "SSIB")
 LINKED = "LINKED"
 CONFIGURATIONS = (*ARC_FAMILIES, LINKED)
 # Senses that are less probable are left out.
