@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import monotonic
 from typing import Any, TypeVar
 
 Say = Callable[[str], None]
@@ -16,6 +17,8 @@ Item = TypeVar("Item")
 
 # None: where the standard error is a terminal.
 _SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
+# Who is told how far long work is, and every how many seconds.
+_LOGGED: ContextVar[tuple[Say, float] | None] = ContextVar("logged", default=None)
 _TOLD: ContextVar[Say | None] = ContextVar("told", default=None)
 
 
@@ -67,17 +70,50 @@ def notice(line: str) -> None:
         say(line)
 
 
+@contextmanager
+def logged(say: Say, *, every: float = 60.0) -> Iterator[None]:
+    """Have long work inside a ``with`` block say how far it is, where no bar shows it.
+
+    Parameters
+    ----------
+    every : float
+        Seconds between two lines.
+    """
+    token = _LOGGED.set((say, every))
+    try:
+        yield
+    finally:
+        _LOGGED.reset(token)
+
+
 def track(
     items: Iterable[Item], description: str, *, total: int | None = None, unit: str = "it"
 ) -> Iterator[Item]:
     """Yield ``items`` while a bar that names ``description`` shows how far they are."""
     if _hidden():
         # Importing tqdm takes a thirtieth of a second.
-        yield from items
+        yield from items if _LOGGED.get() is None else _saying(items, description, total, unit)
         return
     from tqdm import tqdm
 
     yield from tqdm(items, desc=description, total=total, unit=unit, delay=2.0, leave=False)
+
+
+# When something was last said, by any work: lines do not come more often with more of it.
+_LAST_SAID = [0.0]
+
+
+def _saying(items: Iterable[Item], description: str, total: int | None, unit: str) -> Iterator[Item]:
+    """Yield items; now and then say how many there were."""
+    told = _LOGGED.get()
+    assert told is not None
+    say, every = told
+    _LAST_SAID[0] = _LAST_SAID[0] or monotonic()
+    for number, item in enumerate(items):
+        if monotonic() - _LAST_SAID[0] >= every:
+            _LAST_SAID[0] = monotonic()
+            say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {unit}s")
+        yield item
 
 
 @contextmanager

@@ -7,10 +7,12 @@ text into words, tags and parses: qsproj parse -m MODEL TEXT.
 Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
 (links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
 side (tagged), train parsers on TREEBANK with its words translated by the links (prior), project the trees
-and train on them (parser), put all into one file (model). Each says in a line what it did. With --work DIR
-each is kept, and made again only when its inputs, its options or qsproj have changed: after a kill, the same
-command goes on. All of DIR may be deleted: models are whole without it, and what is missing is made again.
-What earlier runs left there and this one did not use is counted in the end; --clean removes it.
+and train on them (parser), put all into one file (model); for a --report, parse some of the text (examples).
+Each says in a line what it did. With --work DIR each is kept, and made again only when its inputs, its
+options or the version of the stage have changed: after a kill, the same command goes on. A second language
+with the same DIR finds the source's stages made. All of DIR may be deleted: models are whole without it, and
+what is missing is made again. What earlier runs of this language left there and this one did not use is
+counted in the end; --clean removes it, and leaves alone what runs of other languages use.
 
 Several source languages: --treebank, --bitext and --languages once for each, all with the same target.
 """
@@ -20,6 +22,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +40,10 @@ from qsproj.cli.options.common import (
 from qsproj.cli.options.made import made_by
 from qsproj.corpus.partial_files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted
+from qsproj.progress import logged
 
 if TYPE_CHECKING:
-    from qsproj.pipelines.bootstrap.steps import BootstrapOptions
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.bootstrap.texts import SourceText
     from qsproj.pipelines.bootstrap.workspace import Workspace
 
@@ -102,7 +107,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
     parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
     parser.add_argument(
-        "--clean", action="store_true", help="in the end, remove from --work what this run did not use"
+        "--clean",
+        action="store_true",
+        help="in the end, remove from --work what only earlier runs of this language used",
     )
     add_seed(parser)
     add_workers(parser)
@@ -119,15 +126,17 @@ def run(options: argparse.Namespace) -> None:
     _check_what_is_annotated(options)
     workers = workers_of(options)
     with temporary_folder() as temporary:
-        workspace = Workspace(Path(options.work or temporary), say=_say)
-        made = bootstrap(
-            texts,
-            workspace=workspace,
-            options=_bootstrap_options(options),
-            made=made_by(options),
-            with_examples=options.report is not None,
-            workers=workers,
-        )
+        workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
+        with _telling_how_to_go_on(workspace, kept=bool(options.work)), logged(_say):
+            made = bootstrap(
+                texts,
+                workspace=workspace,
+                options=_bootstrap_options(options),
+                made=made_by(options),
+                with_examples=options.report is not None,
+                workers=workers,
+                say=_say,
+            )
         copy_to(made.model, options.output)
         if options.trees:
             copy_to(made.trees, options.trees)
@@ -140,18 +149,39 @@ def run(options: argparse.Namespace) -> None:
             _tell_unused(workspace, clean=options.clean)
 
 
+@contextmanager
+def _telling_how_to_go_on(workspace: Workspace, *, kept: bool) -> Iterator[None]:
+    """Have whoever stops the work know what becomes of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept and workspace.stages:
+            done = counted(len(workspace.stages), "stage")
+            _say(f"{workspace.folder}: {done} kept; the same command goes on from here")
+        elif not kept:
+            _say("nothing is kept; with --work DIR, the same command would go on from the stage it was in")
+        raise
+
+
 def _tell_unused(workspace: Workspace, *, clean: bool) -> None:
-    """Say what is kept of other runs, or remove it."""
+    """Say what is kept of other runs, or remove what is of the same language."""
     unused = workspace.unused()
-    if not unused:
-        return
-    size = sum(path.stat().st_size for path in unused)
-    what = f"{counted(len(unused), 'file')} of other runs ({size / 1e6:.0f} MB)"
-    if clean:
-        workspace.remove_unused()
-        _say(f"{workspace.folder}: removed {what}")
-    else:
-        _say(f"{workspace.folder}: also holds {what}, which --clean removes")
+    if unused:
+        what = f"{_amount(unused)} of other runs of {workspace.run}"
+        if clean:
+            workspace.remove_unused()
+            _say(f"{workspace.folder}: removed {what}")
+        else:
+            _say(f"{workspace.folder}: also holds {what}, which --clean removes")
+    others = workspace.of_other_runs()
+    if others:
+        what = "; ".join(f"{_amount(paths)} of {languages}" for languages, paths in others.items())
+        _say(f"{workspace.folder}: also holds stages of other languages, which stay: {what}")
+
+
+def _amount(paths: Sequence[Path]) -> str:
+    size = sum(path.stat().st_size for path in paths)
+    return f"{counted(len(paths), 'file')} ({size / 1e6:.0f} MB)"
 
 
 def _say(line: str) -> None:
@@ -197,7 +227,7 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
 
 
 def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
-    from qsproj.pipelines.bootstrap.steps import BootstrapOptions
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
     from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
     return BootstrapOptions(

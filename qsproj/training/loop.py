@@ -108,7 +108,8 @@ def learn(
     records: list[EpochRecord] = []
     best: tuple[float, int, Model] | None = None
     for epoch in range(1, epochs + 1):
-        record = _epoch(trainer, examples, epoch, rng=rng, description=description)
+        of_all = f"{description}, epoch {epoch} of {epochs}"
+        record = _epoch(trainer, examples, epoch, rng=rng, description=of_all)
         if score is not None:
             model = trainer.averaged()
             scored = score(model)
@@ -147,7 +148,8 @@ def learn_on(
     """
     records = list(earlier)
     for epoch in range(len(records) + 1, epochs + 1):
-        records.append(_epoch(trainer, examples, epoch, rng=rng, description=description))
+        of_all = f"{description}, epoch {epoch} of {epochs}"
+        records.append(_epoch(trainer, examples, epoch, rng=rng, description=of_all))
         after_epoch(records)
     return trainer.averaged(), records
 
@@ -162,7 +164,7 @@ def _epoch(
 ) -> EpochRecord:
     """Go through the examples once, in a new order."""
     order = rng.permutation(len(examples))
-    following = track(order, f"{description}, epoch {epoch}", total=len(examples))
+    following = track(order, description, total=len(examples))
     start = process_time()
     loss = sum(trainer.step(examples[int(i)]) for i in following)
     trainer.regularise()

@@ -41,7 +41,9 @@ def made(tmp_path_factory):
     said = io.StringIO()
     with redirect_stderr(said):
         assert main(["bootstrap", *map(str, (*options(folder), *extras))]) == 0
-    return folder, extras, said.getvalue().splitlines()
+    lines = said.getvalue().splitlines()
+    done = [line for line in lines if line.endswith(" s)")]
+    return folder, extras, done, [line for line in lines if line not in done]
 
 
 def test_each_stage_says_in_a_line_what_it_did(made):
@@ -50,6 +52,8 @@ def test_each_stage_says_in_a_line_what_it_did(made):
         *("source", "words", "links", "trees", "tagger", "tagged", "prior", "parser", "model", "examples")
     ]
     assert all(line.endswith(" s)") for line in made[2])
+    assert made[3][0] == "10 stages, 0 of them kept"
+    assert made[3][1:] == [f"{name}: begun, stage {number} of 10" for number, name in enumerate(names, 1)]
 
 
 def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):
@@ -90,7 +94,7 @@ def test_trees_are_written(made):
 
 
 def test_a_second_run_keeps_every_stage_and_writes_the_same_bytes(made, run_cli):
-    folder, extras, said = made
+    folder, extras, said, _ = made
     before = (folder / "model").read_bytes()
     outcome = run_cli("bootstrap", *options(folder), *extras)
     assert [line.rpartition(" ")[2] for line in outcome.err.splitlines()] == ["(kept)"] * len(said)
@@ -98,7 +102,7 @@ def test_a_second_run_keeps_every_stage_and_writes_the_same_bytes(made, run_cli)
 
 
 def test_another_seed_repeats_what_depends_on_it(made, run_cli):
-    folder, extras, _ = made
+    folder, extras, *_ = made
     outcome = run_cli("bootstrap", *options(folder), *extras, "--seed", "2", "-o", folder / "other")
     kept = {line.partition(":")[0] for line in outcome.err.splitlines() if line.endswith("(kept)")}
     assert outcome.code == 0
@@ -110,20 +114,21 @@ def test_another_seed_repeats_what_depends_on_it(made, run_cli):
 
 
 def test_without_translated_words_only_what_follows_is_made_again(made, run_cli):
-    folder, extras, _ = made
+    folder, extras, *_ = made
     outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--untranslated", "-o", folder / "tags")
     assert outcome.code == 0
-    again = [line for line in outcome.err.splitlines()[:-1] if not line.endswith("(kept)")]
+    again = [line for line in outcome.err.splitlines() if line.endswith(" s)")]
     assert [line.partition(":")[0] for line in again] == ["prior", "parser", "model"]
+    assert "9 stages, 6 of them kept" in outcome.err
     assert "translated words are read by 0, tags alone by 1" in again[0]
     assert any("prior: 2 parsers" in line and "read by 2, tags alone by 0" in line for line in made[2])
 
 
 def test_a_second_order_is_learned_above_what_is_kept(made, run_cli):
-    folder, extras, _ = made
+    folder, extras, *_ = made
     outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--order", "2", "-o", folder / "second")
     assert outcome.code == 0
-    again = [line for line in outcome.err.splitlines()[:-1] if not line.endswith("(kept)")]
+    again = [line for line in outcome.err.splitlines() if line.endswith(" s)")]
     assert [line.partition(":")[0] for line in again] == ["parser", "model"]
     model = load_model(folder / "second")
     assert isinstance(model.parser, GraphParser)
@@ -131,8 +136,46 @@ def test_a_second_order_is_learned_above_what_is_kept(made, run_cli):
     assert list(read_conllu_text(outcome.out, folder)[0].heads[1:3]) == [2, 3]
 
 
+def test_who_stops_the_work_is_told_how_to_go_on(made, tmp_path, monkeypatch, capsys):
+    """A seventh stage that is stopped as by Ctrl-C: those before it are kept."""
+    folder, *_ = made
+
+    def stopped(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("qsproj.pipelines.bootstrap.stages.weighted_prior", stopped)
+    for work, said in (
+        (("--work", folder / "work"), "work: 6 stages kept; the same command goes on from here"),
+        ((), "nothing is kept; with --work DIR, the same command would go on"),
+    ):
+        command = [
+            "bootstrap",
+            *options(folder),
+            *work,
+            "--also",
+            CORPORA / "es.conllu",
+            "-o",
+            tmp_path / "other",
+        ]
+        assert main(list(map(str, command))) == 130
+        assert said in capsys.readouterr().err.splitlines()[-2]
+
+
+def test_a_stage_file_that_was_changed_is_named(made, run_cli):
+    folder, extras, *_ = made
+    (path,) = (folder / "work").glob("links-*.pharaoh")
+    before = path.read_bytes()
+    try:
+        path.write_bytes(before[:-2])
+        outcome = run_cli("bootstrap", *options(folder), *extras)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+        assert f"{path}: found another content" in outcome.err
+    finally:
+        path.write_bytes(before)
+
+
 def test_another_report_repeats_nothing(made, run_cli):
-    folder, extras, said = made
+    folder, extras, said, _ = made
     outcome = run_cli("bootstrap", *options(folder), *extras[:2], "--report", folder / "again.html")
     assert outcome.err.count("(kept)") == len(said)
     assert (folder / "again.html").exists()

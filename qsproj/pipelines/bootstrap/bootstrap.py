@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.models.storage import Made
+from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import check_given
-from qsproj.pipelines.bootstrap.steps import BootstrapOptions, Steps
+from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.workspace import Workspace, digest_of
+from qsproj.pipelines.bootstrap.workspace import Given, Stage, Workspace, digest_of
+from qsproj.pipelines.projection.method_options import SoftProjectionOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapOptions:
+    """What else there is to learn from, and how.
+
+    Attributes
+    ----------
+    also : tuple of str
+        Treebanks of any other languages; they vote in the prior.
+    tagged : tuple of str
+        Target sentences with UPOS, CoNLL-U.
+    annotated : tuple of str
+        Target sentences with UPOS and trees, CoNLL-U.
+    lexicon : str or None
+        Target words with the tags they may have.
+    translated : bool
+        Whether the source's own part of the prior reads words, translated by the links; else tags alone.
+    unspaced : str or None
+        The side that is written without spaces; see :func:`qsproj.alignment.aligners.align_words`.
+    soft : SoftProjectionOptions
+        How the parser is learned.
+    seed : int
+    """
+
+    also: tuple[str, ...] = ()
+    tagged: tuple[str, ...] = ()
+    annotated: tuple[str, ...] = ()
+    lexicon: str | None = None
+    translated: bool = True
+    unspaced: str | None = None
+    soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
+    seed: int = 1
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that are named."""
+        return *self.also, *self.tagged, *self.annotated, *filter(None, [self.lexicon])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +65,7 @@ class Bootstrapped:
         The model of the target language.
     trees : str
         Target sentences of the bitext with the trees that the parser was trained on.
-    examples : str
+    examples : str or None
         Target sentences as the model parses them, with the probability of each arc; None where not asked for.
     corpora : tuple of AlignedFiles
         For each bitext its parsed source, its tagged target, and links.
@@ -41,9 +82,10 @@ def bootstrap(
     *,
     workspace: Workspace,
     options: BootstrapOptions | None = None,
-    made: Made | None = None,
+    made: ModelFacts | None = None,
     with_examples: bool = False,
     workers: Workers = THIS_PROCESS,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Bootstrapped:
     """Make a model that cuts, tags and parses text of the target language.
 
@@ -59,6 +101,8 @@ def bootstrap(
         Whether to parse some of the target text in the end, for a report.
     workers : Workers
         Who parses and tags; the result does not depend on it.
+    say : callable
+        Is told how many stages there are, which one begins, and how long it will take.
 
     Raises
     ------
@@ -66,22 +110,140 @@ def bootstrap(
         When there is nothing to learn from: see each stage.
     """
     options = options or BootstrapOptions()
-    for path in (*options.also, *options.with_tags, *filter(None, [options.lexicon])):
+    for path in options.files:
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
-    for text in texts:
-        check_given(text, tagged=options.with_tags)
-    steps = Steps(workspace, options, workers)
-    sides = [steps.side(text, f"-{number}" if len(texts) > 1 else "") for number, text in enumerate(texts, 1)]
-    tagger = steps.target_tagger(sides)
-    corpora = [steps.corpus(side, tagger) for side in sides]
-    priors = steps.priors(corpora)
-    parser = steps.parser(corpora, priors)
-    model = steps.model(tagger, parser, made or {})
-    examples = steps.examples(corpora[0], model) if with_examples else None
-    return Bootstrapped(
-        model=model.path,
-        trees=str(parser.paths[1]),
-        examples=None if examples is None else examples.path,
-        corpora=tuple(corpus.files for corpus in corpora),
+    sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
+    run = partial(
+        _run,
+        [_given(text) for text in texts],
+        workspace,
+        replace(
+            options,
+            also=tuple(map(Given, options.also)),
+            tagged=tuple(map(Given, options.tagged)),
+            annotated=tuple(map(Given, options.annotated)),
+            lexicon=None if options.lexicon is None else Given(options.lexicon),
+        ),
+        made=made or {},
+        with_examples=with_examples,
+        workers=workers,
     )
+    planned = workspace.plan(run)
+    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
+    if not all(stage.kept for stage in planned):
+        say(estimate.whole())
+    workspace.begun = lambda name: say(estimate.begun(name))
+    workspace.ended = estimate.ended
+    return run()
+
+
+def _given(text: SourceText) -> SourceText:
+    treebanks, bitext = (tuple(map(Given, paths)) for paths in (text.treebanks, text.bitext))
+    return replace(text, treebanks=treebanks, bitext=bitext)
+
+
+def _run(
+    texts: Sequence[SourceText],
+    workspace: Workspace,
+    options: BootstrapOptions,
+    *,
+    made: ModelFacts,
+    with_examples: bool,
+    workers: Workers,
+) -> Bootstrapped:
+    """Ask the workspace for each stage; what makes its key is what it is given, but for ``aside``."""
+    seed, language = options.seed, texts[0].languages[1]
+    tagged = (*options.tagged, *options.annotated)
+    labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
+    sides = [
+        _side(text, label, workspace, options, workers) for text, label in zip(texts, labels, strict=True)
+    ]
+    tagger = workspace.stage(
+        stages.TAGGER,
+        corpora=[replace(side.files, target=side.words) for side in sides],
+        tagged=tagged,
+        lexicon=options.lexicon,
+        language=language,
+        seed=seed,
+    )
+    corpora = []
+    for side, label in zip(sides, labels, strict=True):
+        done = workspace.stage(
+            stages.TAGGED,
+            words=side.words,
+            tagger=tagger.file,
+            label=label,
+            aside={"total": side.pairs, "workers": workers},
+        )
+        corpora.append(replace(side.files, target=done.file))
+    priors = workspace.stage(
+        stages.PRIOR,
+        sources=[stages.Source(text.treebanks, pairs) for text, pairs in zip(texts, corpora, strict=True)],
+        others=options.also,
+        translated=options.translated,
+        seed=seed,
+        files=stages.prior_files(options.also, translated=options.translated),
+    )
+    parser = workspace.stage(
+        stages.PARSER,
+        corpora=corpora,
+        priors=priors.files,
+        annotated=options.annotated,
+        options=options.soft,
+        seed=seed,
+    )
+    model = workspace.stage(
+        stages.MODEL, tagger=tagger.file, parser=parser.file, made=dict(made), readings=stages.TAG_READINGS
+    )
+    examples = None
+    if with_examples:
+        examples = workspace.stage(
+            stages.EXAMPLES, words=sides[0].words, model=model.file, aside={"workers": workers}
+        ).file
+    return Bootstrapped(model=model.file, trees=parser.files[1], examples=examples, corpora=tuple(corpora))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What is made of one bitext before its target, ``words``, is tagged."""
+
+    files: AlignedFiles
+    words: str
+    pairs: int
+
+
+def _side(
+    text: SourceText, label: str, workspace: Workspace, options: BootstrapOptions, workers: Workers
+) -> _Side:
+    """Train what reads the source, cut the bitext into words, link these, parse the source side."""
+    source: Stage = workspace.stage(
+        stages.SOURCE, treebanks=text.treebanks, language=text.languages[0], seed=options.seed, label=label
+    )
+    words = workspace.stage(
+        stages.WORDS,
+        bitext=text.bitext,
+        languages=text.languages,
+        model=source.file,
+        tagged=(*options.tagged, *options.annotated),
+        seed=options.seed,
+        label=label,
+        aside={"workers": workers},
+    )
+    links = workspace.stage(
+        stages.LINKS,
+        source=words.files[0],
+        target=words.files[1],
+        unspaced=options.unspaced,
+        label=label,
+        aside={"name": text.bitext[-1], "workers": workers},
+    )
+    pairs = int(words.told.figures.get("pairs", 0))
+    trees = workspace.stage(
+        stages.TREES,
+        words=words.files[0],
+        model=source.file,
+        label=label,
+        aside={"total": pairs, "workers": workers},
+    )
+    return _Side(AlignedFiles(trees.file, words.files[1], links.file), words.files[1], pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
@@ -14,6 +15,7 @@ from qsproj.corpus.language.recognition import are_swapped, recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
 from qsproj.errors import DataError, UsageError, counted
+from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.texts import BLANK_SIDE, FEWEST_PAIRS, SourceText, too_few_pairs
 from qsproj.progress import notice
 
@@ -23,10 +25,12 @@ LOOKED_AT = 1000
 # German, Spanish, Swedish or Chinese text 2 to 38%. Treebanks with fewer words are not asked.
 LEAST_KNOWN = 0.5
 VOCABULARY_TO_ASK = 3000
+# With the space after it; enough to tell how long a stage takes.
+LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
 
-def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> None:
-    """Check all that can be told of a source language before hours are spent on it.
+def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
+    """Check all that can be told of a source language before hours are spent on it; return how much there is.
 
     Parameters
     ----------
@@ -38,8 +42,8 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> None:
     UsageError, DataError
         As the checks of this module.
     """
-    check_pairs(text)
-    check_sides(text)
+    pairs, source, target = check_pairs(text)
+    treebank = check_sides(text)
     if text.languages[1] in UNSPACED_LANGUAGES and not tagged:
         raise UsageError(
             f"text in {text.languages[1]} has no spaces between words; give sentences that show how it "
@@ -47,10 +51,16 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> None:
         )
     check_languages(text)
     check_tagged(text, tagged)
+    return Sizes(treebank=treebank, pairs=pairs, source=source, target=target)
 
 
-def check_pairs(text: SourceText) -> None:
+def check_pairs(text: SourceText) -> tuple[int, int, int]:
     """Check that a bitext is text, that its sides have as many lines, and enough of these on both.
+
+    Returns
+    -------
+    int, int, int
+        How many pairs have two sides, and about how many words either side of these has.
 
     Raises
     ------
@@ -69,11 +79,18 @@ def check_pairs(text: SourceText) -> None:
     if len(text.bitext) > 1:
         check_no_pairs(text)
     whole = blank = 0
+    letters = [0, 0]
     for sides in read_bitext(*text.bitext):
         whole += all(sides)
         blank += not all(sides)
+        letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
     if whole < FEWEST_PAIRS:
         raise too_few_pairs(text.bitext[0], whole, {BLANK_SIDE: blank} if blank else {})
+    source, target = (
+        round(count / (LETTERS_OF_UNSPACED if code in UNSPACED_LANGUAGES else LETTERS_A_WORD))
+        for count, code in zip(letters, text.languages, strict=True)
+    )
+    return whole, source, target
 
 
 def check_no_pairs(text: SourceText) -> None:
@@ -96,17 +113,18 @@ def check_no_pairs(text: SourceText) -> None:
             )
 
 
-def check_sides(text: SourceText) -> None:
-    """Check on the first pairs that the source side is in the language of the treebank.
+def check_sides(text: SourceText) -> int:
+    """Check on the first pairs that the source side is in the treebank's language; return this one's words.
 
     Raises
     ------
     DataError
         When the treebank knows more words of the target side, or, being large enough to tell, few of either.
     """
-    vocabulary = {
+    counts = Counter(
         form.lower() for path in text.treebanks for sentence in read_conllu(path) for form in sentence.forms
-    }
+    )
+    vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
     if target > source:
@@ -125,6 +143,7 @@ def check_sides(text: SourceText) -> None:
             expected=f"{100 * LEAST_KNOWN:.0f}% or more, as of text in one language",
             remedy="name a treebank of the language of the source side",
         )
+    return counts.total()
 
 
 def check_languages(text: SourceText) -> None:

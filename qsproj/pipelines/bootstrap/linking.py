@@ -90,7 +90,7 @@ def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
 
 
 def link_words(
-    paths: Sequence[Path], source: str, target: str, *, unspaced: str | None, name: str, workers: Workers
+    paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
 ) -> Told:
     """Align the words of two files of CoNLL-U, and weigh the links.
 

@@ -11,6 +11,7 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.errors import counted
 from qsproj.evaluation.calibration import BINS, stated_confidences
 from qsproj.models.storage import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
@@ -57,7 +58,9 @@ def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
     unused = workspace.unused()
     if unused:
         names = ", ".join(path.name for path in unused)
-        yield f"Left by other runs and not used by this one; --clean removes them: {names}."
+        yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
+    for languages, paths in workspace.of_other_runs().items():
+        yield f"{counted(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
     examples = _examples(made)
     yield Heading("How sure the model is")
     yield (

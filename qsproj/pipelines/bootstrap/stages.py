@@ -29,8 +29,9 @@ from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
-from qsproj.pipelines.bootstrap.workspace import Told
+from qsproj.pipelines.bootstrap.linking import link_words
+from qsproj.pipelines.bootstrap.texts import Cut, write_words
+from qsproj.pipelines.bootstrap.workspace import Recipe, Told
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
@@ -50,10 +51,10 @@ LIKENESS_SENTENCES = 5000
 # For text that comes without tags; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
 # Parsed by the finished model, for the report.
-EXAMPLES = 2000
+EXAMPLE_SENTENCES = 2000
 
 
-def train_source(paths: Sequence[Path], treebanks: Sequence[str], *, language: str, seed: int) -> Told:
+def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> Told:
     """Train what tags and parses the source side: it reads words and tags, as text has no more.
 
     Raises
@@ -84,8 +85,9 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) ->
 
 def cut_words(
     paths: Sequence[Path],
-    text: SourceText,
     *,
+    bitext: Sequence[str],
+    languages: tuple[str, str],
     model: str,
     tagged: Sequence[str],
     seed: int,
@@ -98,7 +100,7 @@ def cut_words(
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     sentences = list(read_all(tagged))
-    language, name = text.languages[1], text.bitext[-1]
+    language, name = languages[1], bitext[-1]
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     target: Callable[[Iterable[str]], Iterator[Sentence]]
     if tokenizer is None:
@@ -107,7 +109,7 @@ def cut_words(
     else:
         target = partial(tokenizer.read, name=name)
     read = source.tagger.reader(split_contractions=True), target
-    return write_words(paths, text.bitext, cut=(cut_by(read[0]), cut_by(read[1])), workers=workers)
+    return write_words(paths, bitext, cut=(cut_by(read[0]), cut_by(read[1])), workers=workers)
 
 
 def cut_by(read: Callable[[Iterable[str]], Iterator[Sentence]]) -> Cut:
@@ -119,7 +121,7 @@ def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) ->
     return next(read([line]), None)
 
 
-def parse_source(paths: Sequence[Path], words: str, *, model: str, total: int, workers: Workers) -> Told:
+def parse_source(paths: Sequence[Path], *, words: str, model: str, total: int, workers: Workers) -> Told:
     """Tag and parse the source side, with the probability of each arc."""
     sentences = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
     sure = _Mean()
@@ -153,8 +155,8 @@ class _Mean:
 
 def tag_target(
     paths: Sequence[Path],
-    corpora: Sequence[AlignedFiles],
     *,
+    corpora: Sequence[AlignedFiles],
     tagged: Sequence[str],
     lexicon: str | None,
     language: str,
@@ -175,7 +177,7 @@ def tag_target(
     return Told(line="; ".join(projected.report), figures={})
 
 
-def tag_words(paths: Sequence[Path], words: str, *, tagger: str, total: int, workers: Workers) -> Told:
+def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> Told:
     """Tag a file of words."""
     sentences = track(read_conllu(words), "tagging the target", total=total, unit="sentence")
     write_conllu(tag_stream(tagger, sentences, workers=workers), paths[0])
@@ -192,9 +194,9 @@ class Source:
 
 def train_priors(
     paths: Sequence[Path],
+    *,
     sources: Sequence[Source],
     others: Sequence[str],
-    *,
     translated: bool,
     seed: int,
 ) -> Told:
@@ -248,8 +250,8 @@ class NumberedPairs:
 
 def project(
     paths: Sequence[Path],
-    corpora: Sequence[AlignedFiles],
     *,
+    corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
     annotated: Sequence[str],
     options: SoftProjectionOptions,
@@ -274,9 +276,9 @@ def project(
     return Told(line="; ".join(projected.report), figures={})
 
 
-def parse_examples(paths: Sequence[Path], words: str, *, model: str, workers: Workers) -> Told:
+def parse_examples(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> Told:
     """Parse some of the target side by the finished model, as it would parse other text."""
-    sentences = islice(read_conllu(words), EXAMPLES)
+    sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
     sure = _Mean()
     write_conllu(
         sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)), paths[0]
@@ -284,14 +286,28 @@ def parse_examples(paths: Sequence[Path], words: str, *, model: str, workers: Wo
     return Told(line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value})
 
 
-def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made) -> Told:
+def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made, readings: int) -> Told:
     """Put tagger and parser into one model; a parser of the first order tries tags that are in doubt."""
     trained = load_parser(parser)
-    readings = TAG_READINGS if isinstance(trained, ArcParser) else 0
-    text_parser(load_tagger(tagger), trained, readings=readings).save(paths[0], made=made)
+    tried = readings if isinstance(trained, ArcParser) else 0
+    text_parser(load_tagger(tagger), trained, readings=tried).save(paths[0], made=made)
     return Told(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-def prior_count(others: Sequence[str], *, translated: bool) -> int:
-    """Return how many priors :func:`train_priors` makes."""
-    return (len(OWN_TAGS) if translated else 1) + (2 if others else 0)
+def prior_files(others: Sequence[str], *, translated: bool) -> list[str]:
+    """Return the suffixes of the files that :func:`train_priors` makes, one for each prior."""
+    count = (len(OWN_TAGS) if translated else 1) + (2 if others else 0)
+    return [f".{number}.model" for number in range(1, count + 1)]
+
+
+# A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
+SOURCE = Recipe(name="source", make=train_source, version=1)
+WORDS = Recipe(name="words", make=cut_words, version=1, files=(".source.conllu", ".target.conllu"))
+LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
+TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
+TAGGER = Recipe(name="tagger", make=tag_target, version=1)
+TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
+PRIOR = Recipe(name="prior", make=train_priors, version=1)
+PARSER = Recipe(name="parser", make=project, version=1, files=(".model", ".trees.conllu"))
+MODEL = Recipe(name="model", make=assemble, version=1)
+EXAMPLES = Recipe(name="examples", make=parse_examples, version=1, files=(".conllu",))

@@ -1,4 +1,4 @@
-"""Stages of a long job, each kept under a digest of what it was made from: none is made twice."""
+"""Stages of a long job, each kept under a key of what it was made from: none is made twice."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from functools import lru_cache
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import qsproj
 from qsproj.corpus.files import open_binary_output, open_output
 from qsproj.corpus.partial_files import remove_stale
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
@@ -25,20 +23,56 @@ _CHUNK_BYTES = 1 << 20
 Figures = Mapping[str, float]
 
 
+class Given(str):
+    """A path of the user's: what is made of it depends on what the file holds, not on its name."""
+
+    __slots__ = ()
+
+
+class Made(str):
+    """A path that a stage made: what is made of it depends on the key of that stage."""
+
+    key: str
+
+    def __new__(cls, path: str, key: str = "") -> Made:
+        """Return the path with the key."""
+        made = super().__new__(cls, path)
+        made.key = key
+        return made
+
+    def __reduce__(self) -> tuple[type[Made], tuple[str, str]]:
+        """Say what another process makes it of."""
+        return Made, (str(self), self.key)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a stage says of itself.
-
-    Attributes
-    ----------
-    line : str
-        One line for the user.
-    figures : mapping of str to float
-        The numbers in it, for the report.
-    """
+    """What a stage says of itself: one line for the user, and the numbers in it for the report."""
 
     line: str
     figures: Figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A kind of stage.
+
+    Attributes
+    ----------
+    name : str
+        What the stage is called in the workspace and the report.
+    make : callable
+        Takes the paths to write, each complete or not at all, and the stage's arguments by name.
+    version : int
+        To be raised whenever the same arguments make other files: what was kept then no longer counts.
+    files : tuple of str
+        Suffixes of the files that it makes, dot included.
+    """
+
+    name: str
+    make: Callable[..., Told]
+    version: int
+    files: tuple[str, ...] = (".model",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +82,8 @@ class Stage:
     Attributes
     ----------
     name : str
-        What it is called in the workspace and the report.
-    key : str
-        Digest of all it was made from: stages of one key have the same content.
-    paths : tuple of Path
-        What it made.
+        That of its recipe, with a label where several stages have it.
+    files : tuple of Made
     told : Told
     seconds : float
         Wall time of making it, in the run that made it.
@@ -61,20 +92,18 @@ class Stage:
     """
 
     name: str
-    key: str
-    paths: tuple[Path, ...]
+    files: tuple[Made, ...]
     told: Told
     seconds: float
     kept: bool
 
     @property
-    def path(self) -> str:
+    def file(self) -> Made:
         """The first of its files, or the only one."""
-        return str(self.paths[0])
+        return self.files[0]
 
 
-# What a stage is made from: an earlier stage, or a file of the user's.
-Input = Stage | str
+_NOT_MADE = Told(line="", figures={})
 
 
 class Workspace:
@@ -83,16 +112,21 @@ class Workspace:
     Parameters
     ----------
     folder : path
-        Made where it is missing. What another run left there is used again if it was made by the same code,
-        of the same inputs with the same options; all else is left alone, but for what a killed run left
-        half-written.
+        Made where it is missing. What another run left there is used again if it was made of the same inputs
+        with the same options by stages of the same version; all else is left alone, but for what a killed run
+        left half-written.
+    run : str
+        What tells runs apart that share a folder: the target language.
     say : callable
         Is given a line for each stage, once it is done.
 
     Attributes
     ----------
+    run : str
     stages : list of Stage
         Those that this run asked for, in order.
+    begun, ended : callable
+        Are given the name of each stage that is made, before and after; after, also its seconds.
 
     Raises
     ------
@@ -100,7 +134,13 @@ class Workspace:
         When the folder cannot be made.
     """
 
-    def __init__(self, folder: Path, *, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        run: str = "",
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
@@ -110,88 +150,206 @@ class Workspace:
         remove_stale(folder)
         self.folder = folder
         self.stages: list[Stage] = []
+        self.run = run
         self._used: set[str] = set()
+        self._digests: dict[str, str] = {}
         self._say = say
+        self.begun: Callable[[str], None] = lambda _: None
+        self.ended: Callable[[str, float], None] = lambda *_: None
+        self._planning = False
 
     def stage(
         self,
-        name: str,
-        make: Callable[[tuple[Path, ...]], Told],
+        recipe: Recipe,
         *,
-        made_of: Sequence[Input],
-        options: object = None,
-        suffixes: Sequence[str] = (".model",),
         label: str = "",
+        files: Sequence[str] = (),
+        aside: Mapping[str, object] | None = None,
+        **arguments: object,
     ) -> Stage:
         """Return a stage, made now or by an earlier run.
 
         Parameters
         ----------
-        name : str
-            Stages of one name are told apart by what they are made of.
-        make : callable
-            Writes the files it is given, each complete or not at all, and tells what it did.
-        made_of : sequence of Stage or path
-            All that is read.
-        options
-            All else that the content depends on: what JSON can hold, or a dataclass of that.
-        suffixes : sequence of str
-            Of the files to be made, dot included.
         label : str
-            Is said after the name, where several stages have it. The content does not depend on it: a stage
-            that is numbered otherwise is not made again.
+            Is said after the name, where several stages have it. A stage that is numbered otherwise is not
+            made again.
+        files : sequence of str
+            In place of those of the recipe.
+        aside : mapping
+            More arguments, which the content does not depend on: who computes, what messages call a file.
+        **arguments
+            All that the content depends on, as ``recipe.make`` takes it: paths as :class:`Given` or
+            :class:`Made`, what JSON can hold, and dataclasses, tuples and lists of these.
 
         Raises
         ------
         UsageError
             When an input cannot be read. What ``make`` raises is passed on; nothing counts as done then.
+        DataError
+            When a file that was kept is not as it was made.
         """
-        key = self._key(name, made_of, options)
-        paths = tuple(self.folder / f"{name}-{key}{suffix}" for suffix in suffixes)
-        record = self.folder / f"{name}-{key}{RECORD_SUFFIX}"
-        earlier = _read_record(record) if all(path.exists() for path in paths) else None
-        if earlier is None:
-            start = perf_counter()
-            told = make(paths)
-            seconds = perf_counter() - start
-            _write_record(record, told, seconds)
-        else:
+        key = self._key(recipe, arguments)
+        paths = tuple(self.folder / f"{recipe.name}-{key}{suffix}" for suffix in files or recipe.files)
+        record = self.folder / f"{recipe.name}-{key}{RECORD_SUFFIX}"
+        earlier = self._read_record(record, paths)
+        name = recipe.name + label
+        if earlier is not None:
             told, seconds = earlier
-        done = Stage(
-            name=name + label, key=key, paths=paths, told=told, seconds=seconds, kept=earlier is not None
+        elif self._planning:
+            told, seconds = _NOT_MADE, 0.0
+        else:
+            self.begun(name)
+            start = perf_counter()
+            told = recipe.make(paths, **arguments, **(aside or {}))
+            seconds = perf_counter() - start
+            self._write_record(record, paths, told, seconds)
+            self.ended(name, seconds)
+        made = tuple(
+            Made(str(path), f"{key}{path.name.removeprefix(f'{recipe.name}-{key}')}") for path in paths
         )
+        done = Stage(name=name, files=made, told=told, seconds=seconds, kept=earlier is not None)
         self.stages.append(done)
         self._used.update(path.name for path in (record, *paths))
-        self._say(f"{done.name}: {done.told.line} ({'kept' if done.kept else f'{done.seconds:.0f} s'})")
+        if not self._planning:
+            self._say(f"{name}: {told.line} ({'kept' if done.kept else f'{seconds:.0f} s'})")
         return done
 
+    def plan(self, job: Callable[[], object]) -> list[Stage]:
+        """Return the stages that a job asks this workspace for, and whether each is kept; none is made.
+
+        Raises
+        ------
+        UsageError, DataError
+            As :meth:`stage`.
+        """
+        before = self.stages, self._used
+        self.stages, self._used, self._planning = [], set(), True
+        try:
+            job()
+            return self.stages
+        finally:
+            self.stages, self._used = before
+            self._planning = False
+
     def unused(self) -> list[Path]:
-        """Return the files of stages that this run did not ask for, sorted; other files are none of ours."""
-        return sorted(
-            path
-            for path in self.folder.iterdir()
-            if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file()
-        )
+        """Return files of stages of this language that this run did not ask for, sorted."""
+        return [path for path in self._left() if not self._runs_of(path) - {self.run}]
+
+    def of_other_runs(self) -> dict[str, list[Path]]:
+        """Return what only runs of other languages asked for: files by the languages, sorted."""
+        found: dict[str, list[Path]] = {}
+        for path in self._left():
+            others = self._runs_of(path) - {self.run}
+            if others:
+                found.setdefault(" ".join(sorted(others)), []).append(path)
+        return found
 
     def remove_unused(self) -> None:
-        """Remove :meth:`unused` files, the record of a stage first: without it the stage does not count.
+        """Remove :meth:`unused` files, the record of a stage last, as it tells whose they are.
 
         Raises
         ------
         UsageError
             When one cannot be removed.
         """
-        for path in sorted(self.unused(), key=lambda path: path.suffix != RECORD_SUFFIX):
+        for path in sorted(self.unused(), key=lambda path: path.suffix == RECORD_SUFFIX):
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise UsageError(f"{path}: cannot be removed: {error.strerror}") from error
 
-    def _key(self, name: str, made_of: Sequence[Input], options: object) -> str:
-        parts = [made.key if isinstance(made, Stage) else digest_of(made) for made in made_of]
-        settled = asdict(options) if is_dataclass(options) and not isinstance(options, type) else options
-        text = json.dumps([name, code_digest(), parts, settled], sort_keys=True)
+    def _left(self) -> list[Path]:
+        return sorted(
+            path
+            for path in self.folder.iterdir()
+            if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file()
+        )
+
+    def _runs_of(self, path: Path) -> set[str]:
+        """Return the languages whose runs asked for the stage of a file."""
+        record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
+        return set(_runs(_read_json(record)))
+
+    def _key(self, recipe: Recipe, arguments: Mapping[str, object]) -> str:
+        text = json.dumps([recipe.name, recipe.version, self._settled(arguments)], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:KEY_LENGTH]
+
+    def _settled(self, value: Any) -> object:
+        """Return what the content depends on, as JSON can hold it."""
+        if isinstance(value, Made):
+            return value.key
+        if isinstance(value, Given):
+            return self._digest(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return {field.name: self._settled(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Mapping):
+            return {name: self._settled(part) for name, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._settled(part) for part in value]
+        return value
+
+    def _digest(self, path: str) -> str:
+        """Return the digest of a file, which stays as it is while this workspace is used."""
+        if path not in self._digests:
+            self._digests[path] = digest_of(path)
+        return self._digests[path]
+
+    def _write_record(self, record: Path, paths: Sequence[Path], told: Told, seconds: float) -> None:
+        known = {
+            "line": told.line,
+            "figures": dict(told.figures),
+            "seconds": seconds,
+            "files": {path.name: digest_of(str(path)) for path in paths},
+            "runs": [self.run],
+        }
+        with open_output(record) as handle:
+            json.dump(known, handle, indent=1, ensure_ascii=False)
+
+    def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[Told, float] | None:
+        """Return what a stage told and how long it took; None where it is to be made.
+
+        Raises
+        ------
+        DataError
+            When a file has changed since it was made.
+        """
+        known = _read_json(record)
+        if not all(path.exists() for path in paths):
+            return None
+        try:
+            told = Told(line=known["line"], figures=known["figures"])
+            seconds, files = float(known["seconds"]), [known["files"][path.name] for path in paths]
+        except (ValueError, KeyError, TypeError):
+            return None
+        for path, digest in zip(paths, files, strict=True):
+            if self._digest(str(path)) != digest:
+                raise DataError(
+                    str(path),
+                    None,
+                    found="another content than was written there",
+                    expected="the file of a stage as it was made",
+                    remedy="delete it, and it is made again",
+                )
+        if self.run not in _runs(known) and not self._planning:
+            known["runs"] = sorted([*_runs(known), self.run])
+            with open_output(record) as handle:
+                json.dump(known, handle, indent=1, ensure_ascii=False)
+        return told, seconds
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Return what a record holds; nothing when it is missing or damaged."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _runs(record: Mapping[str, Any]) -> list[str]:
+    runs = record.get("runs")
+    return [str(run) for run in runs] if isinstance(runs, list) else []
 
 
 def digest_of(path: str) -> str:
@@ -210,32 +368,6 @@ def digest_of(path: str) -> str:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def code_digest() -> str:
-    """Return the digest of all of qsproj's own code: what other code made is not taken for this one's."""
-    package = Path(qsproj.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode("utf-8"))
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _write_record(path: Path, told: Told, seconds: float) -> None:
-    record = {"line": told.line, "figures": dict(told.figures), "seconds": seconds}
-    with open_output(path) as handle:
-        json.dump(record, handle, indent=1, ensure_ascii=False)
-
-
-def _read_record(path: Path) -> tuple[Told, float] | None:
-    """Return what a stage told and how long it took; None when the record is missing or damaged."""
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Told(line=record["line"], figures=record["figures"]), float(record["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def copy_to(source: str, target: str) -> None:

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.parallel import THIS_PROCESS
-from qsproj.pipelines.bootstrap.steps import BootstrapOptions, Steps
+from qsproj.pipelines.bootstrap.bootstrap import bootstrap
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from scripts.experiments.bench.grammar_step import step_of
@@ -113,10 +112,8 @@ class Size:
 
     def _files(self) -> AlignedFiles:
         """Return the parsed source, the tagged target and the links that the stages made."""
-        steps = Steps(Workspace(self._work, say=lambda line: None), BootstrapOptions(), THIS_PROCESS)
         text = SourceText(treebanks=(str(self._treebank),), bitext=(str(self._bitext),), languages=LANGUAGES)
-        side = steps.side(text, "")
-        return steps.corpus(side, steps.target_tagger([side])).files
+        return bootstrap([text], workspace=Workspace(self._work, run=LANGUAGES[1])).corpora[0]
 
 
 def by_stage(lines: Iterable[Taken]) -> Iterator[tuple[str, Taken]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from qsproj.corpus.partial_files import partial_of
-from qsproj.errors import UsageError
-from qsproj.pipelines.bootstrap import workspace as workspaces
-from qsproj.pipelines.bootstrap.workspace import Told, Workspace, copy_to
+from qsproj.errors import DataError, UsageError
+from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
+from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, Told, Workspace, copy_to
 
 
 @pytest.fixture
@@ -26,18 +29,23 @@ class Maker:
     def __init__(self):
         self.calls = 0
 
-    def __call__(self, paths):
+    def __call__(self, paths, **arguments):
         self.calls += 1
         for path in paths:
             path.write_text(f"made {self.calls}")
         return Told(line=f"made {self.calls}", figures={"calls": self.calls})
 
 
-def run(folder, make, text, *, options=None, say=lambda _: None):
-    workspace = Workspace(folder, say=say)
-    first = workspace.stage("first", make, made_of=[str(text)], options=options)
-    second = workspace.stage("second", make, made_of=[first], options=["fixed"])
+def stages(workspace, make, text, *, options=None, version=1):
+    first = workspace.stage(
+        Recipe(name="first", make=make, version=version), text=Given(text), options=options
+    )
+    second = workspace.stage(Recipe(name="second", make=make, version=1), first=first.file, fixed=["fixed"])
     return first, second
+
+
+def run(folder, make, text, *, say=lambda _: None, language="de", **more):
+    return stages(Workspace(folder, run=language, say=say), make, text, **more)
 
 
 def test_a_stage_is_made_once(tmp_path, text):
@@ -46,7 +54,7 @@ def test_a_stage_is_made_once(tmp_path, text):
     again = run(tmp_path / "work", make, text, say=lines.append)
     assert make.calls == 2
     assert [stage.kept for stage in (first, second, *again)] == [False, False, True, True]
-    assert again[1].paths == second.paths
+    assert again[1].files == second.files
     assert again[1].told == second.told
     assert [line.split(" (")[1] for line in lines] == ["kept)", "kept)"]
 
@@ -59,6 +67,13 @@ def test_another_input_makes_all_that_follows_again(tmp_path, text):
     assert make.calls == 4
 
 
+def test_a_file_under_another_name_is_the_same_input(tmp_path, text):
+    make = Maker()
+    run(tmp_path / "work", make, text)
+    run(tmp_path / "work", make, text.rename(tmp_path / "renamed"))
+    assert make.calls == 2
+
+
 def test_another_option_makes_all_that_follows_again_and_the_old_is_kept(tmp_path, text):
     make = Maker()
     run(tmp_path / "work", make, text, options={"seed": 1})
@@ -68,16 +83,46 @@ def test_another_option_makes_all_that_follows_again_and_the_old_is_kept(tmp_pat
     assert make.calls == 4
 
 
-def test_other_code_makes_everything_again(tmp_path, text, monkeypatch):
+def test_another_version_makes_all_that_follows_again(tmp_path, text):
     make = Maker()
     run(tmp_path / "work", make, text)
-    monkeypatch.setattr(workspaces, "code_digest", lambda: "other")
-    run(tmp_path / "work", make, text)
+    run(tmp_path / "work", make, text, version=2)
     assert make.calls == 4
 
 
+@dataclass(frozen=True)
+class Bundle:
+    """Arguments within arguments."""
+
+    path: str
+    number: int
+
+
+def test_all_arguments_count_wherever_they_stand_but_for_those_aside(tmp_path, text):
+    make = Maker()
+    recipe = Recipe(name="first", make=make, version=1)
+    workspace = Workspace(tmp_path / "work")
+
+    def asked(path=text, number=1, more=(), aside=None):
+        bundles = [Bundle(Given(path), number)]
+        return workspace.stage(recipe, bundles=bundles, more=more, aside=aside).files
+
+    before = asked()
+    other = tmp_path / "other"
+    other.write_text("other")
+    assert asked(aside={"workers": 2}) == before
+    assert make.calls == 1
+    assert len({before, asked(other), asked(number=2), asked(more=("x",)), asked(more=("x", None))}) == 5
+    assert make.calls == 5
+
+
+def test_a_made_path_crosses_processes():
+    made = pickle.loads(pickle.dumps(Made("folder/file", "key")))
+    assert (made, made.key) == ("folder/file", "key")
+
+
 def test_a_stage_that_failed_is_made_again(tmp_path, text):
-    def fail(paths):
+    def fail(paths, **arguments):
         paths[0].write_text("half")
         raise KeyboardInterrupt
 
@@ -86,10 +131,10 @@ def test_a_stage_that_failed_is_made_again(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
     assert make.calls == 2
-    assert first.paths[0].read_text() == "made 1"
+    assert Path(first.file).read_text() == "made 1"
 
 
-@pytest.mark.parametrize("damage", ["", "{}", '{"line": "x"}', "no JSON"])
+@pytest.mark.parametrize("damage", ["", "{}", '{"line": "x"}', "no JSON", "[]", '{"files": 3, "line": 2}'])
 def test_a_damaged_record_makes_the_stage_again(tmp_path, text, damage):
     make = Maker()
     run(tmp_path / "work", make, text)
@@ -102,7 +147,18 @@ def test_a_damaged_record_makes_the_stage_again(tmp_path, text, damage):
 def test_a_missing_file_makes_the_stage_again(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
-    first.paths[0].unlink()
+    Path(first.file).unlink()
+    run(tmp_path / "work", make, text)
+    assert make.calls == 3
+
+
+def test_a_file_that_was_changed_by_hand_is_named(tmp_path, text):
+    make = Maker()
+    first, _ = run(tmp_path / "work", make, text)
+    Path(first.file).write_text("other")
+    with pytest.raises(DataError, match=r"first-\w+\.model: found another content .* delete it, and it is"):
+        run(tmp_path / "work", make, text)
+    Path(first.file).unlink()
     run(tmp_path / "work", make, text)
     assert make.calls == 3
 
@@ -112,11 +168,13 @@ def test_the_record_can_be_read(tmp_path, text):
     record = json.loads(next((tmp_path / "work").glob("first-*.json")).read_text())
     assert record["line"] == first.told.line
     assert record["figures"] == {"calls": 1}
+    assert record["runs"] == ["de"]
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
+    recipe = Recipe(name="first", make=Maker(), version=1)
     with pytest.raises(UsageError, match=r"missing\.txt: cannot be read"):
-        Workspace(tmp_path / "work").stage("first", Maker(), made_of=[str(tmp_path / "missing.txt")])
+        Workspace(tmp_path / "work").stage(recipe, text=Given(tmp_path / "missing.txt"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, text):
@@ -131,26 +189,44 @@ def test_a_copy_is_whole(tmp_path, text):
 
 def test_a_stage_that_is_numbered_otherwise_is_kept(tmp_path, text):
     make = Maker()
+    recipe = Recipe(name="source", make=make, version=1)
     one, numbered = (
-        Workspace(tmp_path / "work").stage("source", make, made_of=[str(text)], label=label)
-        for label in ("", "-1")
+        Workspace(tmp_path / "work").stage(recipe, text=Given(text), label=label) for label in ("", "-1")
     )
     assert (one.name, numbered.name) == ("source", "source-1")
-    assert (numbered.kept, numbered.paths, make.calls) == (True, one.paths, 1)
+    assert (numbered.kept, numbered.files, make.calls) == (True, one.files, 1)
 
 
 def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
     folder = tmp_path / "work"
     first, _ = run(folder, Maker(), text, options=1)
     (folder / "notes.txt").write_text("mine")
-    workspace = Workspace(folder)
-    workspace.stage("first", Maker(), made_of=[str(text)], options=2)
-    assert first.paths[0] in workspace.unused()
+    workspace = Workspace(folder, run="de")
+    workspace.stage(Recipe(name="first", make=Maker(), version=1), text=Given(text), options=2)
+    assert first.file in map(str, workspace.unused())
     assert len(workspace.unused()) == 4
     workspace.remove_unused()
     assert workspace.unused() == []
     assert len(list(folder.iterdir())) == 3
     assert (folder / "notes.txt").exists()
+
+
+def test_what_runs_of_other_languages_use_stays(tmp_path, text):
+    folder, make = tmp_path / "work", Maker()
+    run(folder, make, text, language="es")
+    run(folder, make, text, language="de", options=1)
+    # The first of its stages is shared with the run in Spanish.
+    run(folder, make, text, language="sv")
+    assert make.calls == 4
+    workspace = Workspace(folder, run="de")
+    stages(workspace, make, text, options=2)
+    assert len(workspace.unused()) == 4
+    assert {languages: len(paths) for languages, paths in workspace.of_other_runs().items()} == {"es sv": 4}
+    workspace.remove_unused()
+    run(folder, make, text, language="es")
+    assert make.calls == 6
+    run(folder, make, text, language="de", options=1)
+    assert make.calls == 8
 
 
 def test_what_a_killed_run_left_half_written_is_removed(tmp_path, dead_process):
@@ -159,3 +235,43 @@ def test_what_a_killed_run_left_half_written_is_removed(tmp_path, dead_process):
     left.write_text("half")
     Workspace(tmp_path)
     assert not left.exists()
+
+
+def test_a_plan_tells_what_is_kept_and_makes_nothing(tmp_path, text):
+    make, lines = Maker(), []
+    workspace = Workspace(tmp_path / "work", say=lines.append)
+    planned = workspace.plan(lambda: stages(workspace, make, text))
+    assert [(stage.name, stage.kept) for stage in planned] == [("first", False), ("second", False)]
+    assert (make.calls, lines, workspace.stages) == (0, [], [])
+    done = stages(workspace, make, text)
+    assert [stage.files for stage in planned] == [stage.files for stage in done]
+    planned = workspace.plan(lambda: stages(workspace, make, text, options="other"))
+    assert [stage.kept for stage in planned] == [False, False]
+    Path(done[1].file).unlink()
+    planned = workspace.plan(lambda: stages(workspace, make, text))
+    assert [stage.kept for stage in planned] == [True, False]
+
+
+def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
+    workspace, make = Workspace(tmp_path / "work"), Maker()
+    workspace.stage(Recipe(name="second", make=make, version=1), first=1)
+    planned = workspace.plan(lambda: stages(workspace, make, text))
+    estimate = Estimate(planned, {"first": 60.0, "second": 300.0})
+    assert estimate.whole() == "2 stages, 0 of them kept; about 6 min left on one core"
+    assert estimate.begun("first") == "first: begun, stage 1 of 2; about 6 min left on one core"
+    # Half as fast as expected: so will the rest be.
+    estimate.ended("first", 120.0)
+    assert estimate.begun("second") == "second: begun, stage 2 of 2; about 10 min left on one core"
+    stages(workspace, make, text)
+    kept = Estimate(workspace.plan(lambda: stages(workspace, make, text)), {"first": 60.0, "second": 300.0})
+    assert kept.whole() == "2 stages, 2 of them kept"
+
+
+def test_stages_of_each_source_are_expected_to_take_as_long_as_it_is_large():
+    small = Sizes(treebank=1000, pairs=100, source=2000, target=2000)
+    large = Sizes(treebank=2000, pairs=100, source=4000, target=2000)
+    names = ["source-1", "source-2", "trees-1", "trees-2", "prior"]
+    seconds = expected_seconds([small, large], names)
+    assert seconds["source-2"] == pytest.approx(2 * seconds["source-1"])
+    assert seconds["trees-2"] == pytest.approx(2 * seconds["trees-1"])
+    assert seconds["prior"] == pytest.approx(3 * expected_seconds([small], ["prior"])["prior"])
