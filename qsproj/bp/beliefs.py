@@ -18,23 +18,18 @@ from qsproj.kernels.bp.bp_messages import expected_messages, state_probabilities
 class Beliefs:
     """The end of a run.
 
-    Attributes
-    ----------
-    graph : FactorGraph
-        The graph, at the last temperature.
-    status : Status
-        How the run ended; ``str(status)`` says what to do about it.
-    residuals : float64[iterations]
-        Largest change of a message (log-ratios) in each iteration; inf where one became infinite.
-    log_ratios : float64[S]
-        Beliefs of the variables: natural-log ratios of each state against state 0, variable after variable,
-        one log-odds for a boolean (``graph.starts`` says where each begins). May be infinite.
-    incoming : tuple of float64[M]
-        For each group, the last messages from the variables: with the factors, they are the factors' beliefs.
-    outgoing : tuple of float64[M]
-        For each group, its last messages to the variables: what another run can start from.
-    maximised : bool
-        True after max-product: ratios are then of max-marginals.
+    ``graph``: the graph, at the last temperature.
+    ``status``: how the run ended; ``str(status)`` says what to do about it.
+    ``residuals`` float64[iterations]: largest change of a message (log-ratios) in each iteration; inf where
+        one became infinite.
+    ``log_ratios`` float64[S]: beliefs of the variables: natural-log ratios of each state against state 0,
+        variable after variable, one log-odds for a boolean (``graph.starts`` says where each begins). May be
+        infinite.
+    ``incoming`` tuple of float64[M]: for each group, the last messages from the variables: with the factors,
+        they are the factors' beliefs.
+    ``outgoing`` tuple of float64[M]: for each group, its last messages to the variables: what another run can
+        start from.
+    ``maximised``: true after max-product: ratios are then of max-marginals.
     """
 
     graph: FactorGraph
@@ -93,8 +88,6 @@ def bethe_log_z(beliefs: Beliefs) -> float:
     Each factor's entropy and expected score come from its exact log partition and the expectation of its
     incoming messages; so the entropy of a tree factor is exact, in O(n^3). -inf after a contradiction.
 
-    Notes
-    -----
     About as costly as one iteration. Between fixed points it is a value of eq. 2.19 at beliefs that need not
     agree with each other, and no bound.
     """

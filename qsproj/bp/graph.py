@@ -15,18 +15,12 @@ from qsproj.bp.group import FactorGroup
 class FactorGraph:
     """A factor graph; make one with :func:`factor_graph`.
 
-    Attributes
-    ----------
-    states : int32[V]
-        Number of states of each variable. A boolean has 2: false is state 0, true is state 1.
-    groups : tuple of FactorGroup
-        In the order in which a sequential schedule runs them.
-    starts : int64[V+1]
-        The log-ratios of variable v lie in the slots ``starts[v]:starts[v + 1]``.
-    slots : tuple of int32[M]
-        For each group, the slot of each entry of its messages.
-    edge_starts : tuple of int64[E+1]
-        For each group, where the entries of each edge begin.
+    ``states`` int32[V]: number of states of each variable. A boolean has 2: false is state 0, true is state
+        1.
+    ``groups``: in the order in which a sequential schedule runs them.
+    ``starts`` int64[V+1]: the log-ratios of variable v lie in the slots ``starts[v]:starts[v + 1]``.
+    ``slots`` tuple of int32[M]: for each group, the slot of each entry of its messages.
+    ``edge_starts`` tuple of int64[E+1]: for each group, where the entries of each edge begin.
     """
 
     states: NDArray[np.int32]
@@ -44,17 +38,7 @@ class FactorGraph:
 def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGraph:
     """Join variables and groups of factors.
 
-    Parameters
-    ----------
-    states : int[V]
-        Number of states of each variable, at least 1.
-    groups : sequence of FactorGroup
-        Their edges name variables 0..V-1.
-
-    Raises
-    ------
-    ValueError
-        When a group names a variable that is not there, or expects another number of states of it.
+    ``states`` int[V]: number of states of each variable, at least 1.
     """
     counts = np.array(states, dtype=np.int32)
     if counts.ndim != 1 or (counts < 1).any():

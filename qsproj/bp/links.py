@@ -46,12 +46,8 @@ def candidate_heads(links: Table) -> list[Table]:
 def grandparents(links: Table) -> tuple[Table, Table]:
     """Return all chains of two arcs, for GRAND.
 
-    Returns
-    -------
-    variables : int32[F, 2]
-        Of the arc grandparent -> head and the arc head -> dependent.
-    words : int32[F, 3]
-        Grandparent, head, dependent.
+    Returns ``variables`` int32[F, 2]: of the arc grandparent -> head and the arc head -> dependent. ``words``
+    int32[F, 3]: grandparent, head, dependent.
     """
     present = links >= 0
     h, d = np.nonzero(present)
@@ -70,12 +66,8 @@ def grandparents(links: Table) -> tuple[Table, Table]:
 def siblings(links: Table) -> tuple[Table, Table]:
     """Return all pairs of arcs from the same head, for SIB.
 
-    Returns
-    -------
-    variables : int32[F, 2]
-        Of the arcs to the first and to the second dependent.
-    words : int32[F, 3]
-        Head, first dependent, second dependent; the first has the lower position.
+    Returns ``variables`` int32[F, 2]: of the arcs to the first and to the second dependent. ``words``
+    int32[F, 3]: head, first dependent, second dependent; the first has the lower position.
     """
     present = links >= 0
     h, a, b = np.nonzero(np.triu(present[:, :, None] & present[:, None, :], k=1))
@@ -97,12 +89,8 @@ def two_cycles(links: Table) -> Table:
 def crossing_pairs(links: Table) -> tuple[Table, Table]:
     """Return all pairs of arcs that cross, for NOCROSS pair by pair; O(E^2) time and memory for E arcs.
 
-    Returns
-    -------
-    variables : int32[F, 2]
-        Of the two arcs.
-    words : int32[F, 2]
-        Their dependents; the first has the lower position.
+    Returns ``variables`` int32[F, 2]: of the two arcs. ``words`` int32[F, 2]: their dependents; the first has
+    the lower position.
     """
     heads, dependents, variables = arcs_of(links)
     low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
@@ -116,18 +104,12 @@ def crossing_pairs(links: Table) -> tuple[Table, Table]:
 class Chains:
     """The possible dependents of each head on each side, from the head outwards.
 
-    Attributes
-    ----------
-    variables : int32[E]
-        The arcs to them, chain after chain.
-    dependents : int32[E]
-        The dependents.
-    starts : int64[F+1]
-        Where each chain begins.
-    heads : int32[F]
-        Head of each chain.
-    sides : int32[F]
-        0 left, 1 right. Chains without a possible dependent are listed too; the root has no left side.
+    ``variables`` int32[E]: the arcs to them, chain after chain.
+    ``dependents`` int32[E]: the dependents.
+    ``starts`` int64[F+1]: where each chain begins.
+    ``heads`` int32[F]: head of each chain.
+    ``sides`` int32[F]: 0 left, 1 right. Chains without a possible dependent are listed too; the root has no
+        left side.
     """
 
     variables: Table

@@ -34,12 +34,8 @@ class Status(Enum):
 class Monitor:
     """Watches residuals and beliefs from iteration to iteration.
 
-    Attributes
-    ----------
-    residuals : list of float
-        Largest change of a message in each iteration.
-    converged : bool
-        Whether the last residual is within the tolerance.
+    ``residuals``: largest change of a message in each iteration. ``converged``: whether the last residual is
+    within the tolerance.
     """
 
     def __init__(self, tolerance: float) -> None:

@@ -18,18 +18,12 @@ class AlignHmm(FactorGroup):
     Each target word has one link at most, and the way from the source word that was linked last to the next
     is scored by its length. For the other direction, exchange the sides.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        Candidate links, target word after target word.
-    scores : float64[2 W + 2]
-        Natural log: jumps -W..W, longer ones clipped, then the score of a word without a link.
-    starts : int64[n+1]
-        Where the candidates of each target word begin.
-    positions : int32[E]
-        Source word of each, 1..m.
-    n_source : int
-        m.
+    ``edges`` int32[E]: candidate links, target word after target word.
+    ``scores`` float64[2 W + 2]: natural log: jumps -W..W, longer ones clipped, then the score of a word
+        without a link.
+    ``starts`` int64[n+1]: where the candidates of each target word begin.
+    ``positions`` int32[E]: source word of each, 1..m.
+    ``n_source``: m.
 
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """
@@ -82,23 +76,9 @@ def align_hmm(
 ) -> AlignHmm:
     """Make the ALIGNHMM factor of a sentence pair.
 
-    Parameters
-    ----------
-    variables : int[E]
-        Booleans of the candidate links, target word after target word.
-    starts : int[n+1]
-        Where the candidates of each target word begin.
-    positions : int[E]
-        Source word of each, 1..m.
-    scores : float[2 W + 2]
-        Natural log: of jumps -W..W, then of a word without a link; W >= 1.
-    n_source : int
-        m.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, a position is out of range, or a score is NaN or +inf.
+    ``variables`` int[E]: booleans of the candidate links, target word after target word. ``starts`` int[n+1]:
+    where the candidates of each target word begin. ``positions`` int[E]: source word of each, 1..m.
+    ``scores`` float[2 W + 2]: natural log: of jumps -W..W, then of a word without a link; W >= 1.
     """
     edges = checked_edges(variables, "ALIGNHMM")
     places = checked_edges(positions, "ALIGNHMM")

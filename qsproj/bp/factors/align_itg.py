@@ -31,14 +31,10 @@ class AlignItg(HardGroup):
     Each word has one link at most, and the order of the links comes about by bracketing: neighbours are
     joined straight or inverted. Words without a link are allowed anywhere.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        Candidate links.
-    of_source, of_target : int64[E]
-        Ends of each: places 0..m-1 and 0..n-1 among the words that have candidates.
-    shape : (int, int)
-        m, n.
+    ``edges`` int32[E]: candidate links.
+    ``of_source``, ``of_target`` int64[E]: ends of each: places 0..m-1 and 0..n-1 among the words that have
+        candidates.
+    ``shape``: m, n.
 
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
     """
@@ -116,17 +112,8 @@ def _counted(certain: NDArray[np.int64]) -> NDArray[np.int64]:
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
     """Make the ALIGNITG factor of a sentence pair.
 
-    Parameters
-    ----------
-    variables : int[E]
-        Booleans of the candidate links.
-    source_words, target_words : int[E]
-        Ends of each; words are numbered in their order.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, or two candidates link the same words.
+    ``variables`` int[E]: booleans of the candidate links. ``source_words``, ``target_words`` int[E]: ends of
+    each; words are numbered in their order.
     """
     edges = checked_edges(variables, "ALIGNITG")
     ends = [checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]

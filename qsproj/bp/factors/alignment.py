@@ -22,19 +22,9 @@ def align(variables: ArrayLike, scores: ArrayLike) -> Link:
 def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Valence:
     """Make SOURCEFERT or TARGETFERT factors (thesis 4.7.1.2): scores by how many links a word has.
 
-    Parameters
-    ----------
-    variables : int[E]
-        Booleans of the candidate links.
-    words : int[E]
-        The word of each on the side that is scored, 1..n.
-    scores : float[n, B+1]
-        Natural log, row w - 1 for word w: of 0, 1, ..., B - 1 links, and of B or more.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, a score is NaN or +inf, or a word without candidates must have a link.
+    ``variables`` int[E]: booleans of the candidate links. ``words`` int[E]: the word of each on the side that
+    is scored, 1..n. ``scores`` float[n, B+1]: natural log, row w - 1 for word w: of 0, 1, ..., B - 1 links,
+    and of B or more.
     """
     edges, owners = checked_edges(variables, "fertility"), checked_edges(words, "fertility")
     n = np.shape(scores)[0]

@@ -20,16 +20,12 @@ from qsproj.kernels.bp.bp_booleans import any_pair_log_partition, any_pair_messa
 class AnyPair(HardGroup):
     """Hard factors: the result is true if some pair is both true, else false; O(pairs) each.
 
-    In a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it
-    to assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs
-    would grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
+    In a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it to
+    assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs would
+    grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        Factor after factor: its result, then its pairs, two booleans each.
-    starts : int64[F+1]
-        Where the edges of each factor begin.
+    ``edges`` int32[E]: factor after factor: its result, then its pairs, two booleans each. ``starts``
+    int64[F+1]: where the edges of each factor begin.
 
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """
@@ -57,17 +53,8 @@ class AnyPair(HardGroup):
 def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
     """Make ANYPAIR factors.
 
-    Parameters
-    ----------
-    results : int[F]
-        The boolean that each factor decides.
-    pairs : sequence of int[P, 2]
-        The pairs of booleans of each factor, at least one.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit or a factor has no pair.
+    ``results`` int[F]: the boolean that each factor decides. ``pairs`` sequence of int[P, 2]: the pairs of
+    booleans of each factor, at least one.
     """
     decided = np.asarray(results, dtype=np.int32)
     tables = [np.asarray(table, dtype=np.int32) for table in pairs]
@@ -86,12 +73,8 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
 def any_pair_sorted(results: Variables, pairs: Variables) -> AnyPair:
     """Make ANYPAIR factors from a table, without a loop over factors.
 
-    Parameters
-    ----------
-    results : int32[P]
-        The boolean that each pair makes true; equal ones, which form a factor, stand together.
-    pairs : int32[P, 2]
-        The pairs.
+    ``results`` int32[P]: the boolean that each pair makes true; equal ones, which form a factor, stand
+    together. ``pairs`` int32[P, 2]: the pairs.
     """
     begins = np.diff(results, prepend=-1) != 0
     first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1

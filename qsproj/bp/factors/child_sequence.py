@@ -22,19 +22,11 @@ from qsproj.kernels.bp.bp_chains import child_sequence_beliefs, child_sequence_m
 class ChildSequence(FactorGroup):
     """Chains of booleans; those that are true are scored as a sequence, by bigrams (thesis 2.2.5).
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The booleans, chain after chain, each from the head outwards.
-    starts : int64[F+1]
-        Where each chain begins.
-    scores : float64[sum of (m + 1)^2]
-        Natural log, chain after chain; see :func:`step_table`.
-    score_starts : int64[F+1]
-        Where the scores of each chain begin.
+    ``edges`` int32[E]: the booleans, chain after chain, each from the head outwards.
+    ``starts`` int64[F+1]: where each chain begins.
+    ``scores`` float64[sum of (m + 1)^2]: natural log, chain after chain; see :func:`step_table`.
+    ``score_starts`` int64[F+1]: where the scores of each chain begin.
 
-    Notes
-    -----
     O(m^2) for a chain of m booleans, so O(n^2) a head.
     """
 
@@ -74,21 +66,11 @@ class ChildSequence(FactorGroup):
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
     """Make CHILDSEQ factors.
 
-    Parameters
-    ----------
-    variables : int[E]
-        The booleans, chain after chain, each from the head outwards, as
-        :func:`qsproj.bp.links.dependent_chains` lists them.
-    starts : int[F+1]
-        Where each chain begins.
-    scores : float[sum of (m + 1)^2]
-        A chain of m booleans has a block of (m + 1) x (m + 1) natural logs, [previous, next - 1]: places 1..m
-        are the booleans, previous 0 and next m + 1 the boundaries "#". What has next <= previous is not read.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, a score is NaN or +inf, or nothing is possible.
+    ``variables`` int[E]: the booleans, chain after chain, each from the head outwards, as
+    :func:`qsproj.bp.links.dependent_chains` lists them. ``starts`` int[F+1]: where each chain begins.
+    ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1) natural logs,
+    [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries "#". What has
+    next <= previous is not read.
     """
     edges = checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

@@ -16,14 +16,9 @@ from qsproj.kernels.bp.bp_booleans import exactly_one_log_partition, exactly_one
 class ExactlyOne(HardGroup):
     """Hard factors: exactly one, or at most one, boolean of each is true; O(d) each (thesis 2.5.2).
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The booleans, factor after factor.
-    starts : int64[F+1]
-        Where those of each factor begin.
-    allow_none : bool
-        True for ATMOST1.
+    ``edges`` int32[E]: the booleans, factor after factor.
+    ``starts`` int64[F+1]: where those of each factor begin.
+    ``allow_none``: true for ATMOST1.
     """
 
     edges: Variables

@@ -16,12 +16,8 @@ from qsproj.kernels.bp.bp_booleans import link_beliefs
 class Link(FactorGroup):
     """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each.
 
-    Attributes
-    ----------
-    edges : int32[F]
-        One boolean each.
-    scores : float64[F]
-        Natural log. -inf says that the boolean is false, +inf that it is true: evidence, of weight 1.
+    ``edges`` int32[F]: one boolean each. ``scores`` float64[F]: natural log. -inf says that the boolean is
+    false, +inf that it is true: evidence, of weight 1.
     """
 
     edges: Variables
@@ -57,17 +53,7 @@ def _log_value(score: float, fires: bool) -> float:
 def link(variables: ArrayLike, scores: ArrayLike) -> Link:
     """Make LINK factors.
 
-    Parameters
-    ----------
-    variables : int[F]
-        Booleans.
-    scores : float[F]
-        Natural log; infinite ones are evidence.
-
-    Raises
-    ------
-    ValueError
-        When shapes differ or a score is NaN.
+    ``variables`` int[F]: booleans. ``scores`` float[F]: natural log; infinite ones are evidence.
     """
     edges = checked_edges(variables, "LINK")
     array = np.array(scores, dtype=np.float64)

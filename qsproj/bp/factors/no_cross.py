@@ -17,20 +17,12 @@ class NoCross(FactorGroup):
 
     They take in EXACTLY1 for both words: each has one head.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The arcs into the first word of a factor, then those into the second.
-    heads : int32[E]
-        Head of each arc.
-    starts : int64[2 F + 1]
-        Where the arcs into each word begin.
-    dependents : int32[F, 2]
-        The two words of each factor.
-    scores : float64[F]
-        Natural log; -inf forbids the crossing.
-    size : int
-        n + 1.
+    ``edges`` int32[E]: the arcs into the first word of a factor, then those into the second.
+    ``heads`` int32[E]: head of each arc.
+    ``starts`` int64[2 F + 1]: where the arcs into each word begin.
+    ``dependents`` int32[F, 2]: the two words of each factor.
+    ``scores`` float64[F]: natural log; -inf forbids the crossing.
+    ``size``: n + 1.
     """
 
     edges: Variables
@@ -80,19 +72,9 @@ class NoCross(FactorGroup):
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
     """Make NOCROSS factors.
 
-    Parameters
-    ----------
-    links : int32[n+1, n+1]
-        The boolean of each arc, -1 for none (:mod:`qsproj.bp.links`).
-    words : int[F, 2]
-        Pairs of different words 1..n; all of them: :func:`word_pairs`.
-    scores : float[F]
-        Natural log of F where the arcs into the two words cross; -inf forbids that.
-
-    Raises
-    ------
-    ValueError
-        When a pair is not two different words, shapes do not fit, or a score is NaN or +inf.
+    ``links`` int32[n+1, n+1]: the boolean of each arc, -1 for none (:mod:`qsproj.bp.links`). ``words`` int[F,
+    2]: pairs of different words 1..n; all of them: :func:`word_pairs`. ``scores`` float[F]: natural log of F
+    where the arcs into the two words cross; -inf forbids that.
     """
     pairs = np.ascontiguousarray(words, dtype=np.int32).reshape(-1, 2)
     size = links.shape[0]

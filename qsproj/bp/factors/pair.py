@@ -15,14 +15,9 @@ from qsproj.kernels.bp.bp_booleans import all_true_beliefs, all_true_messages
 class AllTrue(FactorGroup):
     """Factors that fire if all of their booleans are true; O(d) each.
 
-    Attributes
-    ----------
-    edges : int32[F * degree]
-        The booleans, factor after factor.
-    scores : float64[F]
-        Natural log; -inf forbids that all are true.
-    degree : int
-        Number of booleans of each factor.
+    ``edges`` int32[F * degree]: the booleans, factor after factor.
+    ``scores`` float64[F]: natural log; -inf forbids that all are true.
+    ``degree``: number of booleans of each factor.
     """
 
     edges: Variables
@@ -52,17 +47,8 @@ class AllTrue(FactorGroup):
 def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     """Make factors that reward all of their booleans being true.
 
-    Parameters
-    ----------
-    variables : int[F, d]
-        The booleans of each factor, d >= 1.
-    scores : float[F]
-        Natural log of F where all are true; -inf forbids it.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit or a score is NaN or +inf.
+    ``variables`` int[F, d]: the booleans of each factor, d >= 1. ``scores`` float[F]: natural log of F where
+    all are true; -inf forbids it.
     """
     table = np.asarray(variables, dtype=np.int32)
     if table.ndim != 2 or table.shape[1] < 1:
@@ -77,12 +63,8 @@ def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     GRAND and SIB are PAIR over the rows of :func:`qsproj.bp.links.grandparents` and
     :func:`qsproj.bp.links.siblings`.
 
-    Parameters
-    ----------
-    variables : int[F, 2]
-        The two booleans of each factor.
-    scores : float[F]
-        Natural log; -inf forbids the pair.
+    ``variables`` int[F, 2]: the two booleans of each factor. ``scores`` float[F]: natural log; -inf forbids
+    the pair.
     """
     checked_edges(variables, "PAIR", degree=2)
     return all_true(variables, scores)

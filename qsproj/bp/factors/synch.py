@@ -15,13 +15,11 @@ from qsproj.kernels.bp.bp_booleans import synch_log_partition, synch_messages
 class Synch(HardGroup):
     """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each.
 
-    Where the dependents are linked, a factor forbids that exactly two of the three others are true: the
-    link of the heads, the source arc, the target arc.
+    Where the dependents are linked, a factor forbids that exactly two of the three others are true: the link
+    of the heads, the source arc, the target arc.
 
-    Attributes
-    ----------
-    edges : int32[4 F]
-        Factor after factor: link of the dependents, link of the heads, source arc, target arc.
+    ``edges`` int32[4 F]: factor after factor: link of the dependents, link of the heads, source arc, target
+    arc.
     """
 
     edges: Variables
@@ -50,14 +48,7 @@ class Synch(HardGroup):
 def synch(variables: ArrayLike) -> Synch:
     """Make SYNCH factors.
 
-    Parameters
-    ----------
-    variables : int[F, 4]
-        Booleans of the link of the dependents, the link of the heads, the source arc and the target arc.
-
-    Raises
-    ------
-    ValueError
-        When the shape does not fit.
+    ``variables`` int[F, 4]: booleans of the link of the dependents, the link of the heads, the source arc and
+    the target arc.
     """
     return Synch(checked_edges(variables, "SYNCH", degree=4))

@@ -15,12 +15,8 @@ from qsproj.kernels.bp.bp_tags import tag_beliefs, tag_messages
 class Tag(FactorGroup):
     """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each.
 
-    Attributes
-    ----------
-    edges : int32[F]
-        One variable each.
-    scores : float64[F, K]
-        Natural log of F for each state; -inf rules a state out.
+    ``edges`` int32[F]: one variable each. ``scores`` float64[F, K]: natural log of F for each state; -inf
+    rules a state out.
     """
 
     edges: Variables
@@ -56,17 +52,8 @@ class Tag(FactorGroup):
 def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
     """Make TAG factors.
 
-    Parameters
-    ----------
-    variables : int[F]
-        Variables of K states.
-    scores : float[F, K]
-        Natural log for each state, K >= 2; -inf rules a state out.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit or a score is NaN or +inf.
+    ``variables`` int[F]: variables of K states. ``scores`` float[F, K]: natural log for each state, K >= 2;
+    -inf rules a state out.
     """
     edges = checked_edges(variables, "TAG")
     n_states = max(np.shape(scores)[1:] or (0,))

@@ -17,12 +17,8 @@ class TagLink(FactorGroup):
 
     O(H D) each, for H tags of the head and D of the dependent.
 
-    Attributes
-    ----------
-    edges : int32[3 F]
-        The arcs of all factors, then the tags of their heads, then the tags of their dependents.
-    scores : float64[F, H, D]
-        Natural log, [tag of head, tag of dependent].
+    ``edges`` int32[3 F]: the arcs of all factors, then the tags of their heads, then the tags of their
+    dependents. ``scores`` float64[F, H, D]: natural log, [tag of head, tag of dependent].
     """
 
     edges: Variables
@@ -65,20 +61,9 @@ class TagLink(FactorGroup):
 def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
     """Make TAGLINK factors.
 
-    Parameters
-    ----------
-    arcs : int[F]
-        Boolean of each arc.
-    head_tags, dependent_tags : int[F]
-        Tag variables of its head, of H states, and of its dependent, of D states. For arcs from the root,
-        make a variable of one state.
-    scores : float[F, H, D]
-        Natural log of F where the arc is true; -inf forbids it.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit or a score is NaN or +inf.
+    ``arcs`` int[F]: boolean of each arc. ``head_tags``, ``dependent_tags`` int[F]: tag variables of its head,
+    of H states, and of its dependent, of D states. For arcs from the root, make a variable of one state.
+    ``scores`` float[F, H, D]: natural log of F where the arc is true; -inf forbids it.
     """
     columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
     if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:

@@ -18,18 +18,11 @@ from qsproj.trees.posterior import NoTreeError
 class Tree(HardGroup):
     """One hard factor over all arcs: they form a tree (thesis 2.5.4, 3.4.1). O(n^3).
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The boolean of each arc.
-    heads, dependents : int32[E]
-        Its ends: words 1..n, root 0.
-    size : int
-        n + 1.
-    projective : bool
-        True for PTREE.
-    single_root : bool
-        Whether the root must have exactly one dependent.
+    ``edges`` int32[E]: the boolean of each arc.
+    ``heads``, ``dependents`` int32[E]: its ends: words 1..n, root 0.
+    ``size``: n + 1.
+    ``projective``: true for PTREE.
+    ``single_root``: whether the root must have exactly one dependent.
     """
 
     edges: Variables
@@ -79,13 +72,8 @@ class Tree(HardGroup):
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
     """Make the TREE factor: the true arcs form a tree, projective or not.
 
-    Parameters
-    ----------
-    links : int32[n+1, n+1]
-        The boolean of each arc [head, dependent], -1 for an arc that cannot be
-        (:mod:`qsproj.bp.links`).
-    single_root : bool
-        Whether the root must have exactly one dependent.
+    ``links`` int32[n+1, n+1]: the boolean of each arc [head, dependent], -1 for an arc that cannot be
+    (:mod:`qsproj.bp.links`).
     """
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], False, single_root)

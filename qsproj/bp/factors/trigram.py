@@ -15,13 +15,9 @@ from qsproj.kernels.bp.bp_tags import trigram_beliefs, trigram_messages
 class Trigram(FactorGroup):
     """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags.
 
-    Attributes
-    ----------
-    edges : int32[n]
-        The tag variables, in the order of the words.
-    scores : float64[K+1, K+1, K+1]
-        Natural log, [tag before the last, last tag, tag]; tag K is the boundary, twice before the first word
-        and once after the last.
+    ``edges`` int32[n]: the tag variables, in the order of the words. ``scores`` float64[K+1, K+1, K+1]:
+    natural log, [tag before the last, last tag, tag]; tag K is the boundary, twice before the first word and
+    once after the last.
     """
 
     edges: Variables
@@ -59,17 +55,8 @@ class Trigram(FactorGroup):
 def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:
     """Make the TRIGRAM factor of a sentence.
 
-    Parameters
-    ----------
-    variables : int[n]
-        Tag variables of K >= 2 states, in the order of the words, n >= 1.
-    scores : float[K+1, K+1, K+1]
-        Natural log, [tag before the last, last tag, tag]; index K is the boundary.
-
-    Raises
-    ------
-    ValueError
-        When there is no variable, shapes do not fit, or a score is NaN or +inf.
+    ``variables`` int[n]: tag variables of K >= 2 states, in the order of the words, n >= 1. ``scores``
+    float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag]; index K is the boundary.
     """
     edges = checked_edges(variables, "TRIGRAM")
     side = np.shape(scores)[0] if np.ndim(scores) == 3 else 0

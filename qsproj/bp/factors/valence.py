@@ -22,14 +22,9 @@ from qsproj.kernels.bp.bp_chains import valence_beliefs, valence_messages
 class Valence(FactorGroup):
     """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans.
 
-    Attributes
-    ----------
-    edges : int32[E]
-        The booleans, family after family.
-    starts : int64[F+1]
-        Where each family begins.
-    scores : float64[F, B+1]
-        Natural log by count; the last bin holds counts of B and more.
+    ``edges`` int32[E]: the booleans, family after family.
+    ``starts`` int64[F+1]: where each family begins.
+    ``scores`` float64[F, B+1]: natural log by count; the last bin holds counts of B and more.
     """
 
     edges: Variables
@@ -60,17 +55,9 @@ class Valence(FactorGroup):
 def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:
     """Make VALENCE factors.
 
-    Parameters
-    ----------
-    variables, starts : int[E], int[F+1]
-        The booleans and where each family begins, as :func:`qsproj.bp.links.dependent_chains` lists them.
-    scores : float[F, B+1]
-        Natural log for 0, 1, ..., B - 1 and for B or more of them, B >= 1.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, a score is NaN or +inf, or nothing is possible.
+    ``variables``, ``starts`` int[E], int[F+1]: the booleans and where each family begins, as
+    :func:`qsproj.bp.links.dependent_chains` lists them. ``scores`` float[F, B+1]: natural log for 0, 1, ...,
+    B - 1 and for B or more of them, B >= 1.
     """
     edges = checked_edges(variables, "VALENCE")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

@@ -59,14 +59,7 @@ class FactorScorer(HashedWeights):
 
 
 class FactorTrainer:
-    """Learns the weights of a factor scorer by AdaGrad, one sentence a step. Mutable; final.
-
-    Parameters
-    ----------
-    template_set : str
-    rate, l2 : float
-        See :class:`~qsproj.training.adagrad.AdaGrad`.
-    """
+    """Learns the weights of a factor scorer by AdaGrad, one sentence a step. Mutable; final."""
 
     def __init__(self, template_set: str, *, rate: float, l2: float, hash_bits: int = HASH_BITS) -> None:
         self.live = FactorScorer.untrained(template_set, hash_bits=hash_bits)

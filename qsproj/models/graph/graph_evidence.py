@@ -33,14 +33,8 @@ SURER = 1.5
 class EvidenceGraph:
     """The pruned graph of a sentence, with evidence for its arcs.
 
-    Attributes
-    ----------
-    encoded : EncodedSentence
-    graph : SentenceGraph
-    link_scores : float64[E]
-        First-order scores of the arcs, natural log.
-    evidence : float64[E]
-        Log of the likelihood ratio of each arc, 0 where nothing is known.
+    ``link_scores`` float64[E]: first-order scores of the arcs, natural log. ``evidence`` float64[E]: log of
+    the likelihood ratio of each arc, 0 where nothing is known.
     """
 
     encoded: EncodedSentence
@@ -92,15 +86,8 @@ def second_order_above(
     out, as for arcs (:class:`qsproj.training.objectives.EvidenceLikelihood`); beliefs stand for sums. The
     evidence of two arcs together is what teaches a factor over both.
 
-    Parameters
-    ----------
-    base : ArcParser
-        Its scores are those of LINK, divided as its temperature and SURER say, as are those of factors.
-    seen : iterable of (Sentence, float64[n+1, n+1])
-        Sentences with the log of the likelihood ratio of each arc. Arcs that the parser would prune say
-        nothing.
-    rng : numpy.random.Generator
-        Orders the sentences; the same seed gives the same parser.
+    ``seen`` iterable of (Sentence, float64[n+1, n+1]): sentences with the log of the likelihood ratio of each
+    arc. Arcs that the parser would prune say nothing.
 
     *Source*: gradient of Bethe log Z (thesis 2.7). First-order posteriors as targets, with or without the
     evidence, and best trees under it gained nothing on German-GSD, dev.

@@ -34,15 +34,10 @@ PRUNING_EPOCHS = 5
 class GraphExample:
     """A sentence to learn from.
 
-    Attributes
-    ----------
-    encoded : EncodedSentence
-    graph : SentenceGraph
-        Over the candidate arcs and those that agree with the tree.
-    agrees : bool[E]
-        Arcs that agree with the tree, which may be partial.
-    observed : (float64[E], list of float64[F]) or None
-        Which arcs, and which factors of each family, the tree has; None where it is partial.
+    ``graph``: over the candidate arcs and those that agree with the tree.
+    ``agrees`` bool[E]: arcs that agree with the tree, which may be partial.
+    ``observed`` (float64[E], list of float64[F]) or None: which arcs, and which factors of each family, the
+        tree has; None where it is partial.
     """
 
     encoded: EncodedSentence

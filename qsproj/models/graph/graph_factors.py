@@ -51,19 +51,14 @@ Weights = NDArray[np.float64]
 class Family:
     """The factors of one family in one sentence.
 
-    Attributes
-    ----------
-    name : str
-        A name in ``FAMILIES``.
-    members : int32[F, R]
-        The words of each factor plus one, as :func:`qsproj.features.second_order.factor_features` reads them.
-    places : uint64[F]
-    scored : int64[F]
-        Where among the scores of the group, laid flat, the score of each factor stands.
-    edges : int64[E]
-        A number for each edge of the group: the same, and no other edge's, in all graphs over the same arcs.
-    group : FactorGroup
-        The group with all scores zero.
+    ``name``: a name in ``FAMILIES``.
+    ``members`` int32[F, R]: the words of each factor plus one, as
+        :func:`qsproj.features.second_order.factor_features` reads them.
+    ``places`` uint64[F].
+    ``scored`` int64[F]: where among the scores of the group, laid flat, the score of each factor stands.
+    ``edges`` int64[E]: a number for each edge of the group: the same, and no other edge's, in all graphs over
+        the same arcs.
+    ``group``: the group with all scores zero.
     """
 
     name: str
@@ -101,15 +96,9 @@ class Family:
 class SentenceGraph:
     """The candidate arcs of a sentence, one boolean each, and the factors over them.
 
-    Attributes
-    ----------
-    links : int32[n+1, n+1]
-        The boolean of each candidate arc, -1 for the others.
-    heads, dependents : int32[E]
-        The ends of each arc, in the order of the booleans.
-    families : tuple of Family
-    graph : FactorGraph
-        LINK, the families, and one or more groups of hard factors; all scores zero.
+    ``links`` int32[n+1, n+1]: the boolean of each candidate arc, -1 for the others.
+    ``heads``, ``dependents`` int32[E]: the ends of each arc, in the order of the booleans.
+    ``graph``: LINK, the families, and one or more groups of hard factors; all scores zero.
     """
 
     links: Table
@@ -135,12 +124,8 @@ class SentenceGraph:
 class Doubts:
     """Which of the candidate arcs a factor has to be about.
 
-    Attributes
-    ----------
-    plausible : bool[E]
-        Factors are about these arcs only, as if the others could not be.
-    undecided : bool[E]
-        Each factor is about one of these at least.
+    ``plausible`` bool[E]: factors are about these arcs only, as if the others could not be. ``undecided``
+    bool[E]: each factor is about one of these at least.
     """
 
     plausible: Mask
@@ -165,17 +150,7 @@ def sentence_graph(
     constraint: str = "tree",
     doubts: Doubts | None = None,
 ) -> SentenceGraph:
-    """Lay out the factors over the candidate arcs bool[n+1, n+1] of a sentence.
-
-    Parameters
-    ----------
-    families : sequence of str
-        Names in ``FAMILIES``.
-    constraint : str
-        A name in ``CONSTRAINTS``.
-    doubts : Doubts, optional
-        By default there are all factors over the candidates.
-    """
+    """Lay out the factors over the candidate arcs bool[n+1, n+1] of a sentence."""
     links = chosen_links(candidates)
     heads, dependents, variables = arcs_of(links)
     if doubts is None:

@@ -72,15 +72,10 @@ def propagate(
 class RelaxationLimits:
     """What calls for a factor, and how far a graph may grow.
 
-    Attributes
-    ----------
-    doubt : float
-        Greater than 0. An arc is plausible from this probability on, and undecided if its probability is also
-        at most 1 minus this.
-    iterations : int
-        In all; after every LOOK of them the graph may grow. Messages go on from where they were.
-    max_factors : int
-        The most factors a graph may have.
+    ``doubt``: greater than 0. An arc is plausible from this probability on, and undecided if its probability
+        is also at most 1 minus this.
+    ``iterations``: in all; after every LOOK of them the graph may grow. Messages go on from where they were.
+    ``max_factors``: the most factors a graph may have.
     """
 
     doubt: float
@@ -99,23 +94,10 @@ def relax(
 ) -> tuple[SentenceGraph, Beliefs | None]:
     """Pass messages in a graph that grows for as long as its beliefs call for more factors.
 
-    Parameters
-    ----------
-    chances : float64[E]
-        First-order probabilities of the candidate arcs, in the order of the graph's booleans.
-    layout : callable
-        Lays out the graph with the factors that are about something in doubt.
-    link_scores : float64[E]
-        Natural log.
-    score : callable
-        Returns the scores of each family of a graph, float64[F], natural log.
-    limits : RelaxationLimits
-    maximise : bool
-        Max-product instead of sum-product.
+    ``chances`` float64[E]: first-order probabilities of the candidate arcs, in the order of the graph's
+    booleans. ``link_scores`` float64[E]: natural log.
 
-    Returns
-    -------
-    The last graph, and what is believed in it; None where it would have too many factors.
+    Returns the last graph, and what is believed in it; None where it would have too many factors.
     """
     doubts, iterations = _doubts(odds_of(chances), limits.doubt), limits.iterations
     graph, scores, start = layout(doubts), None, None

@@ -102,18 +102,13 @@ class GraphOptions:
 class ArcBeliefs:
     """What is believed of the arcs of a sentence.
 
-    Attributes
-    ----------
-    probabilities : float64[n+1, n+1]
-        [head, dependent]; columns 1..n sum to one where a tree is required. After max-product: exp of the
-        differences of max-marginals, in the same way. Where ``order`` is 1, those of the first order, its
-        scores divided by its temperature.
-    order : int
-        2, or 1 where the graph was too large or messages ended in a contradiction.
-    status : Status or None
-        How message passing ended; None where it did not start.
-    n_factors : int
-        Number of scores beside those of LINK in the graph; 0 where messages were not passed to the end.
+    ``probabilities`` float64[n+1, n+1]: [head, dependent]; columns 1..n sum to one where a tree is required.
+        After max-product: exp of the differences of max-marginals, in the same way. Where ``order`` is 1,
+        those of the first order, its scores divided by its temperature.
+    ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
+    ``status``: how message passing ended; None where it did not start.
+    ``n_factors``: number of scores beside those of LINK in the graph; 0 where messages were not passed to the
+        end.
     """
 
     probabilities: Scores

@@ -46,20 +46,7 @@ def train_graph_parser(
     options: TrainingOptions | None = None,
     graph_options: GraphOptions | None = None,
 ) -> tuple[GraphParser, TrainingReport]:
-    """Train a second-order parser on trees; where a head is missing, it is summed out.
-
-    Parameters
-    ----------
-    sentences, rng, dev
-        As :func:`~qsproj.models.arc.arc_training.train_arc_parser` takes them.
-    options : TrainingOptions
-        Of the first-order parser, and of the arcs of this one.
-
-    Raises
-    ------
-    UsageError
-        When no sentence has a head, an option is wrong, or training diverges.
-    """
+    """Train a second-order parser on trees; where a head is missing, it is summed out."""
     options = options or TrainingOptions()
     graph_options = graph_options or GraphOptions()
     if options.objective not in OBJECTIVES:
@@ -85,13 +72,6 @@ def train_factors(
 ) -> tuple[GraphParser, list[EpochRecord]]:
     """Learn the factors of a second-order parser whose first order is given.
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        As :func:`sentences_with_trees` returns them.
-    base, pruners : ArcParser
-        The first-order parser, and those that prune in its stead in training (:func:`train_pruners`).
-
     Others as for :func:`train_graph_parser`.
     """
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
@@ -111,19 +91,9 @@ def graph_loss(
 ) -> tuple[float, Expectations]:
     """Return minus the sum of the log-beliefs of the tree's arcs, and the gradient of minus log F.
 
-    Parameters
-    ----------
-    link_scores, scores : float64[E], float64[F] for each family
-        Natural log.
-    margin : float
-        How much more an arc that disagrees with the tree scores.
+    ``link_scores``, ``scores`` float64[E], float64[F] for each family: natural log.
 
-    Returns
-    -------
-    loss : float
-        In nats; 0 for a partial tree, where nothing is observed.
-    slopes : (float64[E], list of float64[F])
-        By the scores.
+    Returns ``slopes`` (float64[E], list of float64[F]): by the scores.
     """
     graph = example.graph
     check_finite(link_scores, *scores)

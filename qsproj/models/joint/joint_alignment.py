@@ -172,24 +172,6 @@ def train_link_chooser(
 
     Sure links are observed to be true and links that are not even possible to be false; those that annotators
     only called possible are hidden (:func:`~qsproj.models.joint.joint_evidence.observed_links`).
-
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        With candidate links, and links by hand; those that lack either teach nothing.
-    rng : numpy.random.Generator
-        Orders the pairs.
-    families : tuple of str
-        Which of LINK_FAMILIES to use.
-    dictionary : Dictionary or None
-        Counted from a bitext that these pairs are part of; None: do without.
-    options : JointTrainingOptions or None
-        How the weights are learned; None: as was best for links. ``source_evidence`` plays no part.
-
-    Returns
-    -------
-    LinkChooser
-        Tagged if every sentence of both sides is.
     """
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)

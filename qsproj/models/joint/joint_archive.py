@@ -55,13 +55,7 @@ def _tag_scales(value: Any) -> None:
 
 
 def parts_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return what :func:`archive_of` was given, by the attributes of a joint model.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When something is missing, or is not what it should be.
-    """
+    """Return what :func:`archive_of` was given, by the attributes of a joint model."""
     scale = number(0.0)
     order = optional(whole(1, 2))
     checked(

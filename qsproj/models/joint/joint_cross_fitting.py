@@ -33,25 +33,7 @@ def cross_fitted_trees(
     again: Sequence[Sentence] = (),
     choices: Sequence[TagChoices | None] | None = None,
 ) -> list[TreeScores]:
-    """Ask of each sentence a parser that was trained on the others; its tree is kept possible.
-
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        Whole trees; at least two.
-    parser : GraphParser
-        Trained on all of them: the others have its features, factors and possible trees.
-    rng : numpy.random.Generator
-        Deals out the sentences, and orders them in each epoch.
-    options : TrainingOptions
-    folds : int
-        How many parsers are trained, each on the sentences of all other folds. One is held in memory at a
-        time.
-    again : sequence of Sentence
-        The same sentences with other tags, which are learned from, too; or none.
-    choices : sequence of (TagChoices or None), or None
-        For each sentence the other tags under which its arcs are to be scored, too.
-    """
+    """Ask of each sentence a parser that was trained on the others; its tree is kept possible."""
     inference = parser.inference
     shape = replace(
         options,

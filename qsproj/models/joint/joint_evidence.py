@@ -23,10 +23,9 @@ def observed_links(
     """Return what is known of each candidate, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
     Sure links are true and links that are not even possible are false; those that annotators only called
-    possible stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link
-    and it has several sure ones, which of them it is stays hidden, too. Hand links that are no candidates
-    teach nothing (:func:`count_hand_links` counts them): they have no posterior, and no false link would be
-    like them.
+    possible stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link and it has
+    several sure ones, which of them it is stays hidden, too. Hand links that are no candidates teach nothing
+    (:func:`count_hand_links` counts them): they have no posterior, and no false link would be like them.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
@@ -44,12 +43,8 @@ def observed_links(
 class HandLinkCounts:
     """How hand alignments met candidate links.
 
-    Attributes
-    ----------
-    pairs : int
-        Pairs that have a hand alignment.
-    sure, missed : int
-        Their sure hand links, and those of them that are no candidates.
+    ``pairs``: pairs that have a hand alignment. ``sure``, ``missed``: their sure hand links, and those of
+    them that are no candidates.
     """
 
     pairs: int

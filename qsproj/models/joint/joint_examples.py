@@ -22,17 +22,13 @@ MOST_BYTES = 1 << 29
 class JointExample:
     """A pair to learn from.
 
-    Attributes
-    ----------
-    pair : PreparedPair
-    target_heads : int32[n+1]
-        Its target tree (one that the model can build); all of its arcs have variables.
-    link_states : int8[k] or None
-        What hand alignments say of its candidate links (:mod:`qsproj.models.joint.joint_evidence`).
-    source_heads : int32[m+1] or None
-        The source parser's own tree, where the source tree is inferred; all of its arcs have variables.
-    target_tags : int8[U] or None
-        Which of its possible tags each TAG variable has, where there are any.
+    ``target_heads`` int32[n+1]: its target tree (one that the model can build); all of its arcs have
+        variables.
+    ``link_states`` int8[k] or None: what hand alignments say of its candidate links
+        (:mod:`qsproj.models.joint.joint_evidence`).
+    ``source_heads`` int32[m+1] or None: the source parser's own tree, where the source tree is inferred; all
+        of its arcs have variables.
+    ``target_tags`` int8[U] or None: which of its possible tags each TAG variable has, where there are any.
     """
 
     pair: PreparedPair
@@ -57,16 +53,7 @@ class JointExample:
 
 
 class KeptGraphs:
-    """The graphs of pairs, laid out when a pair is first met and kept for the epochs to come. Mutable.
-
-    Parameters
-    ----------
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-    most_bytes : int
-        The tables of all graphs that are kept take no more; what comes later is laid out each time that it is
-        met. Nothing but time depends on it.
-    """
+    """The graphs of pairs, laid out when a pair is first met and kept for the epochs to come. Mutable."""
 
     def __init__(
         self, source_trees: TreeInference, target_trees: TreeInference, *, most_bytes: int = MOST_BYTES

@@ -22,10 +22,7 @@ from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Pairs, Rel
 class Variables:
     """The variables of a pair's graph as they are handed out. Mutable.
 
-    Attributes
-    ----------
-    count : int
-        How many there are so far.
+    ``count``: how many there are so far.
     """
 
     def __init__(self, count: int) -> None:
@@ -36,11 +33,7 @@ class Variables:
     def of_pairs(self, relation: Relation, first: Table, second: Table) -> Table:
         """Give every related pair of words that is asked for a variable, and tie it to its arcs.
 
-        Parameters
-        ----------
-        relation : Relation
-        first, second : int32[F]
-            The words of each pair; pairs that are the same share a variable.
+        ``first``, ``second`` int32[F]: the words of each pair; pairs that are the same share a variable.
         """
         size = len(relation.possible)
         asked = np.unique(first * size + second)
@@ -65,14 +58,9 @@ class Variables:
 class Stand:
     """How two words of one side stand to each other.
 
-    Attributes
-    ----------
-    possible : callable
-        ``possible(side, words)`` tells of the words int32[k] of k links, bool[k, k], which two of them (that
-        of the head, that of the dependent) may stand so.
-    ask : callable
-        ``ask(side, heads, dependents, variables)`` returns int32[F], the variable that says whether two words
-        do, for each of F pairs that may.
+    ``possible``: ``possible(side, words)`` tells of the words int32[k] of k links, bool[k, k], which two of
+    them (that of the head, that of the dependent) may stand so. ``ask``: ``ask(side, heads, dependents,
+    variables)`` returns int32[F], the variable that says whether two words do, for each of F pairs that may.
     """
 
     possible: Callable[[Side, Table], Pairs]

@@ -39,20 +39,12 @@ Values = NDArray[np.float64]
 class JointGraph:
     """The factors of a pair, given what is known of its variables; make one with :func:`joint_graph`.
 
-    Attributes
-    ----------
-    structure : JointStructure
-    known : int8[V]
-        From :func:`~qsproj.models.joint.joint_structure.known_states`.
-    fixed : int64[f]
-        The quasi-synchronous factors that fire in any case.
-    joining : tuple of int64[f]
-        Which of them each group of the part ``factors`` is about.
-    parts : mapping of str to slice
-        The groups of each part of the graph: ``sides``, ``source families``, ``target families``,
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`.
+    ``fixed`` int64[f]: the quasi-synchronous factors that fire in any case.
+    ``joining`` tuple of int64[f]: which of them each group of the part ``factors`` is about.
+    ``parts``: the groups of each part of the graph: ``sides``, ``source families``, ``target families``,
         ``tags``, ``fertility``, ``jumps``, ``hard``, ``factors``.
-    graph : FactorGraph
-        All scores zero.
+    ``graph``: all scores zero.
     """
 
     structure: JointStructure
@@ -63,13 +55,7 @@ class JointGraph:
     graph: FactorGraph
 
     def with_scores(self, scores: JointScores) -> FactorGraph:
-        """Return the graph with these scores.
-
-        Raises
-        ------
-        ValueError
-            When a score is NaN or +inf, or their shapes do not fit.
-        """
+        """Return the graph with these scores."""
         groups = list(self.graph.groups)
         groups[0] = replace(_any(groups[0]), scores=_unary_values(self.structure, self.known, scores))
         for side, values in (("source", scores.source_factors), ("target", scores.target_factors)):
@@ -134,13 +120,8 @@ def joint_graph(
 ) -> JointGraph:
     """Lay out the factors of a pair over what is not known.
 
-    Parameters
-    ----------
-    structure : JointStructure
-    known : int8[V]
-        From :func:`~qsproj.models.joint.joint_structure.known_states`: factors shrink to what is not known.
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`: factors shrink to what
+    is not known.
     """
     fixed, *reduced = free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]

@@ -30,31 +30,14 @@ def infer_jointly(
 ) -> JointBeliefs:
     """Lay out the graph of a pair and pass messages over it.
 
-    Parameters
-    ----------
-    structure : JointStructure
-    scores : JointScores
-    known : int8[V]
-        From :func:`~qsproj.models.joint.joint_structure.known_states`.
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-    propagation : Propagation
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`.
     """
     graph = joint_graph(structure, known, source_trees=source_trees, target_trees=target_trees)
     return pass_messages(graph, scores, propagation)
 
 
 def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:
-    """Pass messages over the graph of a pair.
-
-    Parameters
-    ----------
-    graph : JointGraph
-        Not changed.
-    scores : JointScores
-    propagation : Propagation
-        How long.
-    """
+    """Pass messages over the graph of a pair."""
     structure, known = graph.structure, graph.known
     beliefs = run(graph.with_scores(scores), propagation.passing())
     factors = np.zeros(len(structure.rows))

@@ -103,8 +103,8 @@ class JointParser(Stored):
         """Return what was learned of two languages over the parsers of two others.
 
         Joint weights are of tags and of how words are linked, hardly ever of words, so they can be learned
-        where both sides have trees, and used where the target has none. What counts words, the dictionary,
-        is left behind, and the target's scores count in full: how far to trust the other target parser says
+        where both sides have trees, and used where the target has none. What counts words, the dictionary, is
+        left behind, and the target's scores count in full: how far to trust the other target parser says
         nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.)
         Relations are those of the other target parser, which may have others, and tags those that are given.
         """
@@ -127,27 +127,7 @@ class JointParser(Stored):
     ) -> PreparedPair:
         """Lay out the graph of a pair.
 
-        Parameters
-        ----------
-        pair : SentencePair
-        source_tree : str or None
-            ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the
-            one that the source sentence has. None: as in training.
-        source_heads : int32[m+1] or None
-            A tree that pruning must keep where the source tree is inferred.
-        target_scores : TreeScores or None
-            In training: of a parser that has not seen the target tree, which pruning has kept. The dictionary
-            then leaves the pair out. None: what the target parser says.
-        choices : TagChoices or None
-            Words of the target whose tags are inferred together with the rest, from :meth:`tag_choices`. With
-            ``target_scores``, these are of the same choices.
-
-        Raises
-        ------
-        UsageError
-            When ``source_tree`` is unknown, or ``observed`` and the source has no complete tree.
-        SentenceLengthError
-            When a sentence is too long.
+        ``source_heads`` int32[m+1] or None: a tree that pruning must keep where the source tree is inferred.
         """
         kind = source_tree or self.options.source_tree
         given = given_source_heads(kind, self.source, pair.source)
@@ -182,13 +162,8 @@ class JointParser(Stored):
     ) -> JointBeliefs:
         """Run belief propagation on the graph of a pair.
 
-        Parameters
-        ----------
-        prepared : PreparedPair
-        target_heads : int32[n+1] or None
-            The target tree, where it is known.
-        target_tags : int8[U] or None
-            Which of its possible tags each TAG variable has, where that is known.
+        ``target_heads`` int32[n+1] or None: the target tree, where it is known. ``target_tags`` int8[U] or
+        None: which of its possible tags each TAG variable has, where that is known.
         """
         return infer_jointly(
             prepared.structure,

@@ -23,23 +23,14 @@ def _no_jumps() -> NDArray[np.float64]:
 class JointScores:
     """Natural-log scores of everything in a pair's graph.
 
-    Attributes
-    ----------
-    source : float64[m+1, m+1]
-        Arcs; not read where the source tree is observed.
-    target : float64[n+1, n+1]
-    links : float64[k]
-        Candidate links.
-    fertility : float64[m + n, B]
-        By number of links, the last bin open: source words, then target words.
-    factors : float64[F]
-        Quasi-synchronous factors.
-    jumps : float64[A, JUMP_SCORES]
-        One row for each ALIGNHMM: jumps by width, then no link.
-    source_factors, target_factors : tuple of float64[F]
-        Second-order factors of each family of a side.
-    tags : TagScores or None
-        Of the TAG variables, where there are any.
+    ``source`` float64[m+1, m+1]: arcs; not read where the source tree is observed.
+    ``target`` float64[n+1, n+1].
+    ``links`` float64[k]: candidate links.
+    ``fertility`` float64[m + n, B]: by number of links, the last bin open: source words, then target words.
+    ``factors`` float64[F]: quasi-synchronous factors.
+    ``jumps`` float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link.
+    ``source_factors``, ``target_factors`` tuple of float64[F]: second-order factors of each family of a side.
+    ``tags``: of the TAG variables, where there are any.
     """
 
     source: Scores
@@ -57,24 +48,16 @@ class JointScores:
 class JointBeliefs:
     """What belief propagation found; probabilities, in the shapes of :class:`JointScores`.
 
-    Attributes
-    ----------
-    source, target : float64[m+1, m+1], float64[n+1, n+1]
-        Probability of each arc; 1 and 0 where a tree is observed.
-    links : float64[k]
-    fertility : float64[m + n, B]
-    factors : float64[F]
-        That each factor fires.
-    status : Status
-        How the run ended.
-    iterations : int
-    jumps : float64[A, JUMP_SCORES]
-        How often each jump is expected.
-    target_factors : tuple of float64[F]
-        That each second-order factor over target arcs fires; 1 and 0 where the tree is known. Those of the
-        source are not asked for: they are never learned with the rest.
-    tags : TagScores or None
-        Of the TAG variables, and that their factors fire.
+    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: probability of each arc; 1 and 0 where a tree
+        is observed.
+    ``links`` float64[k].
+    ``fertility`` float64[m + n, B].
+    ``factors`` float64[F]: that each factor fires.
+    ``status``: how the run ended.
+    ``jumps`` float64[A, JUMP_SCORES]: how often each jump is expected.
+    ``target_factors`` tuple of float64[F]: that each second-order factor over target arcs fires; 1 and 0
+        where the tree is known. Those of the source are not asked for: they are never learned with the rest.
+    ``tags``: of the TAG variables, and that their factors fire.
     """
 
     source: Scores

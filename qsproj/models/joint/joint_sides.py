@@ -36,14 +36,9 @@ Pairs = NDArray[np.bool_]
 class Relation:
     """Grandparents or siblings of a side: which may be, and which pairs of arcs make them.
 
-    Attributes
-    ----------
-    possible : bool[n+1, n+1]
-        Grandparent and grandchild; or two siblings, either way round.
-    first, second : int32[P]
-        The words of each pair of arcs.
-    arcs : int32[P, 2]
-        The variables of the two arcs.
+    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, either way round.
+    ``first``, ``second`` int32[P]: the words of each pair of arcs.
+    ``arcs`` int32[P, 2]: the variables of the two arcs.
     """
 
     possible: Pairs
@@ -56,17 +51,11 @@ class Relation:
 class Side:
     """One sentence of the pair.
 
-    Attributes
-    ----------
-    arcs : int32[n+1, n+1]
-        The variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
-    observed : bool
-        Whether the tree is given.
-    grand, siblings : Relation
-        What quasi-synchronous factors of the second order may ask for.
-    families : tuple of Family
-        The second-order factors of the side's own parser over these arcs; none where that is of first order,
-        or the tree is given.
+    ``arcs`` int32[n+1, n+1]: the variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
+    ``observed``: whether the tree is given.
+    ``grand``, ``siblings``: what quasi-synchronous factors of the second order may ask for.
+    ``families``: the second-order factors of the side's own parser over these arcs; none where that is of
+        first order, or the tree is given.
     """
 
     arcs: Table
@@ -81,14 +70,8 @@ def kept_arcs(
 ) -> Pairs:
     """Choose the arcs of a side: each word's most probable heads, and all arcs of some trees.
 
-    Parameters
-    ----------
-    marginals : float64[n+1, n+1]
-        Probability of each arc under a first-order model.
-    trees : int32[n+1]
-        What must stay possible: the best tree, so that there is one; in training, the true one.
-    least_probability : float
-        Arcs that are less probable are left out.
+    ``marginals`` float64[n+1, n+1]: probability of each arc under a first-order model. ``trees`` int32[n+1]:
+    what must stay possible: the best tree, so that there is one; in training, the true one.
     """
     kept = marginals >= least_probability
     if len(marginals) > MAX_HEADS:
@@ -106,16 +89,8 @@ def free_side(
 ) -> Side:
     """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on.
 
-    Parameters
-    ----------
-    marginals : float64[n+1, n+1]
-        Probability of each arc under a first-order model.
-    kept : bool[n+1, n+1]
-        The arcs that have variables, head after head.
-    first_variable : int
-    families : sequence of Family
-        Laid out over ``kept`` by :func:`qsproj.models.graph.graph_factors.sentence_graph`, which numbers arcs
-        in the same order from 0 on.
+    ``marginals`` float64[n+1, n+1]: probability of each arc under a first-order model. ``kept`` bool[n+1,
+    n+1]: the arcs that have variables, head after head.
     """
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
     arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)

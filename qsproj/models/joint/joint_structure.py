@@ -29,32 +29,19 @@ _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 class JointStructure:
     """What a joint graph consists of.
 
-    Attributes
-    ----------
-    n_variables : int
-        Booleans, the one that is always true included. TAG variables come after them.
-    source, target : Side
-    links : int32[k, 2]
-        Candidate links, source and target word.
-    link_variables : int32[k]
-    results : int32[P]
-        Variables of grandparents and siblings, once for each pair of arcs that makes them true; sorted.
-    pairs : int32[P, 2]
-        These pairs.
-    families : int8[F]
-        Family of each quasi-synchronous factor, a place in EVERY_FAMILY.
-    rows : int32[F, 4]
-        The booleans of each factor, filled up with ALWAYS_TRUE.
-    words : int32[F, 4]
-        Target head, target dependent, and the source words linked to them.
-    synchronous : bool
-        Whether SYNCH holds (:mod:`qsproj.models.joint.joint_synchronous`).
-    align_hmms : tuple of str
-        Which of ALIGN_HMMS hold.
-    align_itg : bool
-        Whether ALIGNITG holds; only where :func:`within_itg`.
-    tags : TagVariables or None
-        Of target words whose tags are uncertain; None: all tags are certain.
+    ``n_variables``: booleans, the one that is always true included. TAG variables come after them.
+    ``links`` int32[k, 2]: candidate links, source and target word.
+    ``link_variables`` int32[k].
+    ``results`` int32[P]: variables of grandparents and siblings, once for each pair of arcs that makes them
+        true; sorted.
+    ``pairs`` int32[P, 2]: these pairs.
+    ``families`` int8[F]: family of each quasi-synchronous factor, a place in EVERY_FAMILY.
+    ``rows`` int32[F, 4]: the booleans of each factor, filled up with ALWAYS_TRUE.
+    ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
+    ``synchronous``: whether SYNCH holds (:mod:`qsproj.models.joint.joint_synchronous`).
+    ``align_hmms``: which of ALIGN_HMMS hold.
+    ``align_itg``: whether ALIGNITG holds; only where :func:`within_itg`.
+    ``tags``: of target words whose tags are uncertain; None: all tags are certain.
     """
 
     n_variables: int
@@ -84,19 +71,8 @@ def joint_structure(
 ) -> JointStructure:
     """Lay out the factors of a pair.
 
-    Parameters
-    ----------
-    source, target : Side
-        Their arcs are numbered below ``n_variables``.
-    links : int32[k, 2]
-        Candidate links.
-    n_variables : int
-        Number of variables so far; links, grandparents and siblings come after them.
-    families : tuple of str
-        Which of EVERY_FAMILY to use, and SYNCH and those of LINK_FAMILIES that are to hold.
+    ``links`` int32[k, 2]: candidate links.
 
-    Notes
-    -----
     O(k^2) for k candidate links.
     """
     link_variables = np.arange(n_variables, n_variables + len(links), dtype=np.int32)
@@ -157,17 +133,12 @@ def known_states(
 ) -> NDArray[np.int8]:
     """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE; or its tag.
 
-    Parameters
-    ----------
-    structure : JointStructure
-    target_heads, source_heads : int32[n+1], int32[m+1] or None
-        Trees that are observed, and with them the grandparents and siblings that follow; not read of a side
-        that is observed in any case. All their arcs must have variables (pruning is told to keep them):
-        a word whose head was pruned away would be left without one, and nothing would contradict.
-    link_states : int8[k] or None
-        What is known of the candidate links.
-    target_tags : int8[U] or None
-        Which of its possible tags each TAG variable has; None: they are not known.
+    ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: trees that are observed, and with them
+    the grandparents and siblings that follow; not read of a side that is observed in any case. All their arcs
+    must have variables (pruning is told to keep them): a word whose head was pruned away would be left
+    without one, and nothing would contradict. ``link_states`` int8[k] or None: what is known of the candidate
+    links. ``target_tags`` int8[U] or None: which of its possible tags each TAG variable has; None: they are
+    not known.
     """
     known = np.full(len(structure.states), UNKNOWN, dtype=np.int8)
     known[ALWAYS_TRUE] = TRUE_STATE
@@ -191,10 +162,8 @@ def known_states(
 def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
     """Leave out of factors what is known, and factors that cannot fire.
 
-    Returns
-    -------
-    list of (int64[f], int32[f, d])
-        For each number d of booleans that are left, 0..4: the factors with so many, and these booleans.
+    Returns for each number d of booleans that are left, 0..4, the factors with so many, int64[f], and these
+    booleans, int32[f, d].
     """
     states = known[rows]
     alive = (states != FALSE_STATE).all(axis=1)

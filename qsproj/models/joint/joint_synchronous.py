@@ -20,15 +20,10 @@ from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStruct
 def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     """List the factors of SYNCH.
 
-    Returns
-    -------
-    quadruples : int32[F, 4]
-        Link of the dependents, link of the heads, source arc, target arc; ALWAYS_TRUE where one is known.
-    triples : int32[G, 3]
-        What may not be true together, where one of the four cannot be: link of the dependents, two others.
+    Returns ``quadruples`` int32[F, 4]: link of the dependents, link of the heads, source arc, target arc;
+    ALWAYS_TRUE where one is known. ``triples`` int32[G, 3]: what may not be true together, where one of the
+    four cannot be: link of the dependents, two others.
 
-    Notes
-    -----
     O(k m n) for k candidate links.
     """
     source, target = structure.source.arcs, structure.target.arcs

@@ -99,36 +99,10 @@ def train_target_jointly(
     options: JointTrainingOptions,
     following: Epochs = UNKEPT,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights and move the target parser's.
+    """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
 
-    Parameters
-    ----------
-    examples : sequence of JointExample
-        Their target scores are of parsers that have not seen the sentence.
-    sentences : sequence of Sentence
-        The target sentences of the examples.
-    target : ArcParser
-        Trained on all of them; not changed.
-    rng : numpy.random.Generator
-        Orders the pairs.
-    source_trees : TreeInference
-    options : JointTrainingOptions
-        For the joint weights; what is added to the target's is learned by TARGET_RATE and TARGET_L2.
-    following : Epochs
-        As of :func:`~qsproj.models.joint.joint_training.train_joint_weights`.
-
-    Returns
-    -------
-    target : ArcParser
-        What the joint model should parse with. Without a source it parses worse than what was given, unless
-        sources were empty in training, too (``options.null_source``).
-    weights, records, statuses
-        As of :func:`~qsproj.models.joint.joint_training.train_joint_weights`.
-
-    Raises
-    ------
-    UsageError
-        When the target scale is next to nothing: the target parser is not listened to.
+    Without a source, what comes out parses worse than what was given, unless sources were empty in training,
+    too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
     """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
     pairs = [

@@ -46,12 +46,8 @@ def _untold(_: EpochRecord, __: Counter[Status]) -> None:
 class Epochs:
     """What becomes of the epochs of a training, beside what it learns.
 
-    Attributes
-    ----------
-    stages : KeptStages or None
-        Where the state after each epoch is kept, to go on from; None: nowhere.
-    tell : callable
-        Called with the record of each epoch, and how the runs of belief propagation in it ended.
+    ``stages``: where the state after each epoch is kept, to go on from; None: nowhere. ``tell``: called with
+    the record of each epoch, and how the runs of belief propagation in it ended.
     """
 
     stages: KeptStages | None = None
@@ -65,15 +61,7 @@ class Epochs:
         joint: JointTrainer,
         rng: np.random.Generator,
     ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
-        """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to.
-
-        Returns
-        -------
-        model
-            What ``trainer`` learned.
-        records, statuses
-            As of :func:`train_joint_weights`.
-        """
+        """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
         model, records = learn_kept(
             trainer,
             examples,
@@ -100,21 +88,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     What hand alignments say of candidate links is observed together with the target tree, in both terms.
 
-    Parameters
-    ----------
-    options : JointTrainingOptions
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-
-    Attributes
-    ----------
-    statuses : list of Counter of Status
-        How the runs of belief propagation ended, free and clamped, in each epoch; the last is at hand.
-
-    Raises
-    ------
-    UsageError
-        When ``options.source_evidence`` is out of range.
+    ``statuses``: how the runs of belief propagation ended, free and clamped, in each epoch; the last is at
+    hand.
     """
 
     def __init__(
@@ -144,18 +119,10 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
         """Learn from one pair whose target arcs have scores of other weights, too.
 
-        Parameters
-        ----------
-        example : JointExample
-        added : float64[n+1, n+1] or None
-            Natural log, on top of the target parser's scores.
+        ``added`` float64[n+1, n+1] or None: natural log, on top of the target parser's scores.
 
-        Returns
-        -------
-        loss : float
-            Minus the log-belief of the true arcs, in nats, before the step.
-        gradient : float64[n+1, n+1]
-            Of minus the log-likelihood by ``added``; zero where messages contradicted each other.
+        Returns ``gradient`` float64[n+1, n+1]: of minus the log-likelihood by ``added``; zero where messages
+        contradicted each other.
         """
         pair = example.pair
         scores = self._live.scores(pair)
@@ -202,11 +169,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient of minus the log-likelihood.
 
-        Parameters
-        ----------
-        pair : PreparedPair
-        free, clamped : JointBeliefs
-            By the weights of the moment, without what is observed and with it; neither contradicts itself.
+        ``free`` and ``clamped`` are beliefs by the weights of the moment, without what is observed and with
+        it; neither contradicts itself.
         """
         parts = [
             (pair.link_buckets, free.links - clamped.links),
@@ -283,32 +247,6 @@ def train_joint_weights(
     options: JointTrainingOptions,
     following: Epochs = UNKEPT,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights beside target scores that stay as they are.
-
-    Parameters
-    ----------
-    examples : sequence of JointExample
-        Their target scores are of parsers that have not seen the sentence
-        (:mod:`qsproj.models.arc.cross_fitting`).
-    rng : numpy.random.Generator
-        Orders the pairs.
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-    options : JointTrainingOptions
-    following : Epochs
-        What becomes of the epochs.
-
-    Returns
-    -------
-    weights : JointWeights
-    records : list of EpochRecord
-    statuses : list of Counter of Status
-        How the runs of belief propagation ended, free and clamped, in each epoch.
-
-    Raises
-    ------
-    UsageError
-        As :class:`JointTrainer`.
-    """
+    """Learn joint weights beside target scores that stay as they are."""
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
     return following.learn(trainer, examples, joint=trainer, rng=rng)

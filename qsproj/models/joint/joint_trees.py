@@ -34,20 +34,12 @@ Parser = ArcParser | GraphParser
 class TreeScores:
     """What a parser says of the trees of a sentence.
 
-    Attributes
-    ----------
-    marginals : float64[n+1, n+1]
-        Probability of each arc by the first order, which prunes.
-    kept : bool[n+1, n+1]
-        The arcs that are left.
-    links : float64[n+1, n+1]
-        Score of each arc beside the factors, natural log.
-    families : tuple of Family
-        Second-order factors over the arcs that are left; none from a parser of the first order.
-    factors : tuple of float64[F]
-        Scores of each family, natural log.
-    tagged : TaggedArcs or None
-        What the parser says of arcs under other tags, where some words have a choice.
+    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, which prunes.
+    ``kept`` bool[n+1, n+1]: the arcs that are left.
+    ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural log.
+    ``families``: second-order factors over the arcs that are left; none from a parser of the first order.
+    ``factors`` tuple of float64[F]: scores of each family, natural log.
+    ``tagged``: what the parser says of arcs under other tags, where some words have a choice.
     """
 
     marginals: Scores
@@ -78,24 +70,8 @@ def tree_scores(
 ) -> TreeScores:
     """Ask a parser about a sentence.
 
-    Parameters
-    ----------
-    parser : ArcParser or GraphParser
-    sentence : Sentence
-    required : int32[n+1] or None
-        A tree that must not be pruned away, as the best one never is.
-    least_probability : float
-        Arcs of a first-order parser that are less probable are pruned away.
-    choices : TagChoices or None
-        Other tags under which arcs are to be scored, too.
+    ``required`` int32[n+1] or None: a tree that must not be pruned away, as the best one never is.
 
-    Raises
-    ------
-    SentenceLengthError
-        When the sentence is too long.
-
-    Notes
-    -----
     A sentence with more second-order factors than its parser takes gets the scores of the first order.
     """
     if choices is not None:
@@ -165,17 +141,7 @@ def relation_chances(
 ) -> Scores:
     """Return the probability of each of some relations for each word of a tree, float64[m+1, R].
 
-    Parameters
-    ----------
-    parser : ArcParser or GraphParser
-        With a labeller.
-    sentence : Sentence
-    heads : int32[m+1]
-        The tree.
-    names : sequence of str
-        The relations that are asked for; what the others have is missing to one.
-    given : sequence of str or None
-        Relations that are known, one for each word; a word without one is labelled.
+    ``heads`` int32[m+1]: the tree.
     """
     labeller = first_order(parser).labeller
     # Who asks has seen to it.
@@ -194,15 +160,7 @@ def relation_chances(
 
 
 def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:
-    """Return the source tree that is to be taken as given; None where it is inferred.
-
-    Raises
-    ------
-    UsageError
-        When ``source_tree`` is unknown.
-    SentenceError
-        When it is ``observed``, and a word of the sentence has no head.
-    """
+    """Return the source tree that is to be taken as given; None where it is inferred."""
     if source_tree == "joint":
         return None
     if source_tree == "best":

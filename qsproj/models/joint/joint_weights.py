@@ -50,21 +50,14 @@ Buckets = NDArray[np.int32]
 class PreparedPair:
     """The graph of a pair with the features of its factors: all that does not change with the weights.
 
-    Attributes
-    ----------
-    structure : JointStructure
-    source, target : float64[m+1, m+1], float64[n+1, n+1]
-        Arc scores, natural log: those of a word's heads are log-probabilities, which sum to one.
-    prior : float64[k]
-        The aligner's log-odds of each link.
-    link_buckets, fertility_buckets, factor_buckets, jump_buckets : int32[..., T]
-        Features.
-    source_factors, target_factors : tuple of float64[F]
-        Scores of the second-order factors of each side's own parser, natural log.
-    tags : PreparedTags or None
-        Of the TAG variables, where there are any.
-    source_relations : tuple of str or None
-        Those that the source has, where its tree is observed.
+    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arc scores, natural log: those of a word's
+        heads are log-probabilities, which sum to one.
+    ``prior`` float64[k]: the aligner's log-odds of each link.
+    ``link_buckets``, ``fertility_buckets``, ``factor_buckets``, ``jump_buckets`` int32[..., T]: features.
+    ``source_factors``, ``target_factors`` tuple of float64[F]: scores of the second-order factors of each
+        side's own parser, natural log.
+    ``tags``: of the TAG variables, where there are any.
+    ``source_relations``: those that the source has, where its tree is observed.
     """
 
     structure: JointStructure
@@ -93,17 +86,7 @@ def prepare_pair(
 ) -> PreparedPair:
     """Lay out the graph of a pair, hash its features, and take over what its aligner says.
 
-    Parameters
-    ----------
-    pair : SentencePair
-    source, target : Side
-        Pruned or observed; no variable is an arc of both.
-    source_scores, target_scores : TreeScores
-        What monolingual parsers say; of the source, not read where it is observed.
-    families : tuple of str
-        Which quasi-synchronous factors there are, and which of LINK_FAMILIES; or SYNCH.
-    strengths : float64[k] or None
-        What a dictionary says of the candidate links; None: there is none.
+    ``strengths`` float64[k] or None: what a dictionary says of the candidate links; None: there is none.
     """
     first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
@@ -130,18 +113,7 @@ def prepare_pair(
 def with_tag_variables(
     prepared: PreparedPair, pair: SentencePair, tagger: LinkTagger, choices: TagChoices, scores: TreeScores
 ) -> PreparedPair:
-    """Return a pair whose target words have TAG variables where their tags are uncertain.
-
-    Parameters
-    ----------
-    prepared : PreparedPair
-    pair : SentencePair
-        Its target has the first of all ``choices``.
-    tagger : LinkTagger
-    choices : TagChoices
-    scores : TreeScores
-        Of the target, of arcs under other tags, too.
-    """
+    """Return a pair whose target words have TAG variables where their tags are uncertain."""
     # Who asks for tags has had the arcs scored under them.
     assert scores.tagged is not None
     structure = prepared.structure
@@ -171,16 +143,10 @@ def _local(scores: Scores) -> Scores:
 class JointWeights:
     """Learned weights of links, fertilities, quasi-synchronous factors and, where there are any, jumps.
 
-    Attributes
-    ----------
-    weights : float64[2**HASH_BITS]
-        Of the features of :mod:`qsproj.features.joint_templates`.
-    target_scale : float
-        What the target parser's scores are multiplied by, those of its factors, too.
-    aligner_scale : float
-        What the aligner's log-odds of links are multiplied by; 0: all candidates alike.
-    tag_scales : tuple of float
-        What the parts of the scores of TAG variables are multiplied by
+    ``weights`` float64[2**HASH_BITS]: of the features of :mod:`qsproj.features.joint_templates`.
+    ``target_scale``: what the target parser's scores are multiplied by, those of its factors, too.
+    ``aligner_scale``: what the aligner's log-odds of links are multiplied by; 0: all candidates alike.
+    ``tag_scales``: what the parts of the scores of TAG variables are multiplied by
         (:mod:`qsproj.models.joint.tags.prepared`).
     """
 

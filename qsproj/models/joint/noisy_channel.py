@@ -34,17 +34,11 @@ NO_FAMILY = -1
 class SourceEvidence:
     """What is taken as seen of the source tree, to be explained.
 
-    Attributes
-    ----------
-    chances : float64[m+1, m+1]
-        Probability of each arc; 1 and 0 where the tree is known.
-    heads : int32[m+1] or None
-        The tree, where it is known.
-    forest : float64[m+1, m+1] or None
-        Else scores of arcs, natural log: a tree drawn by them is seen to be the source tree. That is the
-        agreement variable M of the thesis.
-    weight : float
-        How much it counts among other such trees or forests; they sum to one.
+    ``chances`` float64[m+1, m+1]: probability of each arc; 1 and 0 where the tree is known.
+    ``heads`` int32[m+1] or None: the tree, where it is known.
+    ``forest`` float64[m+1, m+1] or None: else scores of arcs, natural log: a tree drawn by them is seen to be
+        the source tree. That is the agreement variable M of the thesis.
+    ``weight``: how much it counts among other such trees or forests; they sum to one.
     """
 
     chances: Scores
@@ -77,14 +71,10 @@ def ranked_evidence(scores: Scores, trees: TreeInference, k: int) -> tuple[Sourc
 class Explanation(NamedTuple):
     """How well target trees explain a source tree.
 
-    Attributes
-    ----------
-    loss : float
-        In nats; it stands for minus the log-probability of what is seen, which takes longer.
-    gradient : float64[n+1, n+1]
-        Of minus that log-probability; exact where the graph is acyclic, zero after a contradiction.
-    statuses : tuple of Status
-        How the runs of belief propagation ended: with nothing seen, then with each that is.
+    ``loss``: in nats; it stands for minus the log-probability of what is seen, which takes longer.
+    ``gradient`` float64[n+1, n+1]: of minus that log-probability; exact where the graph is acyclic, zero
+        after a contradiction.
+    ``statuses``: how the runs of belief propagation ended: with nothing seen, then with each that is.
     """
 
     loss: float
@@ -101,26 +91,18 @@ class SourceTreeLikelihood:
     forest gives them. The forest's scores then join those of the source's arcs.
 
     The target parser's arc marginals are fixed messages into belief propagation over links and source tree.
-    The derivative of the log-probability by such a message, a log-odds, is what is believed of the arc
-    with the source tree seen minus what is believed without. From there it goes back through the log-odds to
-    the marginals, and through their derivatives by the arc scores, which are covariances of arcs (second
+    The derivative of the log-probability by such a message, a log-odds, is what is believed of the arc with
+    the source tree seen minus what is believed without. From there it goes back through the log-odds to the
+    marginals, and through their derivatives by the arc scores, which are covariances of arcs (second
     derivatives of log Z).
 
-    Attributes
-    ----------
-    structure : JointStructure
-        Of the pair, with a source tree that is free; from :func:`channel_structure`.
-    scores : JointScores
-        Of all but the target's arcs, which are not read. Fixed: the channel itself is not learned here.
-    seen : tuple of SourceEvidence
-        What is to be explained, one at least; ``structure`` has a variable for each arc of its trees.
-    source_trees, target_trees : TreeInference
-        Which trees are possible.
-    propagation : Propagation
-        How long messages are passed.
+    ``structure``: of the pair, with a source tree that is free; from :func:`channel_structure`.
+    ``scores``: of all but the target's arcs, which are not read. Fixed: the channel itself is not learned
+        here.
+    ``seen``: what is to be explained, one at least; ``structure`` has a variable for each arc of its trees.
+    ``source_trees``, ``target_trees``: which trees are possible.
+    ``propagation``: how long messages are passed.
 
-    Notes
-    -----
     That log-probability is a ratio of sums over target trees, each weighed by the target parser, not the mean
     over target trees of a ratio, which has no gradient by belief propagation (docs/notes/noisy-channel.md).
 
@@ -141,11 +123,7 @@ class SourceTreeLikelihood:
     def explain(self, scores: Scores) -> Explanation:
         """Return minus the log-beliefs of the source arcs that are seen, and a gradient by the target's.
 
-        Parameters
-        ----------
-        scores : float64[n+1, n+1]
-            Of the target's arcs, natural log.
-
+        ``scores`` float64[n+1, n+1]: of the target's arcs, natural log.
         """
         marginals = self.target_trees.infer(scores)[1]
         free = self._beliefs(marginals)

@@ -38,16 +38,10 @@ Values = NDArray[np.float64]
 class FactorValues:
     """A number for each factor and state of its tags: scores (natural log), or expected counts.
 
-    Attributes
-    ----------
-    links : float64[E]
-        Of each arc.
-    tags : float64[n, K]
-        Of each tag of each word.
-    trigrams : float64[K+1, K+1, K+1]
-        Of [tag before the last, last tag, tag], K being the boundary.
-    tag_links : float64[P]
-        Of each arc with each pair of tags of its words.
+    ``links`` float64[E]: of each arc.
+    ``tags`` float64[n, K]: of each tag of each word.
+    ``trigrams`` float64[K+1, K+1, K+1]: of [tag before the last, last tag, tag], K being the boundary.
+    ``tag_links`` float64[P]: of each arc with each pair of tags of its words.
     """
 
     links: Values
@@ -63,22 +57,15 @@ class TaggingGraph:
     Variables are the E arcs, then the tags of the words 1..n, of K states each, then the tag of the root, of
     one state. Arcs are listed head after head, so that those from the root come first.
 
-    Attributes
-    ----------
-    heads, dependents : int32[E]
-        The ends of each arc.
-    possible : bool[n, K]
-        The tags that each word may have, at least one.
-    candidate_words, candidate_tags : int32[C]
-        The root, with tag 0 which means nothing; then each word with each tag that it may have.
-    pair_arcs : int32[P]
-        For each pair of tags of each arc, the arc.
-    pair_candidates : int32[P, 2]
-        The candidates that are its head and its dependent.
-    pair_slots : int64[P]
-        Where its score stands among those of ROOT_TAGLINK or, for an arc between words, of TAGLINK.
-    graph : FactorGraph
-        Groups in the order above; all scores zero.
+    ``heads``, ``dependents`` int32[E]: the ends of each arc.
+    ``possible`` bool[n, K]: the tags that each word may have, at least one.
+    ``candidate_words``, ``candidate_tags`` int32[C]: the root, with tag 0 which means nothing; then each word
+        with each tag that it may have.
+    ``pair_arcs`` int32[P]: for each pair of tags of each arc, the arc.
+    ``pair_candidates`` int32[P, 2]: the candidates that are its head and its dependent.
+    ``pair_slots`` int64[P]: where its score stands among those of ROOT_TAGLINK or, for an arc between words,
+        of TAGLINK.
+    ``graph``: groups in the order above; all scores zero.
     """
 
     heads: Numbers
@@ -126,14 +113,8 @@ def tagging_graph(
 ) -> TaggingGraph:
     """Lay out the factors of a sentence.
 
-    Parameters
-    ----------
-    candidates : bool[n+1, n+1]
-        Arcs that may be; some tree must lie within.
-    possible : bool[n, K]
-        Tags that each word may have, at least one; K >= 2.
-    inference : TreeInference
-        Which trees are possible.
+    ``candidates`` bool[n+1, n+1]: arcs that may be; some tree must lie within. ``possible`` bool[n, K]: tags
+    that each word may have, at least one; K >= 2.
     """
     n, n_tags = possible.shape
     links = chosen_links(candidates)
@@ -206,12 +187,7 @@ def _pairs(
 def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Numbers) -> FactorValues:
     """Return what fires, 0 or a count, where tree and tags are known.
 
-    Parameters
-    ----------
-    agrees : bool[E]
-        The arcs of the tree.
-    tags : int32[n]
-        The tag of each word, a possible one.
+    ``agrees`` bool[E]: the arcs of the tree. ``tags`` int32[n]: the tag of each word, a possible one.
     """
     n, n_tags = graph.possible.shape
     right = np.append(True, graph.candidate_tags[1:] == tags[graph.candidate_words[1:] - 1])
@@ -228,15 +204,11 @@ def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Number
 class TaggingBeliefs:
     """What is believed of arcs and tags.
 
-    Attributes
-    ----------
-    log_odds : float64[E]
-        Of each arc under the tree factor: probabilities of the heads of a word sum to one.
-    expected : FactorValues
-        Probability of each arc, of each tag and of each pair of tags with its arc, and the expected count of
-        each trigram: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
-    status : Status
-        How message passing ended.
+    ``log_odds`` float64[E]: of each arc under the tree factor: probabilities of the heads of a word sum to
+        one.
+    ``expected``: probability of each arc, of each tag and of each pair of tags with its arc, and the expected
+        count of each trigram: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
+    ``status``: how message passing ended.
     """
 
     log_odds: Values

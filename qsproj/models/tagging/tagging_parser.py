@@ -69,14 +69,9 @@ class TaggingOptions:
 class TagsAndArcs:
     """What is believed of the tags and arcs of a sentence.
 
-    Attributes
-    ----------
-    tags : float64[n, K]
-        Probability of each tag of each word, tags as the tagger lists them.
-    arcs : float64[n+1, n+1]
-        Probability of each arc; columns 1..n sum to one.
-    status : Status
-        How message passing ended; after a contradiction, tagger and first-order parser are believed.
+    ``tags`` float64[n, K]: probability of each tag of each word, tags as the tagger lists them.
+    ``arcs`` float64[n+1, n+1]: probability of each arc; columns 1..n sum to one.
+    ``status``: how message passing ended; after a contradiction, tagger and first-order parser are believed.
     """
 
     tags: NDArray[np.float64]
@@ -113,13 +108,7 @@ class TaggingParser(Stored):
         return self.beliefs(sentence).arcs
 
     def beliefs(self, sentence: Sentence) -> TagsAndArcs:
-        """Return what is believed of the sentence; of its columns only FORM is read.
-
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more words than the first-order parser takes.
-        """
+        """Return what is believed of the sentence; of its columns only FORM is read."""
         check_sentence(sentence)
         encoded = self.base.scorer.encode(self.tagger.tag(sentence))
         distribution = self.tagger.tag_distribution(sentence)
@@ -148,16 +137,9 @@ class TaggingParser(Stored):
     ) -> TaggingFeatures:
         """Prune and lay out the graph of a sentence.
 
-        Parameters
-        ----------
-        encoded : EncodedSentence
-            With the tagger's best tags, for the templates of ``base``.
-        distribution : float64[n, K]
-            Probability of each tag by the tagger.
-        marginals : float64[n+1, n+1]
-            First-order probability of each arc.
-        required_arcs, required_tags : bool[n+1, n+1], bool[n, K], optional
-            What must not be pruned away, in training.
+        ``distribution`` float64[n, K]: probability of each tag by the tagger. ``marginals`` float64[n+1,
+        n+1]: first-order probability of each arc. ``required_arcs``, ``required_tags`` bool[n+1, n+1],
+        bool[n, K]: what must not be pruned away, in training.
         """
         candidates = candidate_arcs(marginals, self.inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
@@ -179,13 +161,6 @@ class TaggingParser(Stored):
 
         Each tag is the most probable one, and the tree is the one with the most expected right heads. The
         chances are ``ArcProb=`` and ``UposProb=``.
-
-        Raises
-        ------
-        SentenceLengthError
-            As :meth:`beliefs`.
-        UsageError
-            When ``decode`` is not one of DECODERS.
         """
         if decode not in DECODERS:
             raise unknown_name("decoder of a parser that tags", decode, list(DECODERS))

@@ -49,13 +49,7 @@ NEGLIGIBLE = 1e-4
 class TaggingExample:
     """A sentence to learn from, with its tags and its tree (one that the model can build).
 
-    Attributes
-    ----------
-    features : TaggingFeatures
-    agrees : bool[E]
-        The arcs of the tree.
-    observed : FactorValues
-        What fires.
+    ``agrees`` bool[E]: the arcs of the tree. ``observed``: what fires.
     """
 
     features: TaggingFeatures
@@ -71,25 +65,7 @@ def train_tagging_parser(
     options: TrainingOptions | None = None,
     tagging_options: TaggingOptions | None = None,
 ) -> tuple[TaggingParser, TrainingReport]:
-    """Train a parser of words alone on trees with UPOS.
-
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        With UPOS on every word. From partial trees only the tagger and the first-order parser learn.
-    rng : numpy.random.Generator
-        Makes the folds and orders the sentences of each epoch; the same seed gives the same model.
-    dev : sequence of Sentence
-        Trees to stop early on, by right heads.
-    options : TrainingOptions
-        Of the first-order parser, and of the arcs of this one.
-
-    Raises
-    ------
-    UsageError
-        When a word has no UPOS, there are too few sentences, whole trees or tags, an option is wrong, or
-        training diverges.
-    """
+    """Train a parser of words alone on trees with UPOS."""
     options = _checked(options or TrainingOptions())
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
@@ -175,12 +151,8 @@ def cross_fitted_tags(
 ) -> tuple[list[NDArray[np.float64]], list[Sentence]]:
     """Tag each sentence by a tagger that was not trained on it.
 
-    Returns
-    -------
-    distributions : list of float64[n, K]
-        Probability of each of the tags of ``tagger``; 0 where the other tagger does not know it.
-    tagged : list of Sentence
-        With the best tags.
+    Returns ``distributions`` list of float64[n, K]: probability of each of the tags of ``tagger``; 0 where
+    the other tagger does not know it.
     """
     fold_of = rng.permutation(len(sentences)) % TAGGER_FOLDS
     distributions = [np.zeros((len(sentence), len(tagger.tags))) for sentence in sentences]
@@ -215,22 +187,7 @@ def _example(
 def tagging_loss(
     example: TaggingExample, values: FactorValues, *, iterations: int, margin: float
 ) -> tuple[float, FactorValues]:
-    """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient.
-
-    Parameters
-    ----------
-    values : FactorValues
-        Scores of all factors, natural log.
-    margin : float
-        How much more a wrong arc scores.
-
-    Returns
-    -------
-    loss : float
-        In nats.
-    slopes : FactorValues
-        Of minus the log-likelihood, by each score.
-    """
+    """Return minus the sum of the log-beliefs of the right arcs and tags, and the gradient."""
     check_finite(values.links, values.tag_links, values.trigrams)
     handicapped = replace(values, links=values.links + margin * ~example.agrees)
     beliefs = infer_tags_and_tree(example.features.graph, handicapped, iterations=iterations)

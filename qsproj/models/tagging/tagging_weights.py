@@ -30,15 +30,9 @@ Weights = NDArray[np.float64]
 class TaggingFeatures:
     """The graph of a sentence and all that its scores are computed from, whatever the weights.
 
-    Attributes
-    ----------
-    encoded : EncodedSentence
-        With the tagger's best tags, which the templates of arcs read.
-    graph : TaggingGraph
-    tag_scores : float64[n, K]
-        Log-probability of each tag by the tagger.
-    tag_links : FactorFeatures
-        Of each pair of tags of each arc.
+    ``encoded``: with the tagger's best tags, which the templates of arcs read.
+    ``tag_scores`` float64[n, K]: log-probability of each tag by the tagger.
+    ``tag_links``: of each pair of tags of each arc.
     """
 
     encoded: EncodedSentence
@@ -57,13 +51,7 @@ def tagging_features(
 ) -> TaggingFeatures:
     """Make a sentence ready.
 
-    Parameters
-    ----------
-    encoded : EncodedSentence
-        Encoded with ``attributes``.
-    graph : TaggingGraph
-    distribution : float64[n, K]
-        Probability of each of the K ``tags`` by the tagger.
+    ``distribution`` float64[n, K]: probability of each of the K ``tags`` by the tagger.
     """
     heads, dependents = graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]
     pairs = tag_link_features(
@@ -95,14 +83,10 @@ def _trigram_weights(n_tags: int) -> int:
 class TaggingWeights:
     """What the factors over tags and arcs have learned.
 
-    Attributes
-    ----------
-    arcs : ArcScorer
-        Of LINK, the tagger's best tags taken as given.
-    tag_links : float32[TAG_LINK_BUCKETS]
-        Of the templates in :mod:`qsproj.features.tag_link`.
-    trigrams : float64[(K+1)^3 + (K+1)^2 + K+1]
-        Of trigrams, bigrams and single tags, as :func:`trigram_rows` numbers them.
+    ``arcs``: of LINK, the tagger's best tags taken as given.
+    ``tag_links`` float32[TAG_LINK_BUCKETS]: of the templates in :mod:`qsproj.features.tag_link`.
+    ``trigrams`` float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and single tags, as
+        :func:`trigram_rows` numbers them.
     """
 
     arcs: ArcScorer

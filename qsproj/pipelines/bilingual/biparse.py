@@ -61,30 +61,10 @@ def train_joint_parser(
     training trees, and little is left for the source to explain. With SYNCH for a family, only the target
     parser is learned.
 
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        Target trees must be whole; other pairs are left out and counted. Links by hand, where a pair has any,
-        are observed like the target tree, where the other links are hidden
-        (:func:`~qsproj.models.joint.joint_evidence.observed_links`). In parsing all links are hidden.
-    source_parser : ArcParser
-        Never changed.
-    rng : numpy.random.Generator
-        Orders and splits the pairs.
-    options : BiparseOptions or None
-    target : TrainedTarget, ArcParser, GraphParser or None
-        What :func:`~qsproj.pipelines.bilingual.target_parsers.train_target` made of these pairs already; or a
-        parser that has not seen their target trees, such as one that was projected; None: train one.
-    checkpoint : Checkpoint or None
-        Where what is done is kept, the target parser and each epoch of joint training, to go on from; what
-        comes out does not depend on it.
-
-    Raises
-    ------
-    UsageError
-        When fewer than two pairs can be learned from, or an option is out of range.
-    DataError
-        When what was kept is damaged, or of other pairs or options.
+    Pairs without a whole target tree are left out and counted. Links by hand, where a pair has any, are
+    observed like the target tree; other links are hidden, and in parsing all are. ``target`` may be what
+    :func:`~qsproj.pipelines.bilingual.target_parsers.train_target` made of these pairs, or a parser that has
+    not seen their target trees. A ``checkpoint`` keeps what is done, to go on from.
     """
     options = options or BiparseOptions()
     usable, skipped = usable_pairs(pairs)
@@ -230,18 +210,7 @@ def _joint_example(
 def usable_pairs(
     pairs: Iterable[SentencePair], *, with_trees: bool = True
 ) -> tuple[list[SentencePair], dict[str, int]]:
-    """Leave out, and count by reason, pairs that cannot be learned from.
-
-    Parameters
-    ----------
-    with_trees : bool
-        Whether the target sides must have whole trees.
-
-    Raises
-    ------
-    UsageError
-        When no word of a side has a tag.
-    """
+    """Leave out, and count by reason, pairs that cannot be learned from."""
     usable: list[SentencePair] = []
     skipped: Counter[str] = Counter()
     for pair in pairs:
@@ -273,20 +242,7 @@ def parse_pairs(
     link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
 ) -> Iterator[ParsedPair]:
-    """Parse pairs one by one; ``counts``, where given, says in the end how they fared.
-
-    Parameters
-    ----------
-    parser : JointParser
-    pairs : iterable of SentencePair
-        Consumed one at a time.
-    source_tree : str or None
-        As :meth:`JointParser.prepare` explains; None: as the model was trained.
-    link_threshold : float or None
-        Links of at least this probability are taken; None: as the model says.
-    counts : ParsingCounts or None
-        Changed.
-    """
+    """Parse pairs one by one; ``counts``, where given, says in the end how they fared."""
     for pair in pairs:
         parsed = parser.parse_pair(
             pair.source,

@@ -23,18 +23,11 @@ NO_LINK = "no candidate link"
 class JointTrainingReport:
     """What happened in training.
 
-    Attributes
-    ----------
-    pairs : int
-        Pairs that were learned from.
-    skipped : dict of str to int
-        How many pairs were left out, by reason.
-    epochs : tuple of EpochRecord
-        Of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
-    by_epoch : tuple of Counter of Status
-        How the runs of belief propagation ended in each of them, free and clamped.
-    hand : HandLinkCounts or None
-        Of the pairs that were learned from.
+    ``pairs``: pairs that were learned from.
+    ``skipped``: how many pairs were left out, by reason.
+    ``epochs``: of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
+    ``by_epoch``: how the runs of belief propagation ended in each of them, free and clamped.
+    ``hand``: of the pairs that were learned from.
     """
 
     pairs: int
@@ -79,16 +72,10 @@ def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
 class ParsingCounts:
     """How the pairs of a parsed bitext fared; mutable.
 
-    Attributes
-    ----------
-    statuses : Counter of Status
-        How the runs of belief propagation ended.
-    without_links : int
-        Pairs without a candidate link, parsed side by side alone.
-    contradictions : int
-        Pairs whose messages contradicted each other, parsed alone too.
-    without_itg : int
-        Pairs of too many words for ALIGNITG.
+    ``statuses``: how the runs of belief propagation ended.
+    ``without_links``: pairs without a candidate link, parsed side by side alone.
+    ``contradictions``: pairs whose messages contradicted each other, parsed alone too.
+    ``without_itg``: pairs of too many words for ALIGNITG.
     """
 
     statuses: Counter[Status] = field(default_factory=Counter)

@@ -47,24 +47,7 @@ def learn_to_choose(
     families: tuple[str, ...] = (),
     with_dictionary: bool = False,
 ) -> tuple[LinkChooser, HandLinkCounts]:
-    """Learn to choose among candidate links from the pairs that have links by hand.
-
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        A bitext with candidate links.
-    rng : numpy.random.Generator
-        Orders the pairs.
-    families : tuple of str
-        Which of LINK_FAMILIES to use.
-    with_dictionary : bool
-        Whether to count a dictionary from the candidate links of all pairs.
-
-    Raises
-    ------
-    UsageError
-        When none of these can be learned from.
-    """
+    """Learn to choose among candidate links from the pairs that have links by hand."""
     by_hand = [pair for pair in pairs if pair.hand is not None]
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
     counts = count_hand_links(usable)

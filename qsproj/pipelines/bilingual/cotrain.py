@@ -43,14 +43,10 @@ from qsproj.training.objectives import CrossEntropy
 class CotrainingOptions:
     """How two parsers teach each other.
 
-    Attributes
-    ----------
-    rounds : int
-        How often the monolingual parser learns from the bilingual one; between two rounds it takes the place
-        of that one's target side.
-    training : TrainingOptions
-        How the monolingual parser learns: objective (of the annotated trees), epochs, rate and L2. Features
-        and possible trees are those of the bilingual parser's target side.
+    ``rounds``: how often the monolingual parser learns from the bilingual one; between two rounds it takes
+    the place of that one's target side. ``training``: how the monolingual parser learns: objective (of the
+    annotated trees), epochs, rate and L2. Features and possible trees are those of the bilingual parser's
+    target side.
     """
 
     rounds: int = 1
@@ -61,16 +57,10 @@ class CotrainingOptions:
 class CotrainingReport:
     """What happened in co-training.
 
-    Attributes
-    ----------
-    trees : int
-        Annotated sentences that were learned from.
-    pairs : int
-        Pairs without trees that were learned from.
-    skipped : dict of str to int
-        How many sentences or pairs were left out, by reason.
-    statuses : Counter of Status
-        How the runs of belief propagation ended, over all rounds.
+    ``trees``: annotated sentences that were learned from.
+    ``pairs``: pairs without trees that were learned from.
+    ``skipped``: how many sentences or pairs were left out, by reason.
+    ``statuses``: how the runs of belief propagation ended, over all rounds.
     """
 
     trees: int
@@ -97,32 +87,9 @@ def cotrain(
 ) -> tuple[ArcParser, CotrainingReport]:
     """Train a monolingual parser of the target on trees and on what a bilingual parser makes of pairs.
 
-    Parameters
-    ----------
-    bilingual : JointParser
-        Trained on the same trees; not changed.
-    trees : sequence of Sentence
-        Target sentences with whole trees; others are left out and counted. May be empty. Words without tags,
-        of these and of the pairs, are tagged by a bilingual parser that tags.
-    pairs : sequence of SentencePair
-        Heads of their target sides, where there are any, are not read. Pairs without a candidate link, or
-        whose messages contradict each other, teach nothing and are counted.
-    rng : numpy.random.Generator
-        Orders the sentences of each epoch; the same seed gives the same parser.
-    options : CotrainingOptions or None
-        None: one round.
-    workers : Workers
-        Processes of this machine that parse the pairs; the result does not depend on it.
-
-    Returns
-    -------
-    (ArcParser, CotrainingReport)
-        Relations are labelled as the bilingual parser's target side labels them.
-
-    Raises
-    ------
-    UsageError
-        When there is no round, or nothing to learn from.
+    ``trees`` are best those that the bilingual parser was trained on; it tags words without tags, of these
+    and of the pairs. Pairs without a candidate link, or whose messages contradict each other, teach nothing
+    and are counted. Relations are labelled as the bilingual parser's target side labels them.
     """
     options = options or CotrainingOptions()
     if options.rounds < 1:
@@ -155,12 +122,8 @@ def cotrain(
 def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores | None, Status]:
     """Return what a bilingual parser believes of the target's arcs, and how belief propagation ended.
 
-    Returns
-    -------
-    chances : float64[n+1, n+1] or None
-        Probabilities; columns 1..n sum to one, which loopy beliefs do only nearly and are made to. None where
-        messages contradict each other.
-    status : Status
+    Returns ``chances`` float64[n+1, n+1] or None: probabilities; columns 1..n sum to one, which loopy beliefs
+    do only nearly and are made to. None where messages contradict each other.
     """
     beliefs = bilingual.infer(bilingual.prepare(pair))
     if beliefs.status is Status.CONTRADICTION:

@@ -39,13 +39,7 @@ def kept_stages(
     rng: np.random.Generator,
     options: BiparseOptions,
 ) -> KeptStages:
-    """Return where a training is kept, with all that it depends on but the number of epochs.
-
-    Raises
-    ------
-    UsageError
-        When the folder cannot be made.
-    """
+    """Return where a training is kept, with all that it depends on but the number of epochs."""
     checkpoint.make_folder()
     crc = 0
     for pair in pairs:
@@ -85,13 +79,7 @@ def write_target(
 
 
 def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[Parser, list[TreeScores]] | None:
-    """Return what :func:`write_target` kept, and set the generator; None where nothing was kept.
-
-    Raises
-    ------
-    DataError
-        When it is damaged, or of other pairs or options.
-    """
+    """Return what :func:`write_target` kept, and set the generator; None where nothing was kept."""
     found = stages.read(STAGE, rng)
     if found is None:
         return None
@@ -152,13 +140,7 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]], parser: Parser) -> list[TreeScores]:
-    """Return what :func:`packed` was given, of a parser of this order and with these options.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When something is not there, or does not fit.
-    """
+    """Return what :func:`packed` was given, of a parser of this order and with these options."""
     ends = np.cumsum(arrays["sizes"].astype(np.int64) ** 2)[:-1]
     tables = [np.split(arrays[name], ends) for name in ("marginals", "kept", "links")]
     counts = arrays["factor_counts"]

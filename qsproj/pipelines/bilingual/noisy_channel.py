@@ -47,31 +47,19 @@ SOURCE_FORESTS = ("best", "ranked", "agreement")
 class NoisyChannelOptions:
     """How a monolingual parser learns through a noisy channel.
 
-    Attributes
-    ----------
-    training : TrainingOptions
-        Epochs, rate and L2; L2 holds the weights to those of the parser that was trained on trees alone.
-        The objective is that of the annotated trees.
-    source_scale : float
-        What the source parser's scores are multiplied by in the channel. With 1, as in the thesis, the source
-        words explain most of the source tree by themselves, and little is left to learn from; with 0 the
-        target tree must explain it.
-    source_forest : str
-        What is to be explained of what the source parser says: ``best``, its best tree; ``ranked``, its
-        ``ranks`` best trees, as probable as they are among these; ``agreement``, that the source tree is one
-        drawn from all of its trees, as probable as they are (the variable M of thesis 5.3.2).
-    ranks : int
-        How many trees those are.
-    families : tuple of str
-        The quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO alone is
-        as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
-    propagation : Propagation
-        How long messages are passed in training.
-
-    Raises
-    ------
-    UsageError
-        When a name is unknown.
+    ``training``: epochs, rate and L2; L2 holds the weights to those of the parser that was trained on trees
+        alone. The objective is that of the annotated trees.
+    ``source_scale``: what the source parser's scores are multiplied by in the channel. With 1, as in the
+        thesis, the source words explain most of the source tree by themselves, and little is left to learn
+        from; with 0 the target tree must explain it.
+    ``source_forest``: what is to be explained of what the source parser says: ``best``, its best tree;
+        ``ranked``, its ``ranks`` best trees, as probable as they are among these; ``agreement``, that the
+        source tree is one drawn from all of its trees, as probable as they are (the variable M of thesis
+        5.3.2).
+    ``ranks``: how many trees those are.
+    ``families``: the quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO
+        alone is as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
+    ``propagation``: how long messages are passed in training.
     """
 
     training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
@@ -100,27 +88,9 @@ def train_noisy_channel(
     Learning starts from the bilingual parser's target side: a parser that knows nothing sends messages that
     say nothing. The channel, which is the bilingual parser without its target side, stays as it is.
 
-    Parameters
-    ----------
-    bilingual, trees, rng
-        As :func:`qsproj.pipelines.bilingual.cotrain.cotrain` takes them.
-    pairs : sequence of SentencePair
-        Heads of their target sides, where there are any, are not read. The source tree that is to be
-        explained is the source parser's best, or where the bilingual parser was trained on observed source
-        trees, that of the source sentence. Pairs without a candidate link are left out and counted. The
-        graphs of all pairs are held in memory.
-    options : NoisyChannelOptions or None
-
-    Returns
-    -------
-    (ArcParser, CotrainingReport)
-        As :func:`qsproj.pipelines.bilingual.cotrain.cotrain` does.
-
-    Raises
-    ------
-    UsageError
-        When the bilingual parser has none of the channel's factors, when there is nothing to learn from, or
-        when a source tree is missing that should be observed.
+    Parameters are those of :func:`qsproj.pipelines.bilingual.cotrain.cotrain`. The source tree that is to be
+    explained is the source parser's best, or that of the source sentence where the bilingual parser was
+    trained on observed source trees. The graphs of all pairs are held in memory.
 
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """

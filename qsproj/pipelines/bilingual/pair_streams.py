@@ -33,27 +33,7 @@ def parse_pair_stream(
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[ParsedPair]:
-    """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it.
-
-    Parameters
-    ----------
-    model : path
-        A joint parser; on a cluster all workers must find it there.
-    pairs : iterable of SentencePair
-        Consumed a few blocks ahead.
-    source_tree, link_threshold, counts
-        As :func:`~qsproj.pipelines.bilingual.biparse.parse_pairs` takes them.
-    workers : Workers
-        Who parses; the result does not depend on it.
-
-    Raises
-    ------
-    DataError
-        At once, when the file holds no joint parser.
-    UsageError, SentenceLengthError
-        As :meth:`~qsproj.models.joint.joint_parser.JointParser.parse_pair`, once all pairs before that have
-        been given.
-    """
+    """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load_joint_parser, model)
     on_block = partial(_parse_block, model, source_tree, link_threshold)
@@ -61,13 +41,7 @@ def parse_pair_stream(
 
 
 def load_joint_parser(path: str) -> JointParser:
-    """Read a joint parser from a file.
-
-    Raises
-    ------
-    DataError, UsageError
-        As :func:`~qsproj.models.storage.load_model_of`, when the model is of another kind, too.
-    """
+    """Read a joint parser from a file."""
     return load_model_of(
         path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
     )
@@ -78,13 +52,7 @@ TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --ob
 
 
 def load_tree_parser(path: str) -> Parser:
-    """Read a parser of one side from a file.
-
-    Raises
-    ------
-    DataError, UsageError
-        As :func:`~qsproj.models.storage.load_model_of`, when the model is of another kind, too.
-    """
+    """Read a parser of one side from a file."""
     kinds: tuple[type[Parser], ...] = (ArcParser, GraphParser)
     return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
 

@@ -37,18 +37,6 @@ def with_joint_labeller(
 
     What the target words are linked to is inferred given their trees, by the joint weights that were learned
     before; the target's labeller is heard as it would be of a sentence that it has not seen.
-
-    Parameters
-    ----------
-    parser : JointParser
-        Its joint weights are learned. As it is, it is returned where one of its sides has no labeller.
-    pairs : sequence of SentencePair
-        With whole target trees.
-    examples : sequence of JointExample
-        Of the pairs.
-    rng : numpy.random.Generator
-    unseen : bool
-        Whether the target's labeller was not trained on these trees.
     """
     source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
     if source is None or target is None:

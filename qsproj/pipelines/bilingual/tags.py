@@ -17,18 +17,12 @@ from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, unt
 class TargetTags:
     """What is known of the tags of target words in training.
 
-    Attributes
-    ----------
-    tagger : LinkTagger or None
-        Which is stored with the parser; None: tags are those of the files.
-    choices : list of (TagChoices or None), or None
-        For each pair, its target words that have other likely tags, the true one among them; None: tags are
-        not decided with the trees.
-    states : tuple of int8[U]
-        Which of its possible tags each of these words has.
-    true : list of Sentence or None
-        The targets with their true tags: the target's parser learns from these, too. None: tags are those of
-        the files. On the dev file of LinES that gains .4 to .6 UAS.
+    ``tagger``: which is stored with the parser; None: tags are those of the files.
+    ``choices``: for each pair, its target words that have other likely tags, the true one among them; None:
+        tags are not decided with the trees.
+    ``states`` tuple of int8[U]: which of its possible tags each of these words has.
+    ``true``: the targets with their true tags: the target's parser learns from these, too. None: tags are
+        those of the files. On the dev file of LinES that gains .4 to .6 UAS.
     """
 
     tagger: LinkTagger | None = None
@@ -49,27 +43,7 @@ GIVEN = TargetTags()
 def learned_tags(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator, threshold: float | None
 ) -> tuple[TargetTags, list[SentencePair]]:
-    """Learn to tag the target side of pairs.
-
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        With UPOS on every target word.
-    rng : numpy.random.Generator
-    threshold : float or None
-        Of a likely tag; None: the best tags are taken.
-
-    Returns
-    -------
-    tags : TargetTags
-    pairs : list of SentencePair
-        Their targets tagged as by a tagger that has not seen them.
-
-    Raises
-    ------
-    UsageError
-        As of :func:`~qsproj.models.tagging.link_tagger.train_link_tagger`.
-    """
+    """Learn to tag the target side of pairs."""
     tagger, tagged, scores = train_link_tagger(pairs, rng=rng)
     retagged = [replace(pair, target=own) for pair, own in zip(pairs, tagged, strict=True)]
     true = [pair.target for pair in pairs]

@@ -26,14 +26,9 @@ from qsproj.pipelines.bilingual.tags import GIVEN, TargetTags
 class TrainedTarget:
     """What is learned of the target side before the two sides meet.
 
-    Attributes
-    ----------
-    parser : ArcParser or GraphParser
-        Trained on all target trees.
-    scores : list of TreeScores
-        What a parser says of each target sentence that was not trained on it.
-    unseen : bool
-        Whether ``parser`` itself was not trained on them either.
+    ``parser``: trained on all target trees.
+    ``scores``: what a parser says of each target sentence that was not trained on it.
+    ``unseen``: whether ``parser`` itself was not trained on them either.
     """
 
     parser: Parser
@@ -54,16 +49,9 @@ def train_target(
     """Train the target parser of this order, and score each target tree by one that has not seen it.
 
     Those of the first order prune by ``least_probability``, as
-    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. ``tags`` say under which other tags
-    these trees are learned from, and arcs are scored, too. With ``stages``, what
-    comes out is kept there, or taken from there.
-
-    Raises
-    ------
-    UsageError
-        When there are fewer than two pairs.
-    DataError
-        When what was kept is damaged, or of other pairs or options.
+    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. ``tags`` say under which other tags these
+    trees are learned from, and arcs are scored, too. With ``stages``, what comes out is kept there, or taken
+    from there.
     """
     if len(pairs) < 2:
         raise NothingToLearnError(
@@ -121,18 +109,7 @@ def _train_target(
 def given_target(
     pairs: Sequence[SentencePair], parser: Parser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
-    """Take a target parser that was not trained on these trees: one that was projected, or of other trees.
-
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        With whole target trees.
-    parser : ArcParser or GraphParser
-    least_probability : float
-        As of :class:`~qsproj.models.joint.joint_options.JointOptions`.
-    tags : TargetTags
-        Say under which other tags arcs are to be scored, too.
-    """
+    """Take a target parser that was not trained on these trees: one that was projected, or of other trees."""
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
     scores = [
         tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)

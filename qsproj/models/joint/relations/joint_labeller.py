@@ -42,13 +42,9 @@ _N_TAGS = len(UNIVERSAL_TAGS) + 1
 class JointLabeller:
     """What relations of the source say of those of the target.
 
-    Attributes
-    ----------
-    source_relations, relations : tuple of str
-        Those of the source, and those of the target in the order of its labeller.
-    table : SenseWeights
-        Rows by configuration; then by configuration and source relation; then by these and the word's tag.
-        The scale is that of the scores of the target's labeller.
+    ``source_relations``, ``relations``: those of the source, and those of the target in the order of its
+    labeller. ``table``: rows by configuration; then by configuration and source relation; then by these and
+    the word's tag. The scale is that of the scores of the target's labeller.
     """
 
     source_relations: tuple[str, ...]
@@ -67,13 +63,8 @@ class JointLabeller:
     def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
         """Look up what the senses of a sentence's words are made of.
 
-        Parameters
-        ----------
-        sentence : Sentence
-            The target's; its tags are read.
-        found : Senses
-        source_relations : float64[m+1, R]
-            Probability of each of ``source_relations`` for each source word.
+        ``source_relations`` float64[m+1, R]: probability of each of ``source_relations`` for each source
+        word.
         """
         chances = found.chances[:, None] * source_relations[found.sources]
         senses, relations = np.nonzero(chances >= LEAST_CHANCE)
@@ -126,16 +117,7 @@ def relation_senses(
 ) -> SenseRows:
     """Return what the words of a target tree may be linked to, and with which relations of the source.
 
-    Parameters
-    ----------
-    labeller : JointLabeller
-    source : ArcParser or GraphParser
-        Whose labeller says how likely the relations of the source tree are, where these are not given.
-    pair : SentencePair
-    prepared : PreparedPair
-    beliefs : JointBeliefs
-        Given the target tree.
-    target_heads : int32[n+1]
+    ``target_heads`` int32[n+1].
     """
     relations = relation_chances(
         source,

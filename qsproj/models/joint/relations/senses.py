@@ -31,17 +31,12 @@ LEAST_CHANCE = 1e-3
 class Senses:
     """What the words of a target tree may be linked to.
 
-    Attributes
-    ----------
-    words : int32[E]
-        Target words, ascending.
-    configurations : int8[E]
-        Places in CONFIGURATIONS.
-    sources : int32[E]
-        The source word whose relation counts: the one linked to the word; where the source's arc is turned
-        (SWAP), its head is the dependent, and counts.
-    chances : float64[E]
-        Those of a word sum to one at most; what is missing is that it is linked to nothing.
+    ``words`` int32[E]: target words, ascending.
+    ``configurations`` int8[E]: places in CONFIGURATIONS.
+    ``sources`` int32[E]: the source word whose relation counts: the one linked to the word; where the
+        source's arc is turned (SWAP), its head is the dependent, and counts.
+    ``chances`` float64[E]: those of a word sum to one at most; what is missing is that it is linked to
+        nothing.
     """
 
     words: NDArray[np.int32]
@@ -53,15 +48,8 @@ class Senses:
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
     """Return the senses of the words of a target tree.
 
-    Parameters
-    ----------
-    structure : JointStructure
-    beliefs : JointBeliefs
-        Given the target tree: of links, and that factors fire, summed over source trees and alignments.
-    target_heads : int32[n+1]
+    ``target_heads`` int32[n+1].
 
-    Notes
-    -----
     A sense's chance is the expected number of ways to be in its configuration. A word that has several links,
     or whose head does, may be in several at once; then the chances of the word are divided by their sum.
     """

@@ -22,14 +22,10 @@ MOST_TAGS = 4
 class TagChoices:
     """The words of a target sentence whose tags are uncertain.
 
-    Attributes
-    ----------
-    words : int32[U]
-        Ascending, one at least.
-    tags : tuple of tuple of str
-        The likely tags of each, two at least; the first is the one that the sentence has.
-    scores : float64[U, K]
-        What the tagger alone says of each tag against the first one, natural log; -inf where there is none.
+    ``words`` int32[U]: ascending, one at least.
+    ``tags``: the likely tags of each, two at least; the first is the one that the sentence has.
+    ``scores`` float64[U, K]: what the tagger alone says of each tag against the first one, natural log; -inf
+        where there is none.
     """
 
     words: NDArray[np.int32]
@@ -68,22 +64,7 @@ def tag_choices(
 ) -> tuple[Sentence, TagChoices | None]:
     """Tag the target of a pair, and say which of its words have other likely tags.
 
-    Parameters
-    ----------
-    tagger : LinkTagger
-    pair : SentencePair
-        Tags that target words have are certain.
-    scores : float64[n+1, T]
-        The tagger's, natural log.
-    least_probability : float
-        Of a likely tag, by tagger and links.
-
-    Returns
-    -------
-    sentence : Sentence
-        The target, tagged as by :meth:`~qsproj.models.tagging.link_tagger.LinkTagger.tag`.
-    choices : TagChoices or None
-        None: every tag is certain.
+    ``scores`` float64[n+1, T]: the tagger's, natural log.
     """
     sentence = tagger.decided(pair, scores)
     chances = tagger.chances(pair, scores)

@@ -36,17 +36,11 @@ Values = NDArray[np.float64]
 class PreparedTags:
     """What the scores of a pair's TAG variables are made of.
 
-    Attributes
-    ----------
-    tagger, trees : float64[U, K]
-        What the tagger says of each tag against the first one, natural log, 0 where there is none; and minus
-        what the sum over trees grows by.
-    arcs : float64[F, K, K]
-        What the parser says of arcs under other tags.
-    links : float64[L, K]
-        What the tagger's table says of links with tags against the first one.
-    buckets : int32[L * K, T]
-        Features of links with tags.
+    ``tagger``, ``trees`` float64[U, K]: what the tagger says of each tag against the first one, natural log,
+        0 where there is none; and minus what the sum over trees grows by.
+    ``arcs`` float64[F, K, K]: what the parser says of arcs under other tags.
+    ``links`` float64[L, K]: what the tagger's table says of links with tags against the first one.
+    ``buckets`` int32[L * K, T]: features of links with tags.
     """
 
     tagger: Values
@@ -86,15 +80,8 @@ def prepared_tags(
 ) -> PreparedTags:
     """Gather what the scores of TAG variables are made of.
 
-    Parameters
-    ----------
-    pair : SentencePair
-    tagger : LinkTagger
-    choices : TagChoices
-    tagged : TaggedArcs
-    variables : TagVariables
-    marginals : float64[n+1, n+1]
-        Probability of each arc under the tags that the sentence has, by the first order.
+    ``marginals`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has, by the
+    first order.
     """
     links = pair.alignment.links[variables.links]
     source_tags = word_hashes(pair.source).tags[links[:, 0]]

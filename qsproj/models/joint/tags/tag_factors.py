@@ -28,13 +28,8 @@ Values = NDArray[np.float64]
 class TagFactors:
     """The groups of a pair's TAG variables, in the order in which they are asked.
 
-    Attributes
-    ----------
-    tags : TagVariables
-    link_variables : int32[L]
-        Of the links in question.
-    known : int8[V]
-        What is known of each variable of the graph.
+    ``link_variables`` int32[L]: of the links in question. ``known`` int8[V]: what is known of each variable
+    of the graph.
     """
 
     tags: TagVariables
@@ -80,12 +75,8 @@ class TagFactors:
     def expected(self, found: list[Values], arcs: Values, links: Values) -> TagScores:
         """Return the probability that each score is counted.
 
-        Parameters
-        ----------
-        found : list of float64[...]
-            What each of the groups expects of its scores.
-        arcs, links : float64[F], float64[L]
-            Probabilities of the arcs and links in question.
+        ``found`` list of float64[...]: what each of the groups expects of its scores. ``arcs``, ``links``
+        float64[F], float64[L]: probabilities of the arcs and links in question.
         """
         u, k = self.tags.possible.shape
         words, of_links = np.zeros((u, k)), np.zeros((len(links), k))

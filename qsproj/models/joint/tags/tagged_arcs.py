@@ -22,12 +22,9 @@ Numbers = NDArray[np.int32]
 class TaggedArcs:
     """The arcs of which a word, or both, have a choice of tags.
 
-    Attributes
-    ----------
-    heads, dependents : int32[F]
-    scores : float64[F, K, K]
-        How much more the arc scores under [tag of head, tag of dependent] than under the tags that the
-        sentence has, natural log; a word whose tag is certain has its tag at 0. 0 where there is no such tag.
+    ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: how much more the arc scores under [tag
+    of head, tag of dependent] than under the tags that the sentence has, natural log; a word whose tag is
+    certain has its tag at 0. 0 where there is no such tag.
     """
 
     heads: Numbers
@@ -40,12 +37,8 @@ class TaggedArcs:
         A parser scores trees given tags: what that sum is under one tag and under another says nothing of
         which tag is right.
 
-        Parameters
-        ----------
-        choices : TagChoices
-        chances : float64[n+1, n+1]
-            Probability of each arc under the tags that the sentence has. Heads of a word exclude each other;
-            arcs to different words are taken to be independent.
+        ``chances`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has. Heads of
+        a word exclude each other; arcs to different words are taken to be independent.
         """
         own = chances[self.heads, self.dependents]
         numbers = np.full(len(chances), -1)
@@ -79,14 +72,7 @@ def tagged_arcs(
     An arc scores under two tags as in the sentence in which its two words have them; other words have the
     tags that ``sentence`` has.
 
-    Parameters
-    ----------
-    scorer : ArcScorer
-    sentence : Sentence
-        With the first of its ``choices``.
-    choices : TagChoices
-    kept : bool[n+1, n+1]
-        The arcs that matter.
+    ``kept`` bool[n+1, n+1]: the arcs that matter.
     """
     numbers = np.zeros(len(sentence) + 1, dtype=np.int64)
     numbers[choices.words] = np.arange(1, len(choices.words) + 1)

@@ -19,20 +19,14 @@ CERTAIN = -1
 class TagVariables:
     """The TAG variables of the target words whose tags are uncertain, and what depends on them.
 
-    Attributes
-    ----------
-    variables : int32[U]
-        One for each word, of K states; the variable after the last has one state, for tags that are certain.
-    possible : bool[U, K]
-        The tags that each word may have, at least two; the first is that of the sentence.
-    arcs : int32[F]
-        Variables of the arcs that have an end among these words.
-    heads, dependents : int32[F]
-        Places of their words among the U, or CERTAIN.
-    links : int32[L]
-        Places, among the candidate links, of those of these words.
-    linked : int32[L]
-        Places of their words among the U.
+    ``variables`` int32[U]: one for each word, of K states; the variable after the last has one state, for
+        tags that are certain.
+    ``possible`` bool[U, K]: the tags that each word may have, at least two; the first is that of the
+        sentence.
+    ``arcs`` int32[F]: variables of the arcs that have an end among these words.
+    ``heads``, ``dependents`` int32[F]: places of their words among the U, or CERTAIN.
+    ``links`` int32[L]: places, among the candidate links, of those of these words.
+    ``linked`` int32[L]: places of their words among the U.
     """
 
     variables: Table
@@ -54,16 +48,7 @@ def tag_variables(
 ) -> TagVariables:
     """Lay out the TAG variables of a pair.
 
-    Parameters
-    ----------
-    choices : TagChoices
-    arcs : TaggedArcs
-    arc_variables : int32[n+1, n+1]
-        Of the target.
-    links : int32[k, 2]
-        Candidate links.
-    first : int
-        Number of variables so far; these come after them.
+    ``arc_variables`` int32[n+1, n+1]: of the target. ``links`` int32[k, 2]: candidate links.
     """
     numbers = np.full(len(arc_variables), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
@@ -83,14 +68,10 @@ def tag_variables(
 class TagScores:
     """Natural-log scores of TAG variables; or what is believed, as probabilities.
 
-    Attributes
-    ----------
-    words : float64[U, K]
-        Of each tag of each word. Scores of tags that are not possible are not read.
-    arcs : float64[F, K, K]
-        Of an arc together with [tag of its head, tag of its dependent]; a certain tag is at 0.
-    links : float64[L, K]
-        Of a link together with the tag of its target word.
+    ``words`` float64[U, K]: of each tag of each word. Scores of tags that are not possible are not read.
+    ``arcs`` float64[F, K, K]: of an arc together with [tag of its head, tag of its dependent]; a certain tag
+        is at 0.
+    ``links`` float64[L, K]: of a link together with the tag of its target word.
     """
 
     words: NDArray[np.float64]
