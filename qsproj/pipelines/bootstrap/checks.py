@@ -16,6 +16,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap.estimate import Sizes
+from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
 from qsproj.pipelines.bootstrap.texts import BLANK_SIDE, FEWEST_PAIRS, SourceText, too_few_pairs
 from qsproj.progress import notice
 
@@ -25,6 +26,8 @@ LOOKED_AT = 1000
 # German, Spanish, Swedish or Chinese text 2 to 38%. Treebanks with fewer words are not asked.
 LEAST_KNOWN = 0.5
 VOCABULARY_TO_ASK = 3000
+# Of the blocks of a bitext; fewer are passages that are out of step.
+SHIFTED_SHARE = 0.25
 # With the space after it; enough to tell how long a stage takes.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
@@ -43,6 +46,7 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
         As the checks of this module.
     """
     pairs, source, target = check_pairs(text)
+    check_lines(text)
     treebank = check_sides(text)
     if text.languages[1] in UNSPACED_LANGUAGES and not tagged:
         raise UsageError(
@@ -91,6 +95,37 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
         for count, code in zip(letters, text.languages, strict=True)
     )
     return whole, source, target
+
+
+def check_lines(text: SourceText) -> None:
+    """Check, block by block, that line i of one side translates line i of the other.
+
+    Raises
+    ------
+    DataError
+        When SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. Of fewer such blocks
+        the first is told.
+    """
+    blocks = shifted = first = 0
+    where = ""
+    for block in blocks_of(read_bitext(*text.bitext)):
+        shift = fit_of(block).shift
+        if shift:
+            line = max(1, 1 - shift) + first
+            where = where or (
+                f"line {line:,} of the source side on, which fits line {line + shift:,} of the target side"
+            )
+            shifted += 1
+        blocks += 1
+        first += len(block)
+    if not shifted:
+        return
+    found = f"lines that are shifted from {where}"
+    remedy = "look for a line that is missing, doubled or cut in two on one side, there or before"
+    if shifted < SHIFTED_SHARE * blocks:
+        notice(f"{text.bitext[-1]}: found {found}, in {shifted} of {blocks} blocks; {remedy}")
+        return
+    raise DataError(text.bitext[-1], None, found=found, expected="line i to translate line i", remedy=remedy)
 
 
 def check_no_pairs(text: SourceText) -> None:

@@ -1,0 +1,90 @@
+"""Whether two files translate each other line by line: by lengths, numbers and names, no word is aligned.
+
+Long lines have long translations. In 200 pairs of English with Turkish, Chinese, Wolof, Armenian or Gothic,
+the logarithms of lengths correlate by .73 to .97 where lines belong together, and by less than .2 where one
+side is shifted. That says nothing of how hard it is to link the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+# So many pairs are judged at a time.
+BLOCK_PAIRS = 1000
+# How far one side may be shifted to be told, in lines.
+MOST_SHIFT = 20
+# Correlations in units of their standard error; in blocks of 200, right pairs had 13 and more, shifted ones
+# at most 4.
+CLEAR, CHANCE = 7.0, 4.0
+# Of the numbers and names of one side so many are found on the other, if that many there are.
+SHARED, LEAST_MARKS = 0.4, 12
+_MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well the lines of a block fit.
+
+    Attributes
+    ----------
+    shift : int or None
+        How many lines further down the target's lines fit the source's, 0 where they are as they should be;
+        None where nothing tells.
+    by_chance : bool
+        Whether lines fit no better than any others; never where there are too few pairs to tell.
+    """
+
+    shift: int | None
+    by_chance: bool
+
+
+def fit_of(pairs: Sequence[tuple[str, str]]) -> Fit:
+    """Judge some pairs, blank sides among them, in their order."""
+    lengths = np.array([[len(side) for side in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2)
+    marks = [tuple({mark.lower() for mark in _MARK.findall(side)} for side in pair) for pair in pairs]
+    reach = min(MOST_SHIFT, len(pairs) // 4)
+    here = _evidence(lengths, marks, 0)
+    if here >= CLEAR:
+        return Fit(0, by_chance=False)
+    others = {shift: _evidence(lengths, marks, shift) for shift in range(-reach, reach + 1) if shift}
+    best = max(others, key=others.__getitem__, default=0)
+    if best and others[best] >= CLEAR and others[best] - here >= CHANCE:
+        return Fit(best, by_chance=False)
+    return Fit(None, by_chance=here < CHANCE and len(pairs) >= 4 * CHANCE**2)
+
+
+def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]], shift: int) -> float:
+    """Return how much better than by chance lines fit with one side shifted, in standard errors."""
+    first, last = max(-shift, 0), len(lengths) - max(shift, 0)
+    source, target = lengths[first:last, 0], lengths[first + shift : last + shift, 1]
+    both = (source > 0) & (target > 0)
+    found = 0.0
+    if both.sum() > 3 and min(source[both].std(), target[both].std()) > 0:
+        r = np.corrcoef(np.log(source[both]), np.log(target[both]))[0, 1]
+        found = float(np.arctanh(np.clip(r, -0.999, 0.999)) * np.sqrt(both.sum() - 3))
+    of_source = [marks[i][0] for i in range(first, last)]
+    of_target = [marks[i][1] for i in range(first + shift, last + shift)]
+    total = sum(map(len, of_source))
+    shared = sum(len(one & other) for one, other in zip(of_source, of_target, strict=True))
+    if total >= LEAST_MARKS and shared >= SHARED * total:
+        return max(found, CLEAR)
+    return found
+
+
+def blocks_of(lines: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield pairs in blocks; the last is joined to the one before unless it is as large as half of it."""
+    remaining = iter(lines)
+    before = list(islice(remaining, BLOCK_PAIRS))
+    while block := list(islice(remaining, BLOCK_PAIRS)):
+        if len(block) < BLOCK_PAIRS // 2:
+            before += block
+            break
+        yield before
+        before = block
+    yield before
