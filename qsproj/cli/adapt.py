@@ -18,7 +18,7 @@ from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 
 if TYPE_CHECKING:
-    from qsproj.models.converter.converter_parser import StoredParser
+    from qsproj.models.converter.converter import StoredParser
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
@@ -132,7 +132,7 @@ def _train(options: argparse.Namespace) -> None:
 def _source_parser(path: str) -> StoredParser:
     """Load a parser that can become part of another model."""
     from qsproj.errors import DataError
-    from qsproj.models.converter.converter_parser import StoredParser
+    from qsproj.models.converter.converter import StoredParser
     from qsproj.models.storage import kind_of, load_parser
 
     parser = load_parser(path)

@@ -18,8 +18,8 @@ from qsproj.cli.options.common import add_input, add_output
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
+    from qsproj.styles.convert import RoundTrip
     from qsproj.styles.detect import DetectedStyle
-    from qsproj.styles.round_trip import RoundTrip
     from qsproj.styles.style import Style
 
 EXAMPLES = """examples:
@@ -112,7 +112,7 @@ def _detect(options: argparse.Namespace) -> None:
 
 def _round_trip(options: argparse.Namespace) -> None:
     from qsproj.progress import track
-    from qsproj.styles.round_trip import measure_round_trip
+    from qsproj.styles.convert import measure_round_trip
 
     sentences, source, target = _read(options.treebank, options)
     found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)

@@ -82,8 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Rank the input and write what is suggested."""
     from qsproj.models.storage import load_parser
-    from qsproj.pipelines.suggest import RankingOptions, kinds_for, rank
-    from qsproj.pipelines.uncertainty import check_criterion
+    from qsproj.pipelines.suggest import RankingOptions, check_criterion, kinds_for, rank
 
     check_criterion(options.by, len(options.model))
     check_files(reads=(options.input, *options.annotated, *options.model), writes=[(options.output, None)])
@@ -106,8 +105,7 @@ def _candidates(parsers: list[Parser], path: str, *, criterion: str) -> list[Can
     """Return the sentences of a file with their uncertainties; an error that one causes names its line."""
     from qsproj.models.converter.converter import Converter
     from qsproj.pipelines.adapt import check_tree
-    from qsproj.pipelines.suggest import Candidate
-    from qsproj.pipelines.uncertainty import word_uncertainties
+    from qsproj.pipelines.suggest import Candidate, word_uncertainties
 
     reads_trees = any(isinstance(parser, Converter) for parser in parsers)
     candidates = []

@@ -1,28 +1,58 @@
-"""Where the state of a training that can be interrupted is kept: one file a stage, replaced as it goes on."""
+"""Training that can be interrupted: its state is kept in one file a stage, and read to go on.
+
+What is trained by EM is kept after each iteration, what is trained by steps after each epoch.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.errors import DataError, UsageError
-from qsproj.models.schema import Arrays
+from qsproj.errors import DataError, UsageError, counted
+from qsproj.models.archive import damage_told
+from qsproj.models.packing import nested, unnested
+from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, save_model
+from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.progress import notice
+from qsproj.training.em import EMLimits, EMProblem, EMRecord, EMResult, EMState, run_em
+from qsproj.training.loop import EpochRecord, ResumableTrainer, learn_on
+
+Example = TypeVar("Example")
+Model = TypeVar("Model")
+Parameters = TypeVar("Parameters")
+Counts = TypeVar("Counts")
+
+EM, EPOCHS = "em", "epochs"
+
+# What stands in the file of each iteration, and of each epoch.
+MOST = 1e300
+_NUMBER = number(-MOST, MOST)
+_ITERATION = {
+    "iteration": whole(1, 1 << 31),
+    "log_likelihood": _NUMBER,
+    "objective": _NUMBER,
+    "held_out": optional(_NUMBER),
+}
+_EPOCH = {
+    "epoch": whole(1, 1 << 31),
+    "loss": _NUMBER,
+    "score": optional(_NUMBER),
+    "seconds": number(0.0, MOST),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A folder for the state of a training.
+    """A folder for the state of a training: a file for each stage, replaced when there is more to keep.
 
-    ``folder``: made where it is not there. It holds one file for each stage of the training, replaced when
-    there is more to keep. ``resume``: whether to go on from what is there; a folder without a state is
-    started from the beginning.
+    ``resume``: whether to go on from what is there; without a state, training starts from the beginning.
     """
 
     folder: Path
@@ -37,33 +67,49 @@ class Checkpoint:
         return sorted(path.stem for path in self.folder.glob("*.checkpoint"))
 
     def make_folder(self) -> None:
-        """Make the folder where it is not there.
-
-        Raises UsageError when it cannot be made.
-        """
+        """Make the folder where it is not there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{self.folder}: cannot be made a folder: {error.strerror}") from error
 
-    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays, *, fingerprint: str) -> None:
-        """Write the state of a stage; the file appears when it is whole.
+    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays) -> None:
+        """Write JSON and finite numbers; the file appears when it is whole."""
+        save_model(self.path(stage), _kind(stage), header, arrays)
 
-        ``header``, ``arrays``: JSON, and finite numbers. ``fingerprint``: what the state depends on, and has
-        to agree in when it is read. Raises UsageError when the file cannot be written.
-        """
-        save_model(self.path(stage), _kind(stage), {"fingerprint": fingerprint, **header}, arrays)
 
-    def read(self, stage: str, *, fingerprint: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """Return header and arrays of a stage; None where there is none, or none is wanted.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptStages:
+    """A checkpoint, and the fingerprint of what its states depend on: data, and options but for how long."""
+
+    checkpoint: Checkpoint
+    fingerprint: str
+
+    def path(self, stage: str) -> Path:
+        """Return the file that the state of a stage is in."""
+        return self.checkpoint.path(stage)
+
+    def write(
+        self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
+    ) -> None:
+        """Keep the state of a stage, and that of the generator."""
+        header = {"fingerprint": self.fingerprint, **header}
+        if rng is not None:
+            header["generator"] = rng.bit_generator.state
+        self.checkpoint.write(stage, header, arrays)
+
+    def read(
+        self, stage: str, rng: np.random.Generator | None = None
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        """Return header and arrays of a stage, and set the generator; None where nothing is kept or wanted.
 
         Raises DataError when the file is damaged, or was made from other data or with other options.
         """
         path = self.path(stage)
-        if not (self.resume and path.exists()):
+        if not (self.checkpoint.resume and path.exists()):
             return None
         kind, header, arrays = load_archive(path)
-        if kind != _kind(stage) or header.get("fingerprint") != fingerprint:
+        if kind != _kind(stage) or header.get("fingerprint") != self.fingerprint:
             raise DataError(
                 str(path),
                 None,
@@ -71,6 +117,9 @@ class Checkpoint:
                 expected="one of these",
                 remedy="name another folder to start anew",
             )
+        if rng is not None:
+            with damage_told(path):
+                rng.bit_generator.state = header["generator"]
         return header, arrays
 
 
@@ -83,3 +132,130 @@ def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
     for array in arrays:
         start = zlib.crc32(np.ascontiguousarray(array).data, start)
     return start
+
+
+def learn_kept(
+    trainer: ResumableTrainer[Example, Model],
+    examples: Sequence[Example],
+    *,
+    epochs: int,
+    rng: np.random.Generator,
+    description: str,
+    stages: KeptStages | None,
+    tell: Callable[[EpochRecord], None],
+) -> tuple[Model, list[EpochRecord]]:
+    """Do what :func:`qsproj.training.loop.learn_on` does, from the beginning or from what was kept.
+
+    ``stages``: where the state after each epoch is kept; None: nowhere. ``tell``: called with the record of
+    each epoch that was not done before. Raises DataError when more epochs were kept.
+    """
+
+    def keep(records: Sequence[EpochRecord]) -> None:
+        if stages is not None:
+            stages.write(EPOCHS, _told(records), trainer.state(), rng)
+        tell(records[-1])
+
+    return learn_on(
+        trainer,
+        examples,
+        epochs=epochs,
+        rng=rng,
+        description=description,
+        earlier=() if stages is None else _restored(stages, trainer, rng, epochs),
+        after_epoch=keep,
+    )
+
+
+def _restored(
+    stages: KeptStages, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
+) -> tuple[EpochRecord, ...]:
+    """Put what was kept into a trainer; return the epochs that it has behind it."""
+    found = stages.read(EPOCHS, rng)
+    if found is None:
+        return ()
+    header, arrays = found
+    path = stages.path(EPOCHS)
+    with damage_told(path):
+        records = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
+        trainer.restore(arrays)
+    if len(records) > epochs:
+        raise DataError(
+            str(path),
+            None,
+            found=f"a checkpoint after {counted(len(records), 'epoch')}",
+            expected=f"{epochs} at most",
+            remedy="ask for more epochs, or name another folder to start anew",
+        )
+    notice(f"{path}: going on after {counted(len(records), 'epoch')}")
+    return records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EMRun:
+    """How EM is carried out, which changes no result: who does the E-steps, where its state is kept."""
+
+    workers: Workers = THIS_PROCESS
+    checkpoint: Checkpoint | None = None
+
+
+LOCAL_RUN = EMRun()
+
+
+def run_em_kept(
+    start: Callable[[], Parameters],
+    problem: EMProblem[Parameters, Counts],
+    *,
+    limits: EMLimits,
+    checkpoint: Checkpoint | None,
+    fingerprint: str,
+) -> EMResult[Parameters]:
+    """Do what :func:`qsproj.training.em.run_em` does, from the beginning or from what was kept.
+
+    ``start`` gives the parameters to begin with, a dataclass of arrays. Without a checkpoint nothing is kept.
+    """
+    if checkpoint is None:
+        return run_em(start(), problem, limits=limits)
+    beginning = start()
+    checkpoint.make_folder()
+    stages = KeptStages(checkpoint=checkpoint, fingerprint=fingerprint)
+    state = _read_em(stages, beginning)
+    return run_em(
+        state.parameters if state else beginning,
+        problem,
+        limits=limits,
+        resume=state,
+        after_iteration=lambda state: _write_em(stages, state),
+    )
+
+
+def _write_em(stages: KeptStages, state: EMState[Any]) -> None:
+    """Keep a state of EM whose parameters are a dataclass of arrays."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, parameters in (("parameters", state.parameters), ("best", state.best)):
+        own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
+        arrays |= nested(f"{name}-", own)
+    stages.write(EM, _told(state.records), arrays)
+
+
+def _read_em(stages: KeptStages, like: Parameters) -> EMState[Parameters] | None:
+    """Read what :func:`_write_em` wrote, of the shapes of ``like``; None where nothing is kept or wanted."""
+    found = stages.read(EM)
+    if found is None:
+        return None
+    header, arrays = found
+    shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
+    with damage_told(stages.path(EM)):
+        parameters, best = (
+            type(like)(**_of_shapes(unnested(f"{part}-", arrays), shapes)) for part in ("parameters", "best")
+        )
+        records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
+    notice(f"{stages.path(EM)}: going on after {counted(len(records), 'iteration')} of EM")
+    return EMState(parameters, best, records)
+
+
+def _of_shapes(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    return {name: shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()}
+
+
+def _told(records: Sequence[Any]) -> dict[str, Any]:
+    return {"records": [asdict(record) for record in records]}

@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "dmv": ("qsproj.models.dmv.dmv", "Dmv"),
     "qg-dmv": ("qsproj.models.qg_dmv.qg_dmv", "QgDmv"),
     "converter": ("qsproj.models.converter.converter", "Converter"),
-    "adapted-parser": ("qsproj.models.converter.converter_parser", "AdaptedParser"),
+    "adapted-parser": ("qsproj.models.converter.converter", "AdaptedParser"),
     "joint-parser": ("qsproj.models.joint.joint_parser", "JointParser"),
     "text-parser": ("qsproj.models.text.text_parser", "TextParser"),
     "link-chooser": ("qsproj.models.joint.joint_alignment", "LinkChooser"),

@@ -13,8 +13,13 @@ from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.words import first_difference
 from qsproj.errors import DataError, MissingTreeError, NothingToLearnError, SentenceLengthError
-from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
-from qsproj.models.converter.converter_parser import AdaptedParser, StoredParser
+from qsproj.models.converter.converter import (
+    AdaptedParser,
+    Conversion,
+    Converter,
+    StoredParser,
+    converted_sentence,
+)
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
 from qsproj.progress import track
 

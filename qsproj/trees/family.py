@@ -8,17 +8,18 @@ and the diagonal are ignored. Words are 1..n, the root is 0. Nothing is mutated.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import Heads, Scores, check_scores
+from qsproj.errors import UsageError
 from qsproj.kernels.trees.log_marginals import log_marginals
-from qsproj.trees.entropies import renyi_entropy as order_alpha_entropy
-from qsproj.trees.entropies import shannon_entropy
 from qsproj.trees.posterior import (
     NoTreeError,
     TreePosterior,
@@ -28,7 +29,6 @@ from qsproj.trees.posterior import (
     posterior_in_logs,
     tree_shifts,
 )
-from qsproj.trees.ranking import ranked_trees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,3 +238,89 @@ class TreeFamily:
         allowed = allowed_arcs(arcs)
         _, _, possible, _, in_range = self.sum_up(allowed, single_root)
         return bool(in_range) and not np.any((possible > 0.0) & (derivatives == 0.0) & (allowed == 0.0))
+
+
+Sum = Callable[[Scores], TreePosterior]
+
+
+def shannon_entropy(arcs: Scores, shifts: NDArray[np.float64], posterior: Sum) -> float:
+    """Return log Z minus the expected score, in nats.
+
+    ``shifts`` float64[n+1] are the scores of a best tree: relative to them neither term is large, so that
+    little cancels.
+    """
+    relative = arcs - shifts
+    result = posterior(relative)
+    seen = result.marginals > 0.0
+    expected = float(result.marginals[seen] @ relative[seen])
+    return max(result.log_z - expected, 0.0)
+
+
+def order_alpha_entropy(arcs: Scores, shifts: NDArray[np.float64], alpha: float, posterior: Sum) -> float:
+    """Return log(sum of p^alpha) / (1 - alpha) over trees, in nats.
+
+    ``alpha`` 0 gives the log of the number of trees, 1 Shannon's entropy, infinity minus the log probability
+    of the best tree.
+    """
+    if not alpha >= 0.0:
+        raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+    if alpha == 1.0:
+        return shannon_entropy(arcs, shifts, posterior)
+    if alpha == 0.0:
+        return posterior(allowed_arcs(arcs)).log_z
+    relative = arcs - shifts
+    log_z = posterior(relative).log_z
+    if alpha == np.inf:
+        return max(log_z, 0.0)
+    return max((posterior(alpha * relative).log_z - alpha * log_z) / (1.0 - alpha), 0.0)
+
+
+Solver = Callable[[Scores, bool], tuple[Heads, float]]
+
+
+def ranked_trees(arcs: Scores, k: int, solver: Solver, *, single_root: bool) -> list[tuple[Heads, float]]:
+    """List the k best trees, best first, all distinct; fewer when there are fewer.
+
+    The trees other than the best are split by the first word whose head differs: for each word in turn, the
+    words before it keep their heads, it may not have its own, those after it are free. The best tree of each
+    such set waits in a queue, and its set is split in turn when it comes out. At most n solver calls a tree.
+
+    Parameters
+    ----------
+    arcs : float64[n+1, n+1]
+        Checked arc scores, natural log.
+    k : int
+        At least 1.
+    solver : callable
+        ``solver(scores, single_root)`` gives the best heads and score, -inf where there is no tree.
+    single_root : bool
+        Passed on to the solver.
+
+    *Source*: Lawler (1972).
+    """
+    order = count()
+    heads, score = solver(arcs, single_root)
+    # (minus score, order of arrival, heads, first word whose head is free, heads that word may not have)
+    queue = [(-score, next(order), heads, 1, frozenset[int]())]
+    ranked: list[tuple[Heads, float]] = []
+    while queue and len(ranked) < k:
+        minus_score, _, heads, first, banned = heapq.heappop(queue)
+        if minus_score == np.inf:
+            break
+        ranked.append((heads, -minus_score))
+        for word in range(first, heads.size if len(ranked) < k else first):
+            now_banned = (banned if word == first else frozenset()) | {int(heads[word])}
+            other, score = solver(_constrained(arcs, heads, word, now_banned), single_root)
+            if score > -np.inf:
+                heapq.heappush(queue, (-score, next(order), other, word, now_banned))
+    return ranked
+
+
+def _constrained(arcs: Scores, heads: Heads, word: int, banned: frozenset[int]) -> Scores:
+    """Return a copy in which the words before ``word`` keep their heads and its ``banned`` ones are -inf."""
+    scores = arcs.copy()
+    before = np.arange(1, word)
+    scores[:, before] = -np.inf
+    scores[heads[before], before] = arcs[heads[before], before]
+    scores[list(banned), word] = -np.inf
+    return scores

@@ -9,7 +9,7 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.cli.main import main
-from qsproj.models.converter.converter_parser import AdaptedParser
+from qsproj.models.converter.converter import AdaptedParser
 
 SOURCE = Path("corpora/en.conllu")
 

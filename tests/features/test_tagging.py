@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.features.tagging import WORD_ATTRIBUTES, WordTable, compiled, templates_with, word_attributes
-from qsproj.features.tagging_classes import word_classes
+from qsproj.features.tagging import (
+    WORD_ATTRIBUTES,
+    WordTable,
+    compiled,
+    templates_with,
+    word_attributes,
+    word_classes,
+)
 from qsproj.kernels.tagging.tag_features import feature_keys
 
 

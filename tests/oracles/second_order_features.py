@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from qsproj.features.atoms import ATTRIBUTES
-from qsproj.features.second_order_templates import ROLES
+from qsproj.features.second_order import ROLES
 
 
 def value_at(sentence, name, position):

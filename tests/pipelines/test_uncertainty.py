@@ -9,7 +9,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.uncertainty import CRITERIA, belief, head_entropies, word_uncertainties
+from qsproj.pipelines.suggest import CRITERIA, belief, head_entropies, word_uncertainties
 from qsproj.trees import nonprojective, projective
 from tests.oracles import suggest as oracle
 from tests.oracles.trees import all_trees

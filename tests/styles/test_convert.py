@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.styles.convert import convert, convert_all
-from qsproj.styles.round_trip import measure_round_trip
+from qsproj.styles.convert import convert, convert_all, measure_round_trip
 from qsproj.styles.style import DIMENSIONS, PRESETS, UD, parse_style
 from tests.styles.tables import sentence_of, tree_of
 from tests.styles.trees import is_acyclic, sentences, styles

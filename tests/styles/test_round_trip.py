@@ -1,6 +1,6 @@
 """Counts of what conversion there and back changed."""
 
-from qsproj.styles.round_trip import measure_round_trip
+from qsproj.styles.convert import measure_round_trip
 from qsproj.styles.style import parse_style
 from tests.styles.tables import sentence_of
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from qsproj.trees import nonprojective, projective
-from qsproj.trees import sampling as tree_sampling
 from tests.oracles.trees import Enumeration, all_trees
 
 
@@ -113,8 +112,8 @@ def test_a_single_root_when_words_do_not_reach_each_other(trees) -> None:
 
 @pytest.mark.parametrize("single_root", [False, True])
 def test_sampling_word_by_word_follows_the_distribution(monkeypatch, single_root: bool) -> None:
-    monkeypatch.setattr(tree_sampling, "draw_by_walks", None)
-    monkeypatch.setattr(tree_sampling, "STEPS_PER_WORD", 0.0)
+    monkeypatch.setattr(nonprojective, "draw_by_walks", None)
+    monkeypatch.setattr(nonprojective, "STEPS_PER_WORD", 0.0)
     scores = np.random.default_rng(2).normal(size=(5, 5))
     oracle = Enumeration(scores.tolist(), projective=False, single_root=single_root)
     size = 20_000

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from qsproj.errors import UsageError
 from qsproj.trees import second_order
-from qsproj.trees.second_order_scores import second_order_scores
+from qsproj.trees.second_order import second_order_scores
 from tests.oracles.second_order import SecondOrderEnumeration
 from tests.oracles.second_order import tree_score as score_by_definition
 from tests.oracles.trees import is_tree

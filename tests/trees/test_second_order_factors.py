@@ -15,7 +15,7 @@ from qsproj.bp.graph import factor_graph
 from qsproj.bp.links import all_links, arcs_of, dependent_chains, grandparents
 from qsproj.bp.run import run
 from qsproj.trees import projective, second_order
-from qsproj.trees.second_order_scores import second_order_scores, tree_score
+from qsproj.trees.second_order import second_order_scores, tree_score
 from tests.oracles.trees import all_trees
 from tests.trees.second_order_cases import filled, random_scores
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
-    from qsproj.models.checkpoint import Checkpoint
-    from qsproj.models.dmv.em_checkpoint import EMRun
+    from qsproj.models.checkpoint import Checkpoint, EMRun
     from qsproj.pipelines.projection.projected import Projected
 
 # The sentence pairs of each source with its target; all methods but one take the pairs of a single source.
@@ -137,7 +136,7 @@ def _changed(defaults: Options, options: argparse.Namespace) -> Options:
 
 def _run(options: argparse.Namespace) -> EMRun:
     """Return who computes and where the state is kept: the same for all methods."""
-    from qsproj.models.dmv.em_checkpoint import EMRun
+    from qsproj.models.checkpoint import EMRun
 
     return EMRun(workers=workers_of(options), checkpoint=_checkpoint(options))
 

@@ -16,12 +16,11 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unknown_name
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
-from qsproj.models.checkpoint import checksum
+from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
 from qsproj.models.dmv.dmv_options import E_STEPS, STARTS, DmvOptions
 from qsproj.models.dmv.dmv_parameters import DmvCounts, DmvParameters, uniform_parameters
-from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, run_resumable_em
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import Workers, map_in_order
 from qsproj.training.em import EMLimits, EMProblem, EMReport, reached
@@ -48,7 +47,7 @@ def train_dmv(
     *,
     dev: Sequence[Sentence] = (),
     options: DmvOptions | None = None,
-    run: EMRun = HERE_AT_ONCE,
+    run: EMRun = LOCAL_RUN,
 ) -> tuple[Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
@@ -69,7 +68,7 @@ def train_dmv(
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=(lambda parameters: held_out_likelihood(held_out, parameters)) if dev else None,
     )
-    result = run_resumable_em(
+    result = run_em_kept(
         lambda: initial_parameters(parts, len(inventory), options),
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.second_order import factor_features
-from qsproj.features.second_order_templates import TEMPLATE_SETS, CompiledFamily, compile_family
+from qsproj.features.second_order import TEMPLATE_SETS, CompiledFamily, compile_family, factor_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, gather_factors, score_factors
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights
 from qsproj.models.graph.graph_factors import Family
@@ -30,7 +29,7 @@ FactorScores = NDArray[np.float64]
 class FactorScorer(HashedWeights):
     """The score of a factor is the sum of the weights of its features, which all families share.
 
-    ``template_set`` is a name in :data:`qsproj.features.second_order_templates.TEMPLATE_SETS`.
+    ``template_set`` is a name in :data:`qsproj.features.second_order.TEMPLATE_SETS`.
     """
 
     prefix = "factor_"

@@ -15,7 +15,7 @@ from qsproj.conventions import Scores
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.epoch_keeping import KeptStages, learn_kept
+from qsproj.models.checkpoint import KeptStages, learn_kept
 from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
 from qsproj.models.joint.joint_graph import JointGraph
 from qsproj.models.joint.joint_inference import pass_messages

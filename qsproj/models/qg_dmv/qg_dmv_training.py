@@ -1,10 +1,15 @@
-"""Training of the QG-DMV by conditional EM, given source trees and word links (thesis 4.6.3.4)."""
+"""Training of the QG-DMV by conditional EM, given source trees and word links (thesis 4.6.3.4).
+
+Pairs are packed part by part into files, so that memory holds one part at a time. Parts have a fixed size,
+whoever works on them: counts that are added up part by part are the same to the last bit.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -13,14 +18,13 @@ from qsproj.corpus.partial_files import temporary_folder
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
-from qsproj.models.checkpoint import checksum
+from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv_corpus import TagNumbering, tag_numbers
 from qsproj.models.dmv.dmv_parameters import DmvParameters, uniform_parameters
 from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
-from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun, run_resumable_em
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
-from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv_corpus import QgCorpus, nodes_of, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_parameters import (
     QgCounts,
@@ -30,7 +34,6 @@ from qsproj.models.qg_dmv.qg_dmv_parameters import (
     biased_parameters,
     parameters_like,
 )
-from qsproj.models.qg_dmv.qg_dmv_parts import PackedPairs, pack_into
 from qsproj.progress import track
 from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 
@@ -56,7 +59,7 @@ def train_qg_dmv(
     dev: Sequence[SentencePair] = (),
     start: Callable[[], Dmv | None] = lambda: None,
     options: QgOptions | None = None,
-    run: EMRun = HERE_AT_ONCE,
+    run: EMRun = LOCAL_RUN,
 ) -> tuple[QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
@@ -133,7 +136,7 @@ def _run_em(
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
         held_out=likelihood if dev else None,
     )
-    result = run_resumable_em(
+    result = run_em_kept(
         lambda: before_first_step(initial),
         problem,
         limits=EMLimits(iterations=options.iterations, tolerance=options.tolerance),
@@ -190,3 +193,64 @@ def _usable(
             yield pair
             continue
         skipped[reason] = skipped.get(reason, 0) + 1
+
+
+PART_PAIRS = 10_000
+# The tag of NULL comes after those of the source, which are all known only when the last part is packed.
+NULL_FOR_NOW = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedPairs:
+    """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, on the disk.
+
+    ``paths``: one file for each part. ``inventory``, ``source_inventory``: tags of the target and of the
+    source; NULL is counted after the latter. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
+    """
+
+    paths: tuple[Path, ...]
+    inventory: tuple[str, ...]
+    source_inventory: tuple[str, ...]
+    pairs: int
+    crc: int
+
+    def __iter__(self) -> Iterator[QgCorpus]:
+        """Yield the parts, each read when it is asked for."""
+        null_tag = np.int16(len(self.source_inventory))
+        for path in self.paths:
+            with np.load(path) as arrays:
+                corpus = QgCorpus(**arrays)
+            yield replace(
+                corpus,
+                source_tags=np.where(corpus.source_tags == NULL_FOR_NOW, null_tag, corpus.source_tags),
+            )
+
+
+def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
+    """Pack sentence pairs into files of a folder.
+
+    ``folder``: must live as long as what is returned is used. ``pairs``: consumed one at a time. Raises
+    UsageError when no word of a side has a tag.
+    """
+    numbering, source_numbering = TagNumbering(), TagNumbering()
+    nodes = (
+        nodes_of(
+            pair,
+            numbering.number(pair.target.upos),
+            source_numbering.number(pair.source.upos),
+            null_tag=NULL_FOR_NOW,
+            punctuation=punctuation,
+        )
+        for pair in pairs
+    )
+    paths: list[Path] = []
+    packed = crc = 0
+    while len(corpus := pack_pairs(itertools.islice(nodes, PART_PAIRS))):
+        paths.append(folder / f"part-{len(paths):05d}.npz")
+        arrays = asdict(corpus)
+        np.savez(paths[-1], **arrays)
+        packed, crc = packed + len(corpus), checksum(arrays.values(), crc)
+    inventory, source_inventory = numbering.inventory("the target"), source_numbering.inventory("the source")
+    return PackedPairs(
+        paths=tuple(paths), inventory=inventory, source_inventory=source_inventory, pairs=packed, crc=crc
+    )

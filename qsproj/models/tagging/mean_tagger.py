@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.models.tagging.tagger import Tagger, in_half_the_bytes
 
 

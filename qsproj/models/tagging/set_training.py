@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.training.loop import learn

@@ -15,7 +15,7 @@ from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilit
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import UsageError
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys

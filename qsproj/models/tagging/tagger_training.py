@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions, word_ranges
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.features.feature_index import FeatureIndex
-from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with
-from qsproj.features.tagging_classes import word_classes
+from qsproj.features.hashing import FeatureIndex
+from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with, word_classes
 from qsproj.models.tagging.chain_trainer import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.training.loop import learn

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.tag_link import arc_places, tag_hashes, tag_link_features
+from qsproj.features.second_order import arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -84,7 +84,7 @@ class TaggingWeights:
     """What the factors over tags and arcs have learned.
 
     ``arcs``: of LINK, the tagger's best tags taken as given.
-    ``tag_links`` float32[TAG_LINK_BUCKETS]: of the templates in :mod:`qsproj.features.tag_link`.
+    ``tag_links`` float32[TAG_LINK_BUCKETS]: of the templates in :mod:`qsproj.features.second_order`.
     ``trigrams`` float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and single tags, as
         :func:`trigram_rows` numbers them.
     """

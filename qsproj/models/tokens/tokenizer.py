@@ -19,7 +19,7 @@ from qsproj.corpus.language.whole_tokens import whole_tokens
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import check_has_spaces, normalise, numbered, rule_starts, sentence_from_tokens
 from qsproj.features.characters import TEMPLATES, character_attributes, compiled_templates
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.schema import ascending, checked, flag, lines_of, names, optional, shaped, text

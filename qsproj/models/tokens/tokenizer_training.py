@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import normalise
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import gradient, step_emissions, step_transitions
 from qsproj.models.tokens.expansions import learn_expansions
 from qsproj.models.tokens.tokenizer import (

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.models.archive import damage_told
-from qsproj.models.checkpoint import Checkpoint, checksum
-from qsproj.models.epoch_keeping import KeptStages
+from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_trees import Parser, TreeScores
@@ -84,10 +83,10 @@ def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[Parser, l
     if found is None:
         return None
     header, arrays = found
-    with damage_told(stages.checkpoint.path(STAGE)):
+    with damage_told(stages.path(STAGE)):
         parser: Any = model_from(header["kind"], header["parser"], unnested("parser_", arrays))
         target = parser, unpacked(unnested("scores_", arrays), parser)
-    notice(f"{stages.checkpoint.path(STAGE)}: the target parser is taken from here")
+    notice(f"{stages.path(STAGE)}: the target parser is taken from here")
     return target
 
 

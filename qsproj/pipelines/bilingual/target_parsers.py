@@ -12,7 +12,7 @@ from qsproj.errors import NothingToLearnError, counted
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scorers
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.epoch_keeping import KeptStages
+from qsproj.models.checkpoint import KeptStages
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_cross_fitting import cross_fitted_trees
 from qsproj.models.joint.joint_options import MIN_PROBABILITY

@@ -10,9 +10,9 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, counted, listed_reasons
+from qsproj.models.checkpoint import LOCAL_RUN, EMRun
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
-from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun
 from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection.dmv_relations import FirstPairs, with_relations
 from qsproj.pipelines.projection.hard_projection import project_tree
@@ -28,7 +28,7 @@ def project_hard_em(
     projection: ProjectedArcs,
     training: DmvOptions,
     rng: np.random.Generator,
-    run: EMRun = HERE_AT_ONCE,
+    run: EMRun = LOCAL_RUN,
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
 
@@ -76,7 +76,7 @@ def project_tags_only(
     *,
     training: DmvOptions,
     rng: np.random.Generator,
-    run: EMRun = HERE_AT_ONCE,
+    run: EMRun = LOCAL_RUN,
 ) -> Projected:
     """Train a DMV on the target's tags by EM, the source not looked at (thesis 4.6.3.2): a baseline.
 

@@ -12,11 +12,11 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted, listed_reasons, unknown_name
+from qsproj.models.checkpoint import LOCAL_RUN, EMRun
 from qsproj.models.dmv.dmv import TREES, Dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_punctuation import kept_words, strip_heads
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import HERE_AT_ONCE, EMRun
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
@@ -34,7 +34,7 @@ def project_qg(
     *,
     training: QgOptions,
     rng: np.random.Generator,
-    run: EMRun = HERE_AT_ONCE,
+    run: EMRun = LOCAL_RUN,
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 

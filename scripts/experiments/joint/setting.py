@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.epoch_keeping import KeptStages
+from qsproj.models.checkpoint import KeptStages
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import Parser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser

@@ -39,9 +39,9 @@ class TimedCheckpoint(Checkpoint):
         """Seconds of all runs until now."""
         return self.before + time.process_time() - self.started
 
-    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays, *, fingerprint: str) -> None:
+    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays) -> None:
         """Write the state of a stage, and how long it took to get there."""
-        super().write(stage, header, arrays, fingerprint=fingerprint)
+        super().write(stage, header, arrays)
         write_json(self.folder / SECONDS, self.seconds)
 
 

@@ -11,7 +11,7 @@ from qsproj.conventions import Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.graph.graph_factors import SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.trees.second_order_scores import SecondOrderScores, second_order_scores
+from qsproj.trees.second_order import SecondOrderScores, second_order_scores
 
 Scores = NDArray[np.float64]
 

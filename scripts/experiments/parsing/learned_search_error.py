@@ -20,7 +20,7 @@ from qsproj.models.graph.graph_examples import sentences_with_trees, train_prune
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_factors
-from qsproj.trees.second_order_scores import SecondOrderScores
+from qsproj.trees.second_order import SecondOrderScores
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.pages.parsing import learned_search_error

@@ -24,7 +24,7 @@ from qsproj.models.graph.graph_training import train_factors
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective
-from qsproj.trees.second_order_scores import SecondOrderScores, tree_score
+from qsproj.trees.second_order import SecondOrderScores, tree_score
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.trees.second_order_scores import SecondOrderScores, second_order_scores
+from qsproj.trees.second_order import SecondOrderScores, second_order_scores
 
 # Observations that a back-off distribution is worth.
 PRIOR = 20.0

@@ -25,7 +25,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.trees import projective, second_order
-from qsproj.trees.second_order_scores import SecondOrderScores
+from qsproj.trees.second_order import SecondOrderScores
 from scripts.experiments.harness.tables import Table, table
 
 FLOODING = (1, 2, 3, 5, 10)

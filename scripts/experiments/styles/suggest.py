@@ -21,8 +21,14 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.converter.converter_training import train_converter
 from qsproj.models.storage import Parser
-from qsproj.pipelines.suggest import Candidate, RankingOptions, rank, source_kinds, tag_kinds
-from qsproj.pipelines.uncertainty import word_uncertainties
+from qsproj.pipelines.suggest import (
+    Candidate,
+    RankingOptions,
+    rank,
+    source_kinds,
+    tag_kinds,
+    word_uncertainties,
+)
 from qsproj.viz.markup import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -21,8 +21,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.fine_tuning import FineTuningOptions, fine_tuned
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.suggest import Candidate, rank
-from qsproj.pipelines.uncertainty import word_uncertainties
+from qsproj.pipelines.suggest import Candidate, rank, word_uncertainties
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -12,8 +12,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.source_nodes import encode_source
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.converter.converter import Converter, probable_trees
-from qsproj.models.converter.converter_parser import AdaptedParser
+from qsproj.models.converter.converter import AdaptedParser, Converter, probable_trees
 from qsproj.models.converter.converter_relations import RelationAdapter, relation_loss, right_outcomes
 from qsproj.models.converter.converter_training import ConverterOptions, train_converter
 from qsproj.models.converter.converter_turns import TurnModel, logistic_loss, turned_arcs

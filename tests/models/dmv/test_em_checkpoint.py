@@ -7,12 +7,11 @@ import pytest
 
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
-from qsproj.models.checkpoint import Checkpoint
+from qsproj.models.checkpoint import Checkpoint, EMRun
 from qsproj.models.dmv import dmv_training
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.dmv.em_checkpoint import EMRun
-from qsproj.models.qg_dmv import qg_dmv_parts, qg_dmv_training
+from qsproj.models.qg_dmv import qg_dmv_training
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.storage import load_archive, save_model
@@ -53,7 +52,7 @@ def saved(model, path):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr(dmv_training, "PART_SENTENCES", 5)
-    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", 5)
+    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", 5)
 
 
 @pytest.mark.parametrize("method", ["dmv", "qg"])
@@ -117,7 +116,7 @@ def test_a_file_is_no_folder(tmp_path):
 def test_parts_do_not_change_what_is_learned(method, monkeypatch):
     in_parts, _ = train(method, 3)
     monkeypatch.setattr(dmv_training, "PART_SENTENCES", 100)
-    monkeypatch.setattr(qg_dmv_parts, "PART_PAIRS", 100)
+    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", 100)
     whole, _ = train(method, 3)
     for name in ("stop", "child", "root"):
         np.testing.assert_allclose(getattr(in_parts.parameters, name), getattr(whole.parameters, name))

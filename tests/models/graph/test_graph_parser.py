@@ -13,8 +13,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
 from qsproj.features.atoms import encode
-from qsproj.features.second_order import LARGEST_COUNT, factor_features
-from qsproj.features.second_order_templates import TEMPLATE_SETS, compile_family
+from qsproj.features.second_order import LARGEST_COUNT, TEMPLATE_SETS, compile_family, factor_features
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_parser

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import (
     FLAT,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import set_gradient
 from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer

@@ -10,7 +10,7 @@ from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.corpus.editing import with_columns
 from qsproj.features.atoms import encode
-from qsproj.features.tag_link import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
+from qsproj.features.second_order import FAMILY, TAG_LINK_TEMPLATES, arc_places, tag_hashes, tag_link_features
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.tagging.tagging_graph import (
     FactorValues,
