@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -76,6 +77,33 @@ class FactorGroup(ABC):
         own: Any = self
         tempered: Self = replace(own, scores=self.scores / temperature)
         return tempered
+
+
+class KernelGroup(FactorGroup):
+    """A family of factors that two kernels compute; a subclass names them as static methods.
+
+    Both take what :meth:`given` makes of the incoming messages. ``messages`` also takes ``maximise`` and
+    returns the outgoing ones; ``beliefs`` returns what :meth:`log_partition` and :meth:`expected` do.
+    """
+
+    messages: ClassVar[Callable[..., Any]]
+    beliefs: ClassVar[Callable[..., tuple[float, NDArray[np.float64]]]]
+
+    @abstractmethod
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        """Return what the kernels read: the incoming messages as they take them, scores, tables."""
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        """Return the messages that the kernel gives."""
+        return np.asarray(self.messages(*self.given(incoming), maximise)).reshape(-1)
+
+    def log_partition(self, incoming: Messages) -> float:
+        """Return the log partition that the kernel gives."""
+        return float(self.beliefs(*self.given(incoming))[0])
+
+    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+        """Return the expectations that the kernel gives."""
+        return np.asarray(self.beliefs(*self.given(incoming))[1])
 
 
 def _no_scores() -> NDArray[np.float64]:

@@ -11,9 +11,8 @@ from qsproj.bp.factors.any_pair import any_pair
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts
 from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
 from qsproj.bp.factors.link import link
-from qsproj.bp.factors.nand import nand
 from qsproj.bp.factors.no_cross import no_cross
-from qsproj.bp.factors.pair import all_true, pair
+from qsproj.bp.factors.pair import all_true, nand, pair
 from qsproj.bp.factors.synch import synch
 from qsproj.bp.factors.tag import tag
 from qsproj.bp.factors.tag_link import tag_link

@@ -7,9 +7,8 @@ import numpy as np
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts
 from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
 from qsproj.bp.factors.link import link
-from qsproj.bp.factors.nand import nand
 from qsproj.bp.factors.no_cross import no_cross
-from qsproj.bp.factors.pair import all_true
+from qsproj.bp.factors.pair import all_true, nand
 from qsproj.bp.factors.tag import tag
 from qsproj.bp.factors.tag_link import tag_link
 from qsproj.bp.factors.tree import projective_tree, tree

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
 from qsproj.kernels.bp.bp_alignment import align_hmm_beliefs, align_hmm_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlignHmm(FactorGroup):
+class AlignHmm(KernelGroup):
     """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
 
     Each target word has one link at most, and the way from the source word that was linked last to the next
     is scored by its length. For the other direction, exchange the sides.
-
-    ``edges`` int32[E]: candidate links, target word after target word.
-    ``scores`` float64[2 W + 2]: natural log: jumps -W..W, longer ones clipped, then the score of a word
-        without a link.
-    ``starts`` int64[n+1]: where the candidates of each target word begin.
-    ``positions`` int32[E]: source word of each, 1..m.
-    ``n_source``: m.
 
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """
@@ -33,29 +27,13 @@ class AlignHmm(FactorGroup):
     starts: NDArray[np.int64]
     positions: NDArray[np.int32]
     n_source: int
+    messages = staticmethod(align_hmm_messages)
+    beliefs = staticmethod(align_hmm_beliefs)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Run forward-backward over the target words; see :meth:`FactorGroup.propagate`."""
-        return np.asarray(
-            align_hmm_messages(incoming, self.starts, self.positions, self.scores, self.n_source, maximise)
-        )
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        return float(self._beliefs(incoming)[0])
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return the expected number of jumps of each length, and of NULL; see the base class."""
-        return np.asarray(self._beliefs(incoming)[1])
-
-    def _beliefs(self, incoming: Messages) -> tuple[float, NDArray[np.float64]]:
-        log_partition, expected = align_hmm_beliefs(
-            incoming, self.starts, self.positions, self.scores, self.n_source
-        )
-        return log_partition, expected
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts, self.positions, self.scores, self.n_source
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         widest = (self.scores.size - 2) // 2
         total, last = 0.0, 0
         for start, stop in zip(self.starts, self.starts[1:]):

@@ -58,7 +58,6 @@ class AlignItg(HardGroup):
         return np.asarray(itg_messages(weights, without, unlinked, self.of_source, self.of_target, scale))
 
     def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
         links, must_source, must_target, possible = self._charted(incoming)
         if not possible:
             return -np.inf

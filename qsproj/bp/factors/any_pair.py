@@ -34,15 +34,12 @@ class AnyPair(HardGroup):
     starts: NDArray[np.int64]
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
         return np.asarray(any_pair_messages(incoming, self.starts, maximise))
 
     def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
         return float(any_pair_log_partition(incoming, self.starts))
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         for start, stop in zip(self.starts, self.starts[1:]):
             pairs = states[start + 1 : stop].reshape(-1, 2)
             if bool(states[start]) != any(bool(a) and bool(b) for a, b in pairs):

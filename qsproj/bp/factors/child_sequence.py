@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import (
-    FactorGroup,
+    KernelGroup,
     Messages,
     Variables,
     check_empty_families,
@@ -19,13 +20,8 @@ from qsproj.kernels.bp.bp_chains import child_sequence_beliefs, child_sequence_m
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChildSequence(FactorGroup):
+class ChildSequence(KernelGroup):
     """Chains of booleans; those that are true are scored as a sequence, by bigrams (thesis 2.2.5).
-
-    ``edges`` int32[E]: the booleans, chain after chain, each from the head outwards.
-    ``starts`` int64[F+1]: where each chain begins.
-    ``scores`` float64[sum of (m + 1)^2]: natural log, chain after chain; see :func:`step_table`.
-    ``score_starts`` int64[F+1]: where the scores of each chain begin.
 
     O(m^2) for a chain of m booleans, so O(n^2) a head.
     """
@@ -34,25 +30,13 @@ class ChildSequence(FactorGroup):
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
     score_starts: NDArray[np.int64]
+    messages = staticmethod(child_sequence_messages)
+    beliefs = staticmethod(child_sequence_beliefs)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Run forward-backward along each chain; see :meth:`FactorGroup.propagate`."""
-        return np.asarray(
-            child_sequence_messages(incoming, self.starts, self.scores, self.score_starts, maximise)
-        )
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = child_sequence_beliefs(incoming, self.starts, self.scores, self.score_starts)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, expected = child_sequence_beliefs(incoming, self.starts, self.scores, self.score_starts)
-        return np.asarray(expected)
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts, self.scores, self.score_starts
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         total = 0.0
         for f, (start, stop) in enumerate(zip(self.starts, self.starts[1:])):
             m = int(stop - start)

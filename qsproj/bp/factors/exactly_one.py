@@ -30,15 +30,12 @@ class ExactlyOne(HardGroup):
         return 0.0 if self.allow_none else -np.inf
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
         return np.asarray(exactly_one_messages(incoming, self.starts, self._log_weight_of_none, maximise))
 
     def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
         return float(exactly_one_log_partition(incoming, self.starts, self._log_weight_of_none))
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         counts = [int(states[a:b].sum()) for a, b in zip(self.starts, self.starts[1:])]
         fits = all(count == 1 or (count == 0 and self.allow_none) for count in counts)
         return 0.0 if fits else -np.inf

@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges
 from qsproj.kernels.bp.bp_booleans import link_beliefs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link(FactorGroup):
-    """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each.
-
-    ``edges`` int32[F]: one boolean each. ``scores`` float64[F]: natural log. -inf says that the boolean is
-    false, +inf that it is true: evidence, of weight 1.
-    """
+class Link(KernelGroup):
+    """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
 
     edges: Variables
     scores: NDArray[np.float64]
     needs_incoming: ClassVar[bool] = False
+    beliefs = staticmethod(link_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.scores
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         """Return the scores; see :meth:`FactorGroup.propagate`."""
         return self.scores.copy()
 
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = link_beliefs(incoming, self.scores)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, fired = link_beliefs(incoming, self.scores)
-        return np.asarray(fired)
-
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         return sum(_log_value(float(score), bool(state)) for score, state in zip(self.scores, states))
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_scores
 from qsproj.kernels.bp.bp_trees import no_cross_beliefs, no_cross_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoCross(FactorGroup):
+class NoCross(KernelGroup):
     """Soft factors over the arcs into two words; each fires if they cross (thesis 3.4.2). O(n) each.
 
-    They take in EXACTLY1 for both words: each has one head.
-
-    ``edges`` int32[E]: the arcs into the first word of a factor, then those into the second.
-    ``heads`` int32[E]: head of each arc.
-    ``starts`` int64[2 F + 1]: where the arcs into each word begin.
-    ``dependents`` int32[F, 2]: the two words of each factor.
-    ``scores`` float64[F]: natural log; -inf forbids the crossing.
-    ``size``: n + 1.
+    They take in EXACTLY1 for both words: each has one head. Edges are the arcs into the first word of a
+    factor, then those into the second; ``starts`` int64[2 F + 1] says where either begin.
     """
 
     edges: Variables
@@ -31,31 +26,13 @@ class NoCross(FactorGroup):
     dependents: NDArray[np.int32]
     scores: NDArray[np.float64]
     size: int
+    messages = staticmethod(no_cross_messages)
+    beliefs = staticmethod(no_cross_beliefs)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
-        return np.asarray(
-            no_cross_messages(
-                incoming, self.heads, self.starts, self.dependents, self.scores, self.size, maximise
-            )
-        )
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        return float(self._beliefs(incoming)[0])
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        return self._beliefs(incoming)[1]
-
-    def _beliefs(self, incoming: Messages) -> tuple[float, NDArray[np.float64]]:
-        log_partition, fired = no_cross_beliefs(
-            incoming, self.heads, self.starts, self.dependents, self.scores, self.size
-        )
-        return log_partition, fired
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.heads, self.starts, self.dependents, self.scores, self.size
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         total = 0.0
         for f, words in enumerate(self.dependents):
             spans = []

@@ -1,45 +1,32 @@
-"""PAIR and what is made of it: a reward where all booleans of a factor are true."""
+"""PAIR, NAND and their like: a reward, or a ban, where all booleans of a factor are true."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.links import rival_heads, two_cycles
 from qsproj.kernels.bp.bp_booleans import all_true_beliefs, all_true_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AllTrue(FactorGroup):
-    """Factors that fire if all of their booleans are true; O(d) each.
-
-    ``edges`` int32[F * degree]: the booleans, factor after factor.
-    ``scores`` float64[F]: natural log; -inf forbids that all are true.
-    ``degree``: number of booleans of each factor.
-    """
+class AllTrue(KernelGroup):
+    """Factors that fire if all of their booleans are true; O(d) each."""
 
     edges: Variables
     scores: NDArray[np.float64]
     degree: int
+    messages = staticmethod(all_true_messages)
+    beliefs = staticmethod(all_true_beliefs)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
-        return np.asarray(all_true_messages(incoming, self.scores, self.degree, maximise))
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = all_true_beliefs(incoming, self.scores, self.degree)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, fired = all_true_beliefs(incoming, self.scores, self.degree)
-        return np.asarray(fired)
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.scores, self.degree
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         factors = states.reshape(-1, self.degree)
         return float(sum(score for score, values in zip(self.scores, factors) if all(values)))
 
@@ -68,3 +55,22 @@ def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     """
     checked_edges(variables, "PAIR", degree=2)
     return all_true(variables, scores)
+
+
+def nand(variables: ArrayLike) -> AllTrue:
+    """Make NAND factors (thesis 2.2.4): at most one of two booleans, int[F, 2], is true; O(1) each."""
+    table = np.asarray(variables, dtype=np.int32)
+    return pair(table, np.full(len(table), -np.inf))
+
+
+def not2(links: NDArray[np.int32]) -> AllTrue:
+    """Make the NOT2 family: no word has two heads, said pair by pair; O(n^3) factors.
+
+    ``links`` int32[n+1, n+1] names the boolean of each arc, as :mod:`qsproj.bp.links` explains.
+    """
+    return nand(rival_heads(links))
+
+
+def no2cycle(links: NDArray[np.int32]) -> AllTrue:
+    """Make the NO2CYCLE family: no two words head each other; O(n^2) factors. ``links`` as for NOT2."""
+    return nand(two_cycles(links))

@@ -17,23 +17,17 @@ class Synch(HardGroup):
 
     Where the dependents are linked, a factor forbids that exactly two of the three others are true: the link
     of the heads, the source arc, the target arc.
-
-    ``edges`` int32[4 F]: factor after factor: link of the dependents, link of the heads, source arc, target
-    arc.
     """
 
     edges: Variables
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
         return np.asarray(synch_messages(incoming, maximise))
 
     def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
         return float(synch_log_partition(incoming))
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         for dependents, heads, source, target in states.reshape(-1, 4).astype(bool):
             broken = (
                 (source and dependents and target and not heads)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
 from qsproj.kernels.bp.bp_tags import tag_beliefs, tag_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tag(FactorGroup):
-    """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each.
-
-    ``edges`` int32[F]: one variable each. ``scores`` float64[F, K]: natural log of F for each state; -inf
-    rules a state out.
-    """
+class Tag(KernelGroup):
+    """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each."""
 
     edges: Variables
     scores: NDArray[np.float64]
+    beliefs = staticmethod(tag_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        n_factors, n_states = self.scores.shape
+        return incoming.reshape(n_factors, n_states - 1), self.scores
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
@@ -28,24 +30,9 @@ class Tag(FactorGroup):
         return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
-        return np.asarray(tag_messages(self._by_variable(incoming), self.scores)).reshape(-1)
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = tag_beliefs(self._by_variable(incoming), self.scores)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, beliefs = tag_beliefs(self._by_variable(incoming), self.scores)
-        return np.asarray(beliefs)
-
-    def _by_variable(self, incoming: Messages) -> Messages:
-        return incoming.reshape(self.scores.shape[0], self.scores.shape[1] - 1)
+        return np.asarray(tag_messages(*self.given(incoming))).reshape(-1)
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         return float(sum(row[state] for row, state in zip(self.scores, states)))
 
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
 from qsproj.kernels.bp.bp_tags import tag_link_beliefs, tag_link_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TagLink(FactorGroup):
+class TagLink(KernelGroup):
     """Ternary soft factors; each fires if its arc is true, with a value by both tags (thesis 2.2.5).
 
     O(H D) each, for H tags of the head and D of the dependent.
-
-    ``edges`` int32[3 F]: the arcs of all factors, then the tags of their heads, then the tags of their
-    dependents. ``scores`` float64[F, H, D]: natural log, [tag of head, tag of dependent].
     """
 
     edges: Variables
     scores: NDArray[np.float64]
+    beliefs = staticmethod(tag_link_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        # Messages of arcs [F], heads [F, H-1] and dependents [F, D-1].
+        n_factors, n_head, n_dependent = self.scores.shape
+        links, heads, dependents = np.split(incoming, [n_factors, n_factors * n_head])
+        by_factor = heads.reshape(n_factors, n_head - 1), dependents.reshape(n_factors, n_dependent - 1)
+        return links, *by_factor, self.scores
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
@@ -30,29 +36,11 @@ class TagLink(FactorGroup):
         n_factors, n_head, n_dependent = self.scores.shape
         return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
 
-    def _split(self, incoming: Messages) -> tuple[Messages, Messages, Messages]:
-        """Return the messages of arcs [F], heads [F, H-1] and dependents [F, D-1]."""
-        n_factors, n_head, n_dependent = self.scores.shape
-        links, heads, dependents = np.split(incoming, [n_factors, n_factors * n_head])
-        return links, heads.reshape(n_factors, n_head - 1), dependents.reshape(n_factors, n_dependent - 1)
-
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """See :meth:`FactorGroup.propagate`."""
-        parts = tag_link_messages(*self._split(incoming), self.scores, maximise)
+        parts = tag_link_messages(*self.given(incoming), maximise)
         return np.concatenate([part.reshape(-1) for part in parts])
 
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = tag_link_beliefs(*self._split(incoming), self.scores)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, expected = tag_link_beliefs(*self._split(incoming), self.scores)
-        return np.asarray(expected)
-
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         arcs, heads, dependents = states.reshape(3, -1)
         fired = [float(self.scores[f, heads[f], dependents[f]]) for f in range(arcs.size) if arcs[f]]
         return sum(fired)

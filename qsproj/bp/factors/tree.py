@@ -49,7 +49,6 @@ class Tree(HardGroup):
         return np.asarray(tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
     def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
         inference = projective if self.projective else nonprojective
         scores = tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
@@ -58,7 +57,6 @@ class Tree(HardGroup):
             return -np.inf
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         arcs = [(int(h), int(d)) for h, d, on in zip(self.heads, self.dependents, states) if on]
         head_of = {d: h for h, d in arcs}
         one_head_each = len(arcs) == self.size - 1 == len(head_of)

@@ -3,50 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
 from qsproj.kernels.bp.bp_tags import trigram_beliefs, trigram_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trigram(FactorGroup):
-    """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags.
-
-    ``edges`` int32[n]: the tag variables, in the order of the words. ``scores`` float64[K+1, K+1, K+1]:
-    natural log, [tag before the last, last tag, tag]; tag K is the boundary, twice before the first word and
-    once after the last.
-    """
+class Trigram(KernelGroup):
+    """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags."""
 
     edges: Variables
     scores: NDArray[np.float64]
+    messages = staticmethod(trigram_messages)
+    beliefs = staticmethod(trigram_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming.reshape(self.edges.size, self.scores.shape[0] - 2), self.scores
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
         """K for every edge."""
         return np.full(self.edges.size, self.scores.shape[0] - 1, dtype=np.int32)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Run forward-backward over pairs of tags; see :meth:`FactorGroup.propagate`."""
-        return np.asarray(trigram_messages(self._by_word(incoming), self.scores, maximise)).reshape(-1)
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = trigram_beliefs(self._by_word(incoming), self.scores)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return the expected number of uses of each score; see :meth:`FactorGroup.expected`."""
-        _, expected = trigram_beliefs(self._by_word(incoming), self.scores)
-        return np.asarray(expected)
-
-    def _by_word(self, incoming: Messages) -> Messages:
-        return incoming.reshape(self.edges.size, self.scores.shape[0] - 2)
-
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         boundary = self.scores.shape[0] - 1
         tags = [boundary, boundary, *(int(state) for state in states), boundary]
         return float(sum(self.scores[r, s, t] for r, s, t in zip(tags, tags[1:], tags[2:])))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.group import (
-    FactorGroup,
+    KernelGroup,
     Messages,
     Variables,
     check_empty_families,
@@ -19,34 +20,19 @@ from qsproj.kernels.bp.bp_chains import valence_beliefs, valence_messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Valence(FactorGroup):
-    """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans.
-
-    ``edges`` int32[E]: the booleans, family after family.
-    ``starts`` int64[F+1]: where each family begins.
-    ``scores`` float64[F, B+1]: natural log by count; the last bin holds counts of B and more.
-    """
+class Valence(KernelGroup):
+    """Families of booleans, scored by how many of them are true (thesis 2.2.5). O(m B) for m booleans."""
 
     edges: Variables
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
+    messages = staticmethod(valence_messages)
+    beliefs = staticmethod(valence_beliefs)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Run forward-backward over counts; see :meth:`FactorGroup.propagate`."""
-        return np.asarray(valence_messages(incoming, self.starts, self.scores, maximise))
-
-    def log_partition(self, incoming: Messages) -> float:
-        """See :meth:`FactorGroup.log_partition`."""
-        log_partition, _ = valence_beliefs(incoming, self.starts, self.scores)
-        return float(log_partition)
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """See :meth:`FactorGroup.expected`."""
-        _, expected = valence_beliefs(incoming, self.starts, self.scores)
-        return np.asarray(expected)
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts, self.scores
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`."""
         last = self.scores.shape[1] - 1
         counts = [min(int(states[a:b].sum()), last) for a, b in zip(self.starts, self.starts[1:])]
         return float(sum(self.scores[f, count] for f, count in enumerate(counts)))

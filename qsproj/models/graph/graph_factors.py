@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from qsproj.bp.factors.child_sequence import child_sequence, step_starts, step_table
 from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
 from qsproj.bp.factors.link import link
-from qsproj.bp.factors.nand import no2cycle, not2
-from qsproj.bp.factors.pair import pair
+from qsproj.bp.factors.pair import no2cycle, not2, pair
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.factors.valence import valence
 from qsproj.bp.graph import FactorGraph, factor_graph

@@ -17,6 +17,7 @@ from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import pair
 from qsproj.bp.factors.tree import projective_tree
 from qsproj.bp.graph import FactorGraph, factor_graph
+from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import Table as Links
 from qsproj.bp.links import arcs_of, chosen_links, dependent_chains, grandparents
 from qsproj.bp.options import Passing
@@ -38,7 +39,7 @@ def graph_of(scores: SecondOrderScores, *, siblings: bool, single_root: bool) ->
     heads, dependents, variables = arcs_of(links)
     pairs, words = grandparents(links)
     assert scores.grandparents is not None
-    groups = [
+    groups: list[FactorGroup] = [
         link(variables, scores.arcs[heads, dependents]),
         pair(pairs, scores.grandparents[tuple(words.T)]),
     ]
