@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import pickle
 import signal
+import socket
+import struct
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any
 
 from qsproj.errors import QsprojError
@@ -20,6 +22,8 @@ from qsproj.serve.outermost import where_from
 
 # More file descriptors than a server of ours has open.
 _MOST_FILES = 65536
+# Of what is sent to a process or comes from it.
+_SIZE = struct.Struct("!Q")
 
 
 class WorkerError(Exception):
@@ -66,19 +70,27 @@ class ComputePool:
         finally:
             self.waiting -= 1
         try:
+            if not worker.is_alive():
+                # Killed from outside while it had nothing to do.
+                worker = self._in_place_of(worker)
             outcome = await worker.outcome(job)
         except BaseException:
             # Given up, or dead: either way it cannot be given another job.
-            worker.stop()
-            self._all.discard(worker)
-            worker = _Worker(self._work)
-            self._all.add(worker)
+            worker = self._in_place_of(worker)
             raise
         finally:
             self._idle.put_nowait(worker)
         if isinstance(outcome, QsprojError | WorkerError):
             raise outcome
         return outcome
+
+    def _in_place_of(self, worker: _Worker) -> _Worker:
+        """End a process and return another one."""
+        worker.stop()
+        self._all.discard(worker)
+        other = _Worker(self._work)
+        self._all.add(other)
+        return other
 
     def stop(self) -> None:
         """End all processes."""
@@ -87,58 +99,69 @@ class ComputePool:
 
 
 class _Worker:
-    """One process and the pipe to it. Mutable; final."""
+    """One process and the socket to it. Mutable; final.
+
+    Only the event loop waits for it, so that one that is stopped (SIGSTOP) holds up its own job alone.
+    """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         context = multiprocessing.get_context("fork")
-        self._pipe, theirs = context.Pipe()
+        self._socket, theirs = socket.socketpair()
         self._process = context.Process(target=_work_on, args=(work, theirs), daemon=True)
         self._process.start()
         theirs.close()
+        self._socket.setblocking(False)
+
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
 
     async def outcome(self, job: Any) -> Any:
         """Return what comes of a job, errors included; raise WorkerError when the process dies."""
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[None] = loop.create_future()
-        descriptor = self._pipe.fileno()
         try:
-            self._pipe.send(job)
-            loop.add_reader(descriptor, _settle, answered)
-            await answered
-            return self._pipe.recv()
+            await loop.sock_sendall(self._socket, _message(job))
+            (size,) = _SIZE.unpack(await self._received(_SIZE.size))
+            return pickle.loads(await self._received(size))
         except (EOFError, OSError) as error:
             raise WorkerError("a process was killed, or ran out of memory") from error
-        finally:
-            loop.remove_reader(descriptor)
+
+    async def _received(self, size: int) -> bytes:
+        loop, received = asyncio.get_running_loop(), bytearray(size)
+        at = 0
+        while at < size:
+            count = await loop.sock_recv_into(self._socket, memoryview(received)[at:])
+            if count == 0:
+                raise EOFError
+            at += count
+        return bytes(received)
 
     def stop(self) -> None:
         self._process.kill()
         self._process.join()
-        self._pipe.close()
+        self._socket.close()
 
 
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+def _message(content: Any) -> bytes:
+    """Return what is sent: a size, and as many bytes."""
+    pickled = pickle.dumps(content)
+    return _SIZE.pack(len(pickled)) + pickled
 
 
-def _work_on(work: Callable[[Any], Any], pipe: Connection) -> None:
-    """Do jobs until the other end of the pipe closes."""
+def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
+    """Do jobs until the other end of the socket closes."""
     # An interrupt is the server's to hear, whose handlers and open connections were copied along.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.closerange(3, pipe.fileno())
-    os.closerange(pipe.fileno() + 1, _MOST_FILES)
-    while True:
-        try:
-            job = pipe.recv()
-        except EOFError:
-            return
-        try:
-            outcome = work(job)
-        except QsprojError as error:
-            outcome = error
-        except Exception as error:
-            outcome = WorkerError(where_from(error))
-        pipe.send(outcome)
+    os.closerange(3, ours.fileno())
+    os.closerange(ours.fileno() + 1, _MOST_FILES)
+    with ours.makefile("rb") as jobs:
+        while size := jobs.read(_SIZE.size):
+            job = pickle.loads(jobs.read(*_SIZE.unpack(size)))
+            try:
+                outcome = work(job)
+            except QsprojError as error:
+                outcome = error
+            except Exception as error:
+                outcome = WorkerError(where_from(error))
+            ours.sendall(_message(outcome))

@@ -25,6 +25,8 @@ _MOST_CONNECTIONS = 512
 _KEPT_SECONDS = 5
 # How long what is under way may take when the server is stopped.
 _GRACE_SECONDS = 5
+# How long the answer may take that the server is being stopped.
+_LAST_WORDS_SECONDS = 1
 
 
 def check_installed() -> None:
@@ -97,7 +99,15 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
         timeout_keep_alive=min(_KEPT_SECONDS, math.ceil(seconds)),
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            # What was cancelled tells its client so.
+            if self.server_state.tasks:
+                await asyncio.wait(list(self.server_state.tasks), timeout=_LAST_WORDS_SECONDS)
+
+    server = Server(config)
 
     async def run() -> None:
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))

@@ -6,6 +6,7 @@ its query, nor a path that is none of ours.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # Where an application notes in the scope what else is to be logged.
 FACTS = "qsproj.facts"
 _BUG = b"a fault of the server; its log says where\n"
+_STOPPED = b"the server is being stopped; ask again once it runs\n"
 # What a log calls a request that its client gave up.
 _CLIENT_LEFT = 499
 
@@ -60,10 +62,15 @@ def outermost(app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple
             await app(scope, receive, counted_send)
         except ClientDisconnect:
             sent.status = _CLIENT_LEFT
+        except asyncio.CancelledError:
+            # The server is stopped, and has waited for this request as long as it waits.
+            facts["stopped"] = True
+            if sent.status == 0:
+                await _tell(counted_send, 503, _STOPPED)
         except Exception as error:
             facts["fault"] = where_from(error)
             if sent.status == 0:
-                await _tell_fault(counted_send)
+                await _tell(counted_send, 500, _BUG)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
             log(
@@ -86,10 +93,10 @@ class _Sent:
         self.bytes = 0
 
 
-async def _tell_fault(send: Send) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(_BUG)).encode())]
-    await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": _BUG})
+async def _tell(send: Send, status: int, text: bytes) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
 
 
 def where_from(error: BaseException) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
+from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ async def tell_refusal(request: Request, error: Exception) -> Response:
     """Answer a :class:`RequestError`; for ``exception_handlers``."""
     del request
     assert isinstance(error, RequestError)
-    return PlainTextResponse(f"{error.text}\n", status_code=error.status, headers=error.headers)
+    # Names of files that are not UTF-8 have halves of characters.
+    text = f"{error.text}\n".encode("utf-8", "replace")
+    return PlainTextResponse(text, status_code=error.status, headers=error.headers)
 
 
 async def tell_user_error(request: Request, error: Exception) -> Response:
@@ -72,7 +75,7 @@ async def body_of(request: Request, limits: Limits) -> bytes:
         When the client goes away.
     """
     told = request.headers.get("content-length", "0")
-    if told.isdecimal() and int(told) > limits.bytes:
+    if told.isdecimal() and number_of(told) > limits.bytes:
         raise _too_large(limits)
     chunks, size = list[bytes](), 0
     try:

@@ -37,6 +37,12 @@ def patient(serving):
 
 
 def served(serving, *, seconds):
+    with serving(stubborn_app(seconds=seconds, size=1000), seconds=seconds) as client:
+        yield client
+
+
+def stubborn_app(*, seconds, size):
+    """Return what makes an application of one process that is :func:`stubborn`."""
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
@@ -44,11 +50,23 @@ def served(serving, *, seconds):
 
     def make_app(pools):
         pools.append(ComputePool(stubborn, processes=1))
-        limits = Limits(bytes=1000, seconds=seconds, waiting=1)
+        limits = Limits(bytes=size, seconds=seconds, waiting=1)
         return outermost(udpipe_app({"model": None}, pools[0], limits), paths=PATHS, headers=HEADERS)
 
-    with serving(make_app, seconds=seconds) as client:
-        yield client
+    return make_app
+
+
+def asked_aside(client, data):
+    """Ask in a thread; return what waits for the answer."""
+    told = []
+    asking = threading.Thread(target=lambda: told.append(client.ask("/process", data={"data": data})))
+    asking.start()
+
+    def answer():
+        asking.join(60)
+        return told[0]
+
+    return answer
 
 
 def answers(client):
@@ -135,6 +153,37 @@ def test_a_fault_is_told_in_the_log_alone(patient, data):
     assert ("ValueError at " if data == "fail" else "a process was killed") in line["fault"]
     assert "secret" not in answer.text + patient.log.read_text()
     assert answers(patient)
+
+
+def test_a_process_that_was_killed_while_idle_is_replaced_before_it_is_asked(patient):
+    before, (child,) = answers(patient), children_of(patient.pid)
+    os.kill(child, signal.SIGKILL)
+    until(lambda: not is_alive(child))
+    assert answers(patient) != before
+
+
+@pytest.mark.parametrize("words", [1, 100_000])
+def test_a_process_that_is_stopped_holds_up_its_own_job_alone(serving, words):
+    """However much is sent to it: more than a pipe holds must not block the server."""
+    with serving(stubborn_app(seconds=3.0, size=1 << 20), seconds=3.0) as client:
+        before, (child,) = answers(client), children_of(client.pid)
+        os.kill(child, signal.SIGSTOP)
+        told = asked_aside(client, "word " * words)
+        until(lambda: client.ask("/health").json["busy"] == 1)
+        answer = told()
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert answers(client) != before
+        assert not is_alive(child)
+
+
+def test_a_request_under_way_is_told_that_the_server_stops(patient):
+    told = asked_aside(patient, "sleep")
+    until(lambda: patient.ask("/health").json["busy"])
+    os.kill(patient.pid, signal.SIGTERM)
+    answer = told()
+    assert (answer.status, answer.text) == (503, "the server is being stopped; ask again once it runs\n")
+    assert patient.logged(path="/process", status=503, stopped=True)
+    assert "ASGI" not in patient.log.read_text()
 
 
 def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):

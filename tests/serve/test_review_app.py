@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,28 @@ def test_a_file_that_changed_is_loaded_again(page, path):
     assert path.read_text().startswith("# by someone else")
 
 
+def test_a_file_that_became_a_pipe_keeps_nobody_waiting(page, path):
+    told = page.ask("sentences/0").json
+    path.unlink()
+    os.mkfifo(path)
+    answer = page.confirm(told)
+    assert (answer.status, "found no file of its own" in answer.text) == (400, True), answer.text
+    assert page.ask("load", method="POST").status == 409
+    assert page.ask("overview").status == 200
+
+
+def test_a_name_that_is_no_utf_8_is_shown_as_far_as_it_can_be(serving, path):
+    odd = os.fsencode(path.with_name("entw")) + b"\xfcrfe.conllu"
+    path.rename(os.fsdecode(odd))
+    with reviewing(serving, os.fsdecode(odd)) as page:
+        assert page.ask("overview").json["file"] == "entw\udcfcrfe.conllu"
+        told = page.ask("sentences/0").json
+        Path(os.fsdecode(odd)).write_bytes(b"")
+        refused = page.confirm(told)
+        assert (refused.status, refused.json["reason"]) == (409, "file")
+        assert "entw?rfe.conllu" in page.ask("load", method="POST").text
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -182,6 +205,11 @@ def test_nobody_else_may_ask(page):
     for headers in (
         {"Host": f"evil.example:{port}"},
         {"Host": ""},
+        {"Host": "["},
+        {"Host": "a]b"},
+        {"Host": "evil.example@127.0.0.1"},
+        {"Host": f"127.0.0.1:{port}/x"},
+        {"Host": "[::1"},
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Sec-Fetch-Site": "cross-site"},
@@ -190,6 +218,7 @@ def test_nobody_else_may_ask(page):
             ("/api/overview", "/static/review.js") if "Sec-Fetch-Site" not in headers else ("/api/overview",)
         ):
             assert ask(path, headers=token | headers).status == 403, headers
+    assert ask("/api/overview", headers=token | {"Host": f"[::1]:{port}"}).status == 200
     assert ask("/api/overview", headers=token | {"Origin": page.client.address}).status == 200
     assert TOKEN not in page.client.log.read_text()
 
@@ -206,6 +235,10 @@ def test_what_is_not_there(page):
     assert page.ask("sentences/99").status == 404
     assert page.ask("sentences?limit=9999").status == 400
     assert page.ask("sentences?order=odd").status == 404
+    many = "9" * 5000
+    assert page.ask(f"sentences/{many}").status == page.ask("sentences/-1").status == 404
+    assert page.ask(f"sentences?offset={many}").status == page.ask(f"sentences?limit={many}").status == 400
+    assert page.ask("sentences/1", content={"version": "", "heads": [10**4000]}, method="PUT").status == 400
     assert page.ask("training", method="POST").status == 409
     assert page.ask("sentences/1", content=[1], method="PUT").status == 400
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.compute import ComputePool, WorkerError
 from qsproj.serve.outermost import log
@@ -37,9 +38,9 @@ def review_app(session: Session, pool: ComputePool | None, limits: Limits) -> St
             *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
             Route("/api/overview", review.overview, methods=["GET"]),
             Route("/api/sentences", review.sentences, methods=["GET"]),
-            Route("/api/sentences/{index:int}", review.sentence, methods=["GET"]),
-            Route("/api/sentences/{index:int}", review.confirm, methods=["PUT"]),
-            Route("/api/sentences/{index:int}/undo", review.undo, methods=["POST"]),
+            Route("/api/sentences/{index}", review.sentence, methods=["GET"]),
+            Route("/api/sentences/{index}", review.confirm, methods=["PUT"]),
+            Route("/api/sentences/{index}/undo", review.undo, methods=["POST"]),
             Route("/api/load", review.load, methods=["POST"]),
             Route("/api/training", review.progress, methods=["GET"]),
             Route("/api/training", review.train, methods=["POST"]),
@@ -71,7 +72,7 @@ class _Review:
 
     async def overview(self, request: Request) -> Response:
         del request
-        return JSONResponse(self._session.overview())
+        return _json(self._session.overview())
 
     async def sentences(self, request: Request) -> Response:
         asked = request.query_params
@@ -83,19 +84,19 @@ class _Review:
             offset=_number(asked.get("offset", "0"), most=1 << 31),
             limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
         )
-        return JSONResponse(_told(part))
+        return _json(_told(part))
 
     async def sentence(self, request: Request) -> Response:
-        return JSONResponse(_told(partial(self._session.sentence, request.path_params["index"])))
+        return _json(_told(partial(self._session.sentence, _index(request))))
 
     async def confirm(self, request: Request) -> Response:
-        index = request.path_params["index"]
+        index = _index(request)
         given = _correction(await body_of(request, self._limits))
         tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
         return self._changed(index, partial(self._session.confirm, index, tree, version=given["version"]))
 
     async def undo(self, request: Request) -> Response:
-        index = request.path_params["index"]
+        index = _index(request)
         given = _object(await body_of(request, self._limits))
         return self._changed(index, partial(self._session.undo, index, version=str(given.get("version"))))
 
@@ -105,10 +106,10 @@ class _Review:
             change()
         except StaleError as error:
             told = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
-            return JSONResponse(told, status_code=409)
+            return _json(told, status=409)
         except FileChangedError as error:
-            return JSONResponse({"reason": "file", "text": str(error)}, status_code=409)
-        return JSONResponse(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})
+            return _json({"reason": "file", "text": str(error)}, status=409)
+        return _json(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})
 
     async def load(self, request: Request) -> Response:
         """Read the file again, when someone else has written it."""
@@ -117,11 +118,11 @@ class _Review:
             self._session.load()
         except QsprojError as error:
             raise RequestError(409, str(error)) from None
-        return JSONResponse(self._session.overview())
+        return _json(self._session.overview())
 
     async def progress(self, request: Request) -> Response:
         del request
-        return JSONResponse(self._session.progress())
+        return _json(self._session.progress())
 
     async def train(self, request: Request) -> Response:
         del request
@@ -138,7 +139,7 @@ class _Review:
             )
         session.training = True
         self._task = asyncio.create_task(self._trained(self._pool))
-        return JSONResponse(session.progress(), status_code=202)
+        return _json(session.progress(), status=202)
 
     async def _trained(self, pool: ComputePool) -> None:
         session = self._session
@@ -163,8 +164,21 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         raise RequestError(404, str(error)) from None
 
 
+def _json(content: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Answer in JSON, in ASCII: names of files that are not UTF-8 have halves of characters."""
+    return Response(json.dumps(content), status_code=status, media_type="application/json")
+
+
+def _index(request: Request) -> int:
+    """Return the number of the sentence that is asked for, as the address has it."""
+    text: str = request.path_params["index"]
+    if not text.isdecimal():
+        raise RequestError(404, f"found {text[:20]!r}, expected the number of a sentence")
+    return number_of(text)
+
+
 def _number(text: str, *, most: int) -> int:
-    if not text.isdecimal() or int(text) > most:
+    if not text.isdecimal() or number_of(text) > most:
         raise RequestError(400, f"found {text[:20]!r}, expected a number from 0 to {most}")
     return int(text)
 

@@ -54,6 +54,7 @@ class Draft:
     def load(self) -> None:
         """Read the file, and forget what was there; when it cannot be read, all stays as it is."""
         try:
+            self._check_file()
             seen, content = _identity(self.path.stat()), self.path.read_bytes()
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
@@ -106,7 +107,13 @@ class Draft:
         if version != self.version(index):
             raise StaleError("this sentence was changed in another window")
 
+    def _check_file(self) -> None:
+        """Raise UsageError where a pipe or a device would keep whoever opens it waiting."""
+        if self.path.exists() and not self.path.is_file():
+            raise UsageError(f"{self.path}: found no file of its own, expected one; copy it into a file")
+
     def _save(self, index: int, sentence: Sentence, block: bytes) -> None:
+        self._check_file()
         with open_binary_output(self.path) as handle:
             handle.writelines(self._blocks[:index])
             handle.write(block)

@@ -7,10 +7,11 @@ this machine is refused by the Host.
 
 from __future__ import annotations
 
+import re
 import secrets
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -18,6 +19,8 @@ from starlette.responses import PlainTextResponse
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+# A name or an address, IPv6 in brackets, and a port; nothing of a user, a path or anything else.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s@:/?#\[\]\\]+))(?::[0-9]{1,5})?")
 TOKEN_HEADER = "x-qsproj-token"
 PAGE, STATIC = "/", "/static/"
 # Nothing but the files of the page may be loaded or run, and no other page may frame it or learn its address.
@@ -66,7 +69,8 @@ def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
 def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
     """Return why a request is refused; None when it is not."""
     headers = Headers(scope=scope)
-    name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    found = _HOST.fullmatch(headers.get("host", ""))
+    name = "" if found is None else (found[1] or found[2]).lower()
     if name not in ("localhost", host) and not _is_address(name):
         return "this page is open at the address that qsproj serve shows alone"
     origin = headers.get("origin")

@@ -87,4 +87,5 @@ async def _process(pool: ComputePool, limits: Limits, request: Request) -> Respo
 
 
 def _json(content: Mapping[str, object]) -> Response:
-    return Response(json.dumps(content, ensure_ascii=False, indent=1), media_type="application/json")
+    text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    return Response(text, media_type="application/json")
