@@ -59,6 +59,29 @@ def test_the_change_is_the_least_that_meets_the_constraints(seed, limit):
     assert dual(multipliers, slacks, vectors) == pytest.approx(-solved.fun, abs=1e-2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_constraints_met_again_with_others_end_where_all_at_once_do(seed):
+    """What a constraint has moved before counts towards its limit, and is taken back where it is too much."""
+    limit = 0.3
+    rows, constraints, vectors = problem(seed)
+    least, once = LeastChange(np.zeros(BUCKETS), limit=limit), LeastChange(np.zeros(BUCKETS), limit=limit)
+    multipliers = np.zeros(6)
+    for some in (np.arange(6) < 3, np.arange(6) >= 2, np.ones(6, dtype=bool)):
+        slacks = constraints.bounds - vectors @ least.weights
+        chosen = constraints.chosen(some)
+        arcs = np.unique(constraints.members[np.repeat(some, np.diff(constraints.starts))])
+        lengths = np.diff(rows.starts)[arcs]
+        buckets = [rows.buckets[rows.starts[arc] : rows.starts[arc + 1]] for arc in arcs]
+        own = FeatureRows(np.concatenate(([0], np.cumsum(lengths))), np.concatenate(buckets))
+        multipliers[some] = least.meet(chosen, own, slacks[some], multipliers[some])
+        np.testing.assert_allclose(least.weights, multipliers @ vectors, atol=1e-9)
+        assert np.all((multipliers >= 0.0) & (multipliers <= limit))
+    found = once.meet(constraints, rows, constraints.bounds, np.zeros(6))
+    assert multipliers.max() == limit
+    bounds = constraints.bounds
+    assert dual(multipliers, bounds, vectors) == pytest.approx(dual(found, bounds, vectors), abs=1e-2)
+
+
 def test_the_dual_objective_never_falls():
     rows, constraints, vectors = problem(3, arcs=14, constraints=12)
     slacks = constraints.bounds.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import pytest
@@ -85,6 +85,18 @@ def test_a_new_subtype_starts_from_its_bare_relation(parser):
     new, old = (labeller.relations.index(relation) for relation in ("obj:lvc", "obj"))
     assert np.array_equal(labeller.weights[:, new], labeller.weights[:, old])
     assert labeller.weights[:, new].any()
+
+
+def test_relations_that_the_trees_do_not_show_are_kept(parser):
+    """Of a tree of one word there is nothing to learn of objects: they are named as before."""
+    english = list(read_conllu("corpora/en.conllu"))
+    after = tuned(parser, [make_sentence("Yes", "INTJ", [0], relations="root")], alone=0.0)
+    assert after.labeller.relations == parser.labeller.relations
+    before, now = (
+        [one.labeller.label(one.encode(tree), tree.heads) for tree in english] for one in (parser, after)
+    )
+    assert {"obj", "nsubj", "obl"} <= {relation for labels in now for relation in labels}
+    assert np.mean([a == b for a, b in zip(chain(*before), chain(*now), strict=True)]) > 0.99
 
 
 def test_partial_trees_teach(parser, german):

@@ -1,17 +1,21 @@
 """MIRA over hashed features: after a step the margins hold. The perceptron: its mean is the naive one."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
+from qsproj.kernels.features.arc_gradients import list_arcs
 from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
 from qsproj.models.arc.scale import scaled_to_likelihood
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, of_tree
 from qsproj.training.mira import LeastChange
 from qsproj.training.plain import PlainSteps
 from tests.sentences import make_sentence
@@ -21,6 +25,7 @@ SENTENCE = make_sentence(
     "DET NOUN PUNCT PRON ADV VERB PUNCT VERB DET ADJ NOUN",
     [2, 8, 6, 6, 6, 2, 6, 0, 11, 11, 8],
 )
+ALIKE = make_sentence("a " * 10, "X " * 10, [2, 0, 2, 2, 4, 4, 6, 6, 8, 8])
 TREES = TreeInference(projective=True, single_root=True)
 
 
@@ -42,6 +47,43 @@ def test_after_a_step_the_margins_hold(margins):
         assert trainer.step(example) == pytest.approx(constraints.slacks(before).max())
         assert constraints.slacks(before).max() > 1.0
         assert constraints.slacks(trainer.scores(features)).max() < 0.01
+
+
+@pytest.mark.parametrize("sentence", [SENTENCE, ALIKE], ids=["different words", "words alike"])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
+    """About 100 constraints, met in rounds of those that are broken, against a general solver for all.
+
+    What rounds before have moved may become too much: it has to be taken back.
+    """
+    limit = 0.05
+    trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
+    start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
+    trainer.rule.weights[:] = start
+    example = MarginExample(trainer.encode(sentence), arc_margins(sentence.heads, TREES))
+    features = trainer.features(example.encoded)
+    constraints = example.margins.constraints(trainer.scores(features))
+    slacks = constraints.slacks(trainer.scores(features))
+    assert len(slacks) > 64
+    assert np.sum(slacks <= 0.0) > 10
+    starts, buckets = list_arcs(features, constraints.heads, constraints.dependents, trainer.support)
+    used, columns = np.unique(buckets, return_inverse=True)
+    arcs = np.zeros((len(constraints.heads), len(used)))
+    np.add.at(arcs, (np.repeat(np.arange(len(arcs)), np.diff(starts)), columns), 1.0)
+    vectors = np.add.reduceat(constraints.signs[:, None] * arcs[constraints.members], constraints.starts[:-1])
+    products = vectors @ vectors.T
+    solved = minimize(
+        lambda a: (0.5 * a @ products @ a - a @ slacks, products @ a - slacks),
+        np.zeros(len(slacks)),
+        jac=True,
+        bounds=[(0.0, limit)] * len(slacks),
+        method="L-BFGS-B",
+        options={"maxiter": 10000, "ftol": 1e-12},
+    )
+    trainer.step(example)
+    change = (trainer.rule.weights - start).astype(np.float64)
+    missed = np.maximum(constraints.slacks(trainer.scores(features)), 0.0).sum()
+    assert 0.5 * change @ change + limit * missed == pytest.approx(-solved.fun, rel=1e-3)
 
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
@@ -88,6 +130,21 @@ def test_held_out_trees_are_scored_before_scores_have_a_scale(sample):
     rng = np.random.default_rng(1)
     _, report = train_arc_parser(sample[:15], dev=sample[:15], rng=rng, options=options)
     assert max(record.score for record in report.epochs) > 95.0
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "mira"])
+def test_the_scale_is_the_one_under_which_held_out_trees_are_most_probable(sample, objective):
+    options = TrainingOptions(objective=objective, epochs=2, template_set="words")
+    dev = sample[40:80]
+    parser, _ = train_arc_parser(sample[:40], dev=dev, rng=np.random.default_rng(1), options=options)
+
+    def loss(scale):
+        scores = [scale * parser.scores(sentence) for sentence in dev]
+        log_zs = [parser.inference.infer(matrix)[0] for matrix in scores]
+        trees = [of_tree(matrix, s.heads).sum() for matrix, s in zip(scores, dev, strict=True)]
+        return sum(log_zs) - sum(trees)
+
+    assert loss(1.0) < min(loss(0.93), loss(1.07))
 
 
 def test_weights_without_any_spread_keep_their_scale():

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.clusters import cluster_training
 from qsproj.models.clusters.cluster_parser import ClusterParser
-from qsproj.models.clusters.cluster_scorer import ClusterScorer, zero_rows
+from qsproj.models.clusters.cluster_scorer import ClusterScorer, random_start, zero_rows
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.storage import load_model, save_model
 from qsproj.models.tree_inference import TreeInference
@@ -108,6 +110,18 @@ def test_dev_trees_stop_training_and_unlabelled_sentences_are_learned_from(sente
     )
     assert parser.scorer.clusters == 3
     assert all(record.score is not None for record in report.epochs)
+
+
+@pytest.mark.parametrize("penalties", [{"l2": 60.0}, {"l2": 0.0, "l1": 0.01}])
+def test_clusters_that_are_alike_learn_as_a_parser_without_them(sentences, monkeypatch, penalties):
+    """Each of four takes a quarter of every gradient, and of every penalty."""
+    monkeypatch.setattr(cluster_training, "random_start", partial(random_start, deviation=0.0))
+    options = TrainingOptions(objective="likelihood", template_set="delexicalised", epochs=3, **penalties)
+    # One sentence: the weights of the start are drawn first, and change the order of several.
+    plain = train_arc_parser(sentences[5:6], rng=np.random.default_rng(1), options=options)[0]
+    four = trained(sentences[5:6], clusters=4, epochs=3, **penalties)[0]
+    for sentence in sentences:
+        np.testing.assert_allclose(four.scores(sentence) - np.log(4), plain.scores(sentence), atol=1e-5)
 
 
 def test_other_trainers_refuse_clusters(sentences):

@@ -15,11 +15,13 @@ from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.calibration import expected_calibration_error, relation_confidences, reliability
 from qsproj.kernels.features.label_features import score_labels
+from qsproj.kernels.trees.eisner_labelled_block import possible_arcs
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_parser import all_arcs
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.labelled.temperatures import calibrated, surprise
 from qsproj.models.tree_inference import TreeInference
+from qsproj.trees import projective
 from tests.oracles.labelled_trees import all_labelled_trees, log_sum, score_of
 from tests.sentences import make_sentence
 
@@ -158,6 +160,78 @@ def test_blocks_parse_as_sentences_do(parser, sample):
     many = replace(parser, inference=TreeInference(projective=True, single_root=False), least=0.0)
     trees = [many.heads(many.posterior(one)).tolist() for one in sample[60:64]]
     assert [one.heads.tolist() for one in many.parse_all(sample[60:64])] == trees
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.5, 1000.0])
+def test_relations_are_as_sure_as_their_temperature_says(parser, sample, temperature):
+    """RelProb= is ArcProb= times the softmax of what relations score for the arc, divided by it."""
+    tempered = replace(parser, relation_temperature=temperature)
+    for sentence in sample[60:70]:
+        parsed = tempered.parse(sentence, confidence=True)
+        arcs, found = (np.array(misc_values(parsed, key), dtype=float) for key in ("ArcProb", "RelProb"))
+        scores = parser.relation_scores(parser.encode(sentence), parser.posterior(sentence), parsed.heads)
+        chances = np.exp((scores - scores.max(axis=1)[:, None]) / temperature)
+        expected = [row[parser.relations.relations.index(r)] for row, r in zip(chances, parsed.deprels)]
+        np.testing.assert_allclose(found, arcs * expected / chances.sum(axis=1), atol=1e-3)
+
+
+def test_the_temperature_of_relations_is_best_beside_that_of_arcs(parser, sample):
+    """Of a parser too unsure of arcs and too sure of relations; no other temperature of these fits better."""
+    held_out = sample[60:80]
+    sure = replace(
+        parser,
+        scorer=replace(parser.scorer, weights=np.float32(0.4) * parser.scorer.weights),
+        relations=replace(parser.relations, weights=np.float32(3.0) * parser.relations.weights),
+        labeller=replace(parser.labeller, weights=np.float32(3.0) * parser.labeller.weights),
+    )
+    cooled = calibrated(sure, held_out)
+    assert cooled.relation_temperature > 2.0
+
+    def loss(factor):
+        one = replace(cooled, relation_temperature=factor * cooled.relation_temperature)
+        parsed = list(one.parse_all(held_out, confidence=True))
+        stated, right = relation_confidences(held_out, parsed)
+        return surprise(np.asarray(stated), np.asarray(right))
+
+    assert loss(1.0) < min(loss(0.9), loss(1.1))
+
+
+def test_dev_trees_are_scored_as_the_parser_parses(sample):
+    dev = sample[60:]
+    trained, report = train_labelled_parser(
+        sample[:15], dev=dev, rng=np.random.default_rng(1), options=OPTIONS
+    )
+    right, by_map = (
+        100.0
+        * np.mean(np.concatenate([trained.parse(one, decode=name).heads[1:] == one.heads[1:] for one in dev]))
+        for name in ("mbr", "map")
+    )
+    assert max(record.score for record in report.epochs) == pytest.approx(right)
+    assert right != by_map
+
+
+@pytest.mark.parametrize("least", [0.03, 0.95])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_blocks_keep_probable_arcs_and_those_of_the_best_tree(least, single_root):
+    """However improbable they are; without them, there may be no tree."""
+    rng, sizes = np.random.default_rng(2), np.array([2, 6, 9])
+    matrices = [rng.normal(scale=2.0, size=(size, size)) for size in sizes]
+    scores, starts = np.concatenate([matrix.ravel() for matrix in matrices]), np.array([0, 10, 20])
+    heads, dependents = np.empty((2, len(scores)), dtype=np.int32)
+    counts = np.empty(3, dtype=np.int64)
+    assert possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, counts)
+    end, rare = 0, 0
+    for matrix, start, size, count in zip(matrices, starts, sizes, counts, strict=True):
+        marginals = projective.posterior(matrix, single_root=single_root).marginals
+        tree, _ = projective.best(marginals, single_root=single_root)
+        arcs = marginals >= least
+        arcs[:, 0] = False
+        rare += int(np.sum(~arcs[tree[1:], np.arange(1, size)]))
+        arcs[tree[1:], np.arange(1, size)] = True
+        found = heads[end : end + count] - start, dependents[end : end + count] - start
+        assert list(zip(*found)) == list(zip(*np.nonzero(arcs)))
+        end += count
+    assert (rare > 0) == (least > 0.1)
 
 
 def test_temperatures_make_stated_probabilities_fit(parser, sample):
