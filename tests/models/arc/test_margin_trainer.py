@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
-from qsproj.kernels.features.arc_gradients import list_arcs
+from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser

@@ -15,7 +15,7 @@ from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.calibration import expected_calibration_error, relation_confidences, reliability
 from qsproj.kernels.features.label_features import score_labels
-from qsproj.kernels.trees.eisner_labelled_block import possible_arcs
+from qsproj.kernels.trees.eisner_block import possible_arcs
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_parser import all_arcs
 from qsproj.models.labelled.labelled_training import train_labelled_parser
