@@ -39,7 +39,7 @@ from qsproj.cli.options.common import (
 )
 from qsproj.cli.options.made import made_by
 from qsproj.corpus.partial_files import temporary_folder
-from qsproj.errors import DataError, UsageError, counted
+from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ EXAMPLES = """examples:
       --tagged hundred.de.conllu -o de.model                # what little there is of the target
   qsproj bootstrap --treebank en.conllu --bitext en.txt gl.txt --languages en gl \\
       --treebank es.conllu --bitext es-gl.tsv --languages es gl -o gl.model
+  qsproj bootstrap --treebank en-train.conllu --bitext en.verses wo.verses --paired-by verse \
+      --languages en wo -o wo.model                         # two New Testaments: MAT 1:5 TAB text
 """
 
 
@@ -72,6 +74,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FILE",
         help="source and target text, one sentence a line, or one file of pairs",
+    )
+    parser.add_argument(
+        "--paired-by",
+        default="line",
+        metavar="HOW",
+        help="line: line i translates line i (default); verse: two files of reference TAB text (MAT 1:5) in "
+        "any order",
+    )
+    parser.add_argument(
+        "--cut",
+        action="store_true",
+        help="cut long pairs where clauses end on both sides and lengths agree, as verses always are",
     )
     parser.add_argument(
         "--languages",
@@ -196,8 +210,11 @@ def _target(options: argparse.Namespace) -> str:
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     from qsproj.corpus.language.codes import check_known_language
     from qsproj.corpus.text import UNSPACED_LANGUAGES
-    from qsproj.pipelines.bootstrap.texts import SourceText
+    from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
     from qsproj.progress import notice
+
+    if options.paired_by not in PAIRED_BY:
+        raise unknown_name("pairing", options.paired_by, list(PAIRED_BY))
 
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:
@@ -211,6 +228,8 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
     for files in options.bitext:
         if len(files) > 2:
             raise UsageError(f"found {len(files)} files after one --bitext, expected two, or one of pairs")
+        if len(files) == 1 and options.paired_by == VERSE:
+            raise UsageError("found 1 file after --bitext, expected two of verses: --paired-by verse")
     for source, target in options.languages:
         check_known_language(source)
         check_known_language(target)
@@ -219,7 +238,13 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         if source == target:
             raise UsageError(f"found {source} as source and target language, expected two languages")
     return tuple(
-        SourceText(treebanks=tuple(treebanks), bitext=tuple(bitext), languages=tuple(languages))
+        SourceText(
+            treebanks=tuple(treebanks),
+            bitext=tuple(bitext),
+            languages=tuple(languages),
+            paired_by=options.paired_by,
+            cut=options.cut,
+        )
         for treebanks, bitext, languages in zip(
             options.treebank, options.bitext, options.languages, strict=True
         )

@@ -181,6 +181,23 @@ def test_another_report_repeats_nothing(made, run_cli):
     assert (folder / "again.html").exists()
 
 
+def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
+    verses = []
+    for code, order in (("en", 1), ("de", -1)):
+        lines = text_of(code, tmp_path).read_text(encoding="utf-8").splitlines()
+        named = [f"MAT {1 + number // 30}:{1 + number % 30}\t{line}\n" for number, line in enumerate(lines)]
+        verses.append(tmp_path / f"{code}.verses")
+        verses[-1].write_text("".join(named[::order]), encoding="utf-8")
+    given = [*options(tmp_path), "--work", made[0] / "work", "--paired-by", "verse"]
+    given[3:5] = verses
+    outcome = run_cli("bootstrap", *given)
+    assert outcome.code == 0, outcome.err
+    # Some of the sentences are two, and are cut.
+    (words,) = re.findall(r"^words: (\d+) pairs of \d+, 767 and 753 words \(", outcome.err, re.MULTILINE)
+    assert int(words) >= 90
+    assert re.search(r"^source: .*\(kept\)$", outcome.err, re.MULTILINE)
+
+
 def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     outcome = run_cli(
         "bootstrap",
@@ -212,6 +229,8 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
         (("--languages", "german", "de"), "1 --treebank, 1 --bitext and 2 --languages"),
         (("--report", "no/such/folder/r.html"), "r.html: cannot be written"),
         (("--work", "/dev/null/x"), "/dev/null/x: cannot be made"),
+        (("--paired-by", "chapter"), "unknown pairing 'chapter'; known: line, verse"),
+        (("--paired-by", "verse"), "en.txt:1: found a line that begins with"),
     ],
 )
 def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):

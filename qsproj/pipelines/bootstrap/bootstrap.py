@@ -222,8 +222,7 @@ def _side(
     )
     words = workspace.stage(
         stages.WORDS,
-        bitext=text.bitext,
-        languages=text.languages,
+        text=text,
         model=source.file,
         tagged=(*options.tagged, *options.annotated),
         seed=options.seed,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from qsproj.alignment.reading import is_conllu
-from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_sentences
@@ -17,7 +16,15 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.fitting import blocks_of, fit_of
-from qsproj.pipelines.bootstrap.texts import BLANK_SIDE, FEWEST_PAIRS, SourceText, too_few_pairs
+from qsproj.pipelines.bootstrap.texts import (
+    BLANK_SIDE,
+    FEWEST_PAIRS,
+    LINE,
+    VERSE,
+    SourceText,
+    too_few_pairs,
+)
+from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
 from qsproj.progress import notice
 
 # So many pairs are looked at to tell whether the sides are in the languages that they are said to be in.
@@ -46,7 +53,8 @@ def check_given(text: SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
         As the checks of this module.
     """
     pairs, source, target = check_pairs(text)
-    check_lines(text)
+    if text.paired_by == LINE:
+        check_lines(text)
     treebank = check_sides(text)
     if text.languages[1] in UNSPACED_LANGUAGES and not tagged:
         raise UsageError(
@@ -80,11 +88,15 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
                 expected="text, one sentence a line, as the bitext",
                 remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
             )
-    if len(text.bitext) > 1:
+    if text.paired_by == VERSE:
+        for path in text.bitext:
+            for line in said_of_verses(path, read_verses(path)):
+                notice(line)
+    elif len(text.bitext) > 1:
         check_no_pairs(text)
     whole = blank = 0
     letters = [0, 0]
-    for sides in read_bitext(*text.bitext):
+    for sides in text.pairs():
         whole += all(sides)
         blank += not all(sides)
         letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
@@ -108,7 +120,7 @@ def check_lines(text: SourceText) -> None:
     """
     blocks = shifted = first = 0
     where = ""
-    for block in blocks_of(read_bitext(*text.bitext)):
+    for block in blocks_of(text.pairs()):
         shift = fit_of(block).shift
         if shift:
             line = max(1, 1 - shift) + first
@@ -136,7 +148,7 @@ def check_no_pairs(text: SourceText) -> None:
     DataError
         When more than half of the lines that are looked at have a tab.
     """
-    pairs = list(islice(read_bitext(*text.bitext), LOOKED_AT))
+    pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
         if sum("\t" in line for line in lines) > len(lines) / 2:
             raise DataError(
@@ -189,7 +201,7 @@ def check_languages(text: SourceText) -> None:
     DataError
         When codes are swapped, or one is that of another language.
     """
-    pairs = list(islice(read_bitext(*text.bitext), LOOKED_AT))
+    pairs = list(islice(text.pairs(), LOOKED_AT))
     sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
     source, target = text.languages
     if are_swapped(sides, text.languages):
@@ -244,7 +256,7 @@ def _tell_repeated(text: SourceText, sentences: Sequence[Sentence], path: str) -
     spelt = [
         {_letters(comment_value(one, "text") or "".join(one.forms)), "".join(one.forms)} for one in sentences
     ]
-    there = set().union(*spelt).intersection(_letters(target) for _, target in read_bitext(*text.bitext))
+    there = set().union(*spelt).intersection(_letters(target) for _, target in text.pairs())
     repeated = sum(not there.isdisjoint(spellings) for spellings in spelt)
     if repeated:
         notice(
@@ -261,7 +273,7 @@ def _letters(line: str) -> str:
 def known_shares(text: SourceText, vocabulary: set[str]) -> tuple[float, float]:
     """Return the shares of the words of source and target that are in a vocabulary of lower-cased words."""
     known, words = [0, 0], [0, 0]
-    for sides in islice(read_bitext(*text.bitext), LOOKED_AT):
+    for sides in islice(text.pairs(), LOOKED_AT):
         for side, (line, code) in enumerate(zip(sides, text.languages, strict=True)):
             letters = [word.lower() for word in tokenize(line, code) if word.isalpha()]
             known[side] += sum(word in vocabulary for word in letters)

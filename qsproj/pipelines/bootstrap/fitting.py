@@ -44,17 +44,17 @@ class Fit:
     by_chance: bool
 
 
-def fit_of(pairs: Sequence[tuple[str, str]]) -> Fit:
-    """Judge some pairs, blank sides among them, in their order."""
+def fit_of(pairs: Sequence[tuple[str, str]], *, clear: float = CLEAR) -> Fit:
+    """Judge some pairs, blank sides among them, in their order; ``clear`` evidence has so many errors."""
     lengths = np.array([[len(side) for side in pair] for pair in pairs], dtype=np.float64).reshape(-1, 2)
     marks = [tuple({mark.lower() for mark in _MARK.findall(side)} for side in pair) for pair in pairs]
     reach = min(MOST_SHIFT, len(pairs) // 4)
     here = _evidence(lengths, marks, 0)
-    if here >= CLEAR:
+    if here >= clear:
         return Fit(0, by_chance=False)
     others = {shift: _evidence(lengths, marks, shift) for shift in range(-reach, reach + 1) if shift}
     best = max(others, key=others.__getitem__, default=0)
-    if best and others[best] >= CLEAR and others[best] - here >= CHANCE:
+    if best and others[best] >= clear and others[best] - here >= CHANCE:
         return Fit(best, by_chance=False)
     return Fit(None, by_chance=here < CHANCE and len(pairs) >= 4 * CHANCE**2)
 

@@ -30,7 +30,7 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.linking import link_words
-from qsproj.pipelines.bootstrap.texts import Cut, write_words
+from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import Recipe, Told
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
@@ -86,8 +86,7 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str, seed: int) ->
 def cut_words(
     paths: Sequence[Path],
     *,
-    bitext: Sequence[str],
-    languages: tuple[str, str],
+    text: SourceText,
     model: str,
     tagged: Sequence[str],
     seed: int,
@@ -100,7 +99,7 @@ def cut_words(
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     sentences = list(read_all(tagged))
-    language, name = languages[1], bitext[-1]
+    language, name = text.languages[1], text.bitext[-1]
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     target: Callable[[Iterable[str]], Iterator[Sentence]]
     if tokenizer is None:
@@ -109,7 +108,7 @@ def cut_words(
     else:
         target = partial(tokenizer.read, name=name)
     read = source.tagger.reader(split_contractions=True), target
-    return write_words(paths, bitext, cut=(cut_by(read[0]), cut_by(read[1])), workers=workers)
+    return write_words(paths, text, cut=(cut_by(read[0]), cut_by(read[1])), workers=workers)
 
 
 def cut_by(read: Callable[[Iterable[str]], Iterator[Sentence]]) -> Cut:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +15,8 @@ from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, counted, listed_reasons
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.bootstrap.clauses import cut_pair
+from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import Told
 from qsproj.progress import track
 
@@ -28,6 +30,9 @@ BLOCK_PAIRS = 1000
 
 Cut = Callable[[str], Sentence | None]
 
+LINE, VERSE = "line", "verse"
+PAIRED_BY = (LINE, VERSE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
@@ -39,34 +44,68 @@ class SourceText:
         CoNLL-U with trees and UPOS.
     bitext : tuple of str
         Two files, one sentence a line, or one of pairs parted by a tab or ``|||``; see
-        :func:`qsproj.corpus.bitext.read_bitext`.
+        :func:`qsproj.corpus.bitext.read_bitext`. Paired by verse: two files of ``reference TAB text``.
     languages : tuple of two str
         Codes of source and target.
+    paired_by : str
+        One of PAIRED_BY.
+    cut : bool
+        Whether long pairs are cut where punctuation and lengths agree; verses are, whatever is said here.
     """
 
     treebanks: tuple[str, ...]
     bitext: tuple[str, ...]
     languages: tuple[str, str]
+    paired_by: str = LINE
+    cut: bool = False
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield source and target, blank sides among them.
+
+        Raises
+        ------
+        UsageError, DataError
+            As :func:`qsproj.corpus.bitext.read_bitext` and :func:`.verses.paired_verses`.
+        """
+        return ((source, target) for _, source, target in self._named(Counter()))
+
+    def pieces(self, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield name, source and target of what is learned from: pairs, or what they are cut into.
+
+        Parameters
+        ----------
+        left_out : Counter
+            Told how many verses are not paired, by the reason.
+        """
+        if not (self.cut or self.paired_by == VERSE):
+            yield from self._named(left_out)
+            return
+        letters = [sum(lengths) for lengths in zip(*(map(len, pair) for pair in self.pairs()), strict=True)]
+        ratio = letters[1] / max(letters[0], 1)
+        for name, source, target in self._named(left_out):
+            cut = list(cut_pair(source, target, ratio=ratio)) if source and target else [(source, target)]
+            for number, (one, other) in enumerate(cut, start=1):
+                yield (name if len(cut) == 1 else f"{name}.{number}"), one, other
+
+    def _named(self, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+        if self.paired_by == VERSE:
+            return paired_verses(self.bitext[0], self.bitext[1], left_out)
+        return ((str(number), *sides) for number, sides in enumerate(read_bitext(*self.bitext), start=1))
 
 
 def write_words(
-    paths: Sequence[Path],
-    bitext: Sequence[str],
-    *,
-    cut: tuple[Cut, Cut],
-    workers: Workers = THIS_PROCESS,
+    paths: Sequence[Path], text: SourceText, *, cut: tuple[Cut, Cut], workers: Workers = THIS_PROCESS
 ) -> Told:
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
     Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
-    those that were there before.
+    those that were there before; verses without a partner.
 
     Parameters
     ----------
     paths : two paths
         Where source and target go.
-    bitext : one or two str
-        As :func:`qsproj.corpus.bitext.read_bitext` takes them.
+    text : SourceText
     cut : two callables
         Each makes a sentence of a line of its side; None of a blank one.
     workers : Workers
@@ -75,17 +114,18 @@ def write_words(
     Raises
     ------
     UsageError, DataError
-        As :func:`qsproj.corpus.bitext.read_bitext`, and when fewer than FEWEST_PAIRS pairs are left.
+        As :meth:`SourceText.pairs`, and when fewer than FEWEST_PAIRS pairs are left.
     """
     left_out: Counter[str] = Counter()
     seen: set[bytes] = set()
-    total = kept = 0
+    read = kept = 0
     words = [0, 0]
-    pairs = track(read_bitext(*bitext), "cutting", unit="pair")
+    pairs = track(text.pieces(left_out), "cutting", unit="pair")
     done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
-        for total, (lines, sides) in enumerate(done, start=1):
+        for name, lines, sides in done:
+            read += 1
             reason = _why_not(lines, sides, seen)
             if reason:
                 left_out[reason] += 1
@@ -94,18 +134,22 @@ def write_words(
             for side, (sentence, write) in enumerate(zip(sides, writers, strict=True)):
                 assert sentence is not None
                 words[side] += len(sentence)
-                write(replace(sentence, sent_id=str(total)))
+                write(replace(sentence, sent_id=name))
         if kept < FEWEST_PAIRS:
-            raise too_few_pairs(bitext[0], kept, left_out)
+            raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
     return Told(
-        line=f"{counted(kept, 'pair')} of {total:,}, {words[0]:,} and {words[1]:,} words{out}",
+        line=f"{counted(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{out}",
         figures={"pairs": kept, "source words": words[0], "target words": words[1]},
     )
 
 
-def _cut_pair(cut: tuple[Cut, Cut], lines: tuple[str, str]) -> tuple[tuple[str, str], list[Sentence | None]]:
-    return lines, [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
+def _cut_pair(
+    cut: tuple[Cut, Cut], named: tuple[str, str, str]
+) -> tuple[str, tuple[str, str], list[Sentence | None]]:
+    name, *lines = named
+    sides = [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
+    return name, (named[1], named[2]), sides
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:

@@ -9,7 +9,7 @@ from qsproj.corpus.editing import sentence_from_words
 from qsproj.errors import DataError
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.texts import write_words
+from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 
 
 def cut(line):
@@ -24,7 +24,8 @@ def write_lines(path, lines):
 def written(tmp_path, lines, workers=THIS_PROCESS):
     pairs = write_lines(tmp_path / "pairs.tsv", lines)
     paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
-    told = write_words(paths, (pairs,), cut=(cut, cut), workers=workers)
+    text = SourceText(treebanks=(), bitext=(pairs,), languages=("xx", "yy"))
+    told = write_words(paths, text, cut=(cut, cut), workers=workers)
     return told, *(list(read_conllu(path)) for path in paths)
 
 

@@ -1,0 +1,212 @@
+"""Two translations of one text, lines of ``reference TAB text`` in any order, paired by reference."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qsproj.corpus.files import open_text
+from qsproj.errors import DataError, counted
+from qsproj.pipelines.bootstrap.fitting import fit_of
+
+# MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6 and 1:5a.
+_REFERENCE = re.compile(
+    r"(?P<book>[^\W_](?:[\w .]*?[^\W\d_])?)[\s._]*(?:(?<![\d])(?P<chapter>\d{1,3})\s*[:.,_])?"
+    r"\s*(?P<first>\d{1,3})[a-z]?(?:\s*[-–—]\s*(?P<last>\d{1,3})[a-z]?)?"
+)
+# What stands where a verse is merged with the one before.
+_MERGED = "<range>"
+_NO_TEXT = re.compile(r"[\W\d_]*")
+# Marks of footnotes, and numbers of verses within the text.
+_NOTES = re.compile(r"\s?\[\w{1,3}\]|[*†‡¶]|[¹²³⁰-⁹]+")
+# A chapter is numbered otherwise where its verses clearly fit others; of 25 verses, right ones have 6 to 8.
+CLEAR_IN_CHAPTER = 5.0
+
+ALONE, OTHERWISE, REPEATED = (
+    "verses of one side alone",
+    "verses of chapters that are numbered otherwise",
+    "verses with two different texts",
+)
+
+Chapter = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Verses:
+    """The verses of one file.
+
+    Attributes
+    ----------
+    texts : dict of (chapter, verse) to str
+        In the order of the file; verses that are merged have their text at the first, and none at the others.
+    merged : dict of (chapter, verse) to (chapter, verse)
+        The first of the verses that another is merged with.
+    repeated : set of (chapter, verse)
+        Those with two different texts.
+    cleaned : int
+        How many had verse numbers or marks of footnotes in their text.
+    """
+
+    texts: dict[tuple[Chapter, int], str]
+    merged: dict[tuple[Chapter, int], tuple[Chapter, int]]
+    repeated: set[tuple[Chapter, int]]
+    cleaned: int
+
+
+def read_verses(path: str) -> Verses:
+    """Read a file of ``reference TAB text``.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be opened.
+    DataError
+        When a line has no reference.
+    """
+    texts: dict[tuple[Chapter, int], str] = {}
+    merged: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
+    repeated: set[tuple[Chapter, int]] = set()
+    cleaned = 0
+    before: tuple[Chapter, int] | None = None
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            line = line.strip("\ufeff\r\n ")
+            if not line:
+                continue
+            reference, tab, text = line.partition("\t")
+            found = _REFERENCE.fullmatch(reference.strip())
+            if found is None or not tab:
+                raise _no_reference(path, number, reference, text)
+            chapter = re.sub(r"[\W_]", "", found["book"]).casefold(), int(found["chapter"] or 1)
+            first = chapter, int(found["first"])
+            if text.strip() == _MERGED and before is not None and before[0] == chapter:
+                merged[first] = merged.get(before, before)
+                continue
+            plain = _plain(text, verse=first[1])
+            cleaned += plain != " ".join(text.split())
+            if texts.setdefault(first, plain) != plain:
+                repeated.add(first)
+            for verse in range(first[1] + 1, int(found["last"] or first[1]) + 1):
+                merged[chapter, verse] = first
+            before = first
+    return Verses(texts, merged, repeated, cleaned)
+
+
+def _plain(text: str, *, verse: int) -> str:
+    """Return the text of a verse without its own number, and without marks of footnotes."""
+    plain = re.sub(rf"^\s*[\[(]?{verse}[\]).:]?\s+(?=\D)", "", text)
+    plain = " ".join(_NOTES.sub("", plain).split())
+    return "" if _NO_TEXT.fullmatch(plain) else plain
+
+
+def _no_reference(path: str, number: int, reference: str, text: str) -> DataError:
+    swapped = _REFERENCE.fullmatch(text.partition("\t")[0].strip()) is not None
+    return DataError(
+        path,
+        number,
+        found="the text before the reference" if swapped else f"a line that begins with {reference[:30]!r}",
+        expected="a reference, a tab and the text of a verse: MAT 1:5 TAB ...",
+        remedy="swap the columns"
+        if swapped
+        else "leave out what is no verse, or do without --paired-by verse",
+    )
+
+
+def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, source and target of the verses that both files have, in the order of the source.
+
+    Verses that one side has merged are merged on the other.
+
+    Parameters
+    ----------
+    left_out : Counter
+        Told how many verses are not paired, by the reason.
+
+    Raises
+    ------
+    DataError
+        As :func:`read_verses`, and when no verse is in both.
+    """
+    sides = read_verses(source), read_verses(target)
+    first_of = _groups(sides)
+    texts = [defaultdict[tuple[Chapter, int], list[str]](list) for _ in sides]
+    for side, of_side in zip(sides, texts, strict=True):
+        for verse, text in side.texts.items():
+            if text:
+                of_side[first_of.get(verse, verse)].append(text)
+    common = [verse for verse in texts[0] if verse in texts[1]]
+    if not common:
+        first = [next(iter(side.texts), (("", 0), 0)) for side in sides]
+        shown = [f"{book} {chapter}:{verse}" for (book, chapter), verse in first]
+        raise DataError(
+            target,
+            None,
+            found=f"no verse of {source}: references begin with {shown[1]!r}, there with {shown[0]!r}",
+            expected="the same references on both sides",
+            remedy="name the books alike, by the codes of USFM: MAT 1:5",
+        )
+    otherwise = numbered_otherwise(texts[0], texts[1])
+    repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
+    left_out[ALONE] += len(set(texts[0]) ^ set(texts[1]))
+    for verse in common:
+        chapter, number = verse
+        if verse in repeated:
+            left_out[REPEATED] += 1
+        elif chapter in otherwise:
+            left_out[OTHERWISE] += 1
+        else:
+            name = f"{chapter[0].upper()}_{chapter[1]}:{number}"
+            yield name, " ".join(texts[0][verse]), " ".join(texts[1][verse])
+    left_out += Counter({reason: 0 for reason in (ALONE, OTHERWISE, REPEATED)})
+
+
+def _groups(sides: tuple[Verses, Verses]) -> dict[tuple[Chapter, int], tuple[Chapter, int]]:
+    """Return for each verse that a side has merged the first of all that go together on either side."""
+    first_of: dict[tuple[Chapter, int], tuple[Chapter, int]] = {}
+
+    def first(verse: tuple[Chapter, int]) -> tuple[Chapter, int]:
+        while verse in first_of:
+            verse = first_of[verse]
+        return verse
+
+    for side in sides:
+        for verse, head in side.merged.items():
+            one, other = sorted((first(verse), first(head)))
+            if one != other:
+                first_of[other] = one
+    return {verse: first(verse) for verse in first_of}
+
+
+def numbered_otherwise(
+    source: Mapping[tuple[Chapter, int], list[str]], target: Mapping[tuple[Chapter, int], list[str]]
+) -> set[Chapter]:
+    """Return the chapters whose verses clearly fit those some numbers further up or down."""
+    last: dict[Chapter, int] = {}
+    for chapter, verse in (*source, *target):
+        last[chapter] = max(last.get(chapter, 0), verse)
+    found = set()
+    for chapter, verses in last.items():
+        numbers = [(chapter, verse) for verse in range(1, verses + 1)]
+        pairs = [(" ".join(source.get(one, [])), " ".join(target.get(one, []))) for one in numbers]
+        if fit_of(pairs, clear=CLEAR_IN_CHAPTER).shift:
+            found.add(chapter)
+    return found
+
+
+def said_of_verses(path: str, verses: Verses) -> list[str]:
+    """Return what is odd about the text of a file."""
+    texts = [text for text in verses.texts.values() if text]
+    capitals = sum(text.upper() == text != text.lower() for text in texts)
+    lines = []
+    if verses.cleaned:
+        lines.append(
+            f"{path}: took numbers of verses and marks of footnotes out of {counted(verses.cleaned, 'verse')}"
+        )
+    if capitals > 0.2 * len(texts):
+        lines.append(
+            f"{path}: {counted(capitals, 'verse')} in capitals alone: names cannot be told from other words, "
+            "and words of other text are not found; write it as the language does"
+        )
+    return lines

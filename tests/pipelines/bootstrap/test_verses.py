@@ -1,0 +1,154 @@
+"""Verses are paired by reference, whatever their order; what has no partner is counted."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from qsproj.errors import DataError
+from qsproj.pipelines.bootstrap.checks import check_pairs
+from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
+from qsproj.pipelines.bootstrap.verses import (
+    ALONE,
+    OTHERWISE,
+    REPEATED,
+    paired_verses,
+    read_verses,
+)
+from qsproj.progress import notices
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def paired(tmp_path):
+    def pairs(source, target):
+        left_out: Counter[str] = Counter()
+        sides = write(tmp_path / "source", source), write(tmp_path / "target", target)
+        return list(paired_verses(*sides, left_out)), dict(left_out)
+
+    return pairs
+
+
+def test_any_order_pairs_and_gaps_are_counted(paired):
+    source = ["MAT 1:1\tone", "MAT 1:2\ttwo", "MAT 1:3\tthree", "", "1JN 2:1\tfour"]
+    target = ["1JN 2:1\tvier", "MAT 1:2\tzwei", "MAT 1:1\teins", "3JN 1:15\tmehr"]
+    pairs, left_out = paired(source, target)
+    assert pairs == [("MAT_1:1", "one", "eins"), ("MAT_1:2", "two", "zwei"), ("1JN_2:1", "four", "vier")]
+    assert left_out == {ALONE: 2}
+
+
+@pytest.mark.parametrize(
+    "merged",
+    [
+        ["MAT 1:1-2\teins zwei", "MAT 1:3\tdrei"],
+        ["MAT 1:1\teins zwei", "MAT 1:2\t<range>", "MAT 1:3\tdrei"],
+        ["MAT 1:3\tdrei", "Mat 1.1–2\teins zwei"],
+    ],
+)
+def test_verses_that_one_side_has_merged_are_merged_on_the_other(paired, merged):
+    plain = ["MAT 1:1\tone", "MAT 1:2\ttwo", "MAT 1:3\tthree"]
+    pairs, left_out = paired(plain, merged)
+    assert sorted(pairs) == [("MAT_1:1", "one two", "eins zwei"), ("MAT_1:3", "three", "drei")]
+    assert left_out == {}
+    pairs, _ = paired(merged, plain)
+    assert sorted(pairs) == [("MAT_1:1", "eins zwei", "one two"), ("MAT_1:3", "drei", "three")]
+
+
+def test_ranges_that_overlap_go_together(paired):
+    pairs, _ = paired(
+        ["MAT 1:1-2\tone two", "MAT 1:3\tthree", "MAT 1:4\tfour"],
+        ["MAT 1:1\teins", "MAT 1:2-3\tzwei drei", "MAT 1:4\tvier"],
+    )
+    assert pairs == [("MAT_1:1", "one two three", "eins zwei drei"), ("MAT_1:4", "four", "vier")]
+
+
+def test_repeated_verses_count_once_unless_they_differ(paired):
+    pairs, left_out = paired(
+        ["MAT 1:1\tone", "MAT 1:1\tone", "MAT 1:2\ttwo", "MAT 1:3\tthree"],
+        ["MAT 1:1\teins", "MAT 1:2\tzwei", "MAT 1:2\tzweierlei", "MAT 1:3\tdrei"],
+    )
+    assert pairs == [("MAT_1:1", "one", "eins"), ("MAT_1:3", "three", "drei")]
+    assert left_out == {REPEATED: 1}
+
+
+def test_numbers_of_verses_and_footnotes_are_taken_out(tmp_path):
+    path = write(
+        tmp_path / "v",
+        [
+            "MAT 1:5\t5 Salmon begat Boaz.",
+            "MAT 1:6\t[6] And* David† begat[a] Solomon²",
+            "MAT 1:7\t5 loaves",
+            "MAT 1:8\t31160",
+        ],
+    )
+    verses = read_verses(path)
+    assert list(verses.texts.values()) == ["Salmon begat Boaz.", "And David begat Solomon", "5 loaves", ""]
+    assert verses.cleaned == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["MAT 1:1\tone", "In the beginning"], r"bad:2: found a line that begins with 'In the beginning'"),
+        (["In the beginning\tGEN 1:1"], r"bad:1: found the text before the reference, .*swap the columns"),
+        (["MAT 1:1 one"], r"bad:1: found a line that begins with 'MAT 1:1 one', expected a reference, a tab"),
+    ],
+)
+def test_lines_that_are_no_verses_are_told(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        read_verses(write(tmp_path / "bad", lines))
+
+
+def test_other_names_of_books_are_told(paired):
+    with pytest.raises(DataError, match=r"no verse of .*begin with 'mt 1:1', there with 'mat 1:1'"):
+        paired(["MAT 1:1\tone"], ["Mt 1,1\teins"])
+
+
+def verses(chapter, seed, count=60):
+    rng = random.Random(seed)
+    return [(f"PSA {chapter}:{number}", rng.randint(5, 150)) for number in range(1, count)]
+
+
+def test_chapters_that_are_numbered_otherwise_are_left_out(paired):
+    """As psalms are where their title is verse 1."""
+    chapters = [verses(chapter, chapter) for chapter in range(50, 54)]
+    source = [f"{name}\t{'a' * length}" for chapter in chapters for name, length in chapter]
+    target = [f"{name}\t{'b' * (length + 2)}" for chapter in chapters for name, length in chapter]
+    pairs, left_out = paired(source, target)
+    assert (len(pairs), left_out) == (len(source), {})
+    title = ["PSA 51:1\tbbb"]
+    later = [
+        f"PSA 51:{number + 1}\t{'b' * (length + 2)}"
+        for number, (_, length) in enumerate(chapters[1], start=1)
+    ]
+    shifted = [*(line for line in target if not line.startswith("PSA 51:")), *title, *later]
+    pairs, left_out = paired(source, shifted)
+    assert left_out == {OTHERWISE: 59, ALONE: 1}
+    assert not any(name.startswith("PSA_51") for name, *_ in pairs)
+
+
+def test_all_capitals_and_marks_are_told(tmp_path):
+    source = write(tmp_path / "s", (f"MAT 1:{i}\t{i} words{i} in line" for i in range(1, 61)))
+    target = write(tmp_path / "t", (f"MAT 1:{i}\tWORTE{i} IN ZEILE" for i in range(1, 61)))
+    told: list[str] = []
+    with notices(told.append):
+        sizes = check_pairs(
+            SourceText(treebanks=(), bitext=(source, target), languages=("en", "de"), paired_by=VERSE)
+        )
+    assert sizes[0] == 60
+    assert "took numbers of verses and marks of footnotes out of 60 verses" in told[0]
+    assert "60 verses in capitals alone" in told[1]
+
+
+def test_testaments_are_paired_whole_and_shifted_chapters_found(data_dir):
+    folder = data_dir / "bible/verses"
+    for code, pairs, otherwise in (("uk", 7947, 0), ("got", 3531, 0), ("hy", 3682, 56)):
+        left_out: Counter[str] = Counter()
+        found = list(paired_verses(str(folder / "en.tsv.xz"), str(folder / f"{code}.tsv.xz"), left_out))
+        assert (len(found), left_out[OTHERWISE]) == (pairs, otherwise)
