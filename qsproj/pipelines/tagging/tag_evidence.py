@@ -9,7 +9,7 @@ Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,34 @@ from qsproj.models.tagging.set_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.script_tags import tags_by_script
 
-# How many occurrences the shares of the lower-cased form count for in those of a form.
+# How many occurrences the shares of the lower-cased form count for in those of a form, and those of all forms
+# that begin alike.
 LOWER_CASED = 2.0
+OF_STEM = 2.0
+# A stem is a word without so many of its last letters, but has at least so many letters.
+ENDING = 3
+SHORTEST_STEM = 4
 
 Shares = NDArray[np.float64]
 Sets = NDArray[np.bool_]
 
 
-def allowed_tags(text: LinkedText, lexicon: Lexicon) -> Sets:
+def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: Lexicon) -> Sets:
     """Return the tags that script and lexicon leave each type, bool[V, T]; the lexicon has the last word."""
-    allowed = tags_by_script(text.vocabulary, text.tags)
-    for form, row in zip(text.vocabulary, allowed, strict=True):
+    allowed = tags_by_script(vocabulary, tags)
+    for form, row in zip(vocabulary, allowed, strict=True):
         listed = lexicon.get(form) or lexicon.get(form.lower())
         if listed:
-            row[:] = [tag in listed for tag in text.tags]
+            row[:] = [tag in listed for tag in tags]
     return allowed
 
 
-def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets) -> Shares:
+def stem(form: str) -> str:
+    """Return what the forms of an inflected word have in common, roughly: its beginning, lower-cased."""
+    return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
+
+
+def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, stems: bool = False) -> Shares:
     """Return the shares of tags in what the words of each type have, float64[V, T].
 
     Parameters
@@ -45,6 +55,8 @@ def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets) -> S
         Votes, or posteriors.
     allowed : bool[V, T]
         All else counts nothing.
+    stems : bool
+        Whether a form leans on those that begin alike, too: where few occurrences of each are seen.
 
     Returns
     -------
@@ -55,11 +67,20 @@ def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets) -> S
     counts = np.zeros(allowed.shape)
     np.add.at(counts, text.types, mass)
     counts *= allowed
+    leaning = LOWER_CASED * _pooled(counts, map(str.lower, text.vocabulary))
+    if stems:
+        leaning += OF_STEM * _pooled(counts, map(stem, text.vocabulary))
+    return normalised(counts + leaning * allowed)
+
+
+def _pooled(counts: NDArray[np.float64], names: Iterable[str]) -> NDArray[np.float64]:
+    """Return for each type the shares of tags in the counts of all types of the same name, float64[V, T]."""
     numbers: dict[str, int] = {}
-    lower = np.array([numbers.setdefault(form.lower(), len(numbers)) for form in text.vocabulary])
-    pooled = np.zeros((len(numbers), len(text.tags)))
-    np.add.at(pooled, lower, counts)
-    return normalised(counts + LOWER_CASED * normalised(pooled)[lower] * allowed)
+    group = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+    pooled = np.zeros((len(numbers), counts.shape[1]))
+    np.add.at(pooled, group, counts)
+    shares: Shares = normalised(pooled)[group]
+    return shares
 
 
 def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:

@@ -19,7 +19,8 @@ import numpy as np
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
-from qsproj.features.tagging import templates_with
+from qsproj.features.tagging import Classes, templates_with
+from qsproj.features.tagging_classes import word_classes
 from qsproj.models.tagging.mean_tagger import mean_tagger
 from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
@@ -28,6 +29,7 @@ from qsproj.pipelines.tagging.compare_alone import compare_with_tagged_alone
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
+from qsproj.pipelines.tagging.more_sentences import RawText, as_tagged, in_digits
 from qsproj.pipelines.tagging.tag_evidence import (
     Sets,
     allowed_tags,
@@ -41,10 +43,6 @@ from qsproj.progress import track
 
 # One sentence of so many is not learned from, but used to say how well tagger and links agree.
 HELD_OUT = 100
-# By which potentials are divided, of one tagger and of the mean of several, which is less sure of itself. On
-# development files probabilities are then off by 4.4% in the mean.
-TEMPERATURE = 1.5
-TEMPERATURE_OF_MEAN = 1.2
 # Votes of this weight are what the report calls evidence.
 EVIDENT = 0.5
 
@@ -67,6 +65,10 @@ class TagProjectionOptions:
         The sentences are dealt out to so many taggers at most, of which the mean is taken.
     fewest : int
         Where there are not so many sentences for each, there are fewer parts.
+    little : int
+        Fewer sentences are little text: forms that begin alike lean on each other, and word classes of the
+        target, as many as ``classes``, are features.
+    classes : int
     first_sentences : int
         The first rounds of all parts together learn from this many, by the sets of types alone; they tell
         which links to believe.
@@ -74,10 +76,17 @@ class TagProjectionOptions:
         Share of a type's links that makes a tag one of its set, in the first round and in the second.
     training : SetTrainingOptions
         Of either round.
+    raw_sentences : int
+        Sentences of raw text to learn from at most; more are drawn from.
+    raw_strength : float
+        Weight of such a sentence against 1 for one of the bitext.
     tagged_strength : float
         Weight of a tagged sentence against 1 for one of the bitext.
     tuning : SetTrainingOptions
         Of the tagger on tagged sentences alone, at the end.
+    temperature, temperature_of_mean, temperature_of_raw : float
+        By which potentials are divided: of one tagger, of the mean of several, which is less sure of itself,
+        and where a tagger learned from what another said of raw text, which makes it too sure.
     """
 
     read: int = 100_000
@@ -86,13 +95,20 @@ class TagProjectionOptions:
     shortest: int = 5
     longest: int = 49
     parts: int = 3
-    fewest: int = 8000
+    fewest: int = 1200
+    little: int = 20000
+    classes: int = 64
     first_sentences: int = 12000
     first_least: float = 0.25
     least: float = 0.15
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
+    raw_sentences: int = 8000
+    raw_strength: float = 3.0
     tagged_strength: float = 5.0
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
+    temperature: float = 1.5
+    temperature_of_mean: float = 1.2
+    temperature_of_raw: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,7 @@ def project_tags(
     *,
     rng: np.random.Generator,
     tagged: Sequence[Sentence] = (),
+    raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
     language: str | None = None,
     options: TagProjectionOptions | None = None,
@@ -130,6 +147,9 @@ def project_tags(
     tagged : sequence of Sentence
         Target sentences with UPOS on every word, as few as there are; their multiword tokens tell how those
         of the corpus are split.
+    raw : iterable of sequence of str
+        Tokenised sentences of the target language, the text to be tagged among them: of little use where
+        there are many pairs, of much where most words of today are not in them.
     lexicon : mapping or None
         The tags that words may have.
     language : str or None
@@ -154,9 +174,12 @@ def project_tags(
         rng=rng,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
-    allowed = allowed_tags(text, lexicon)
-    shares = type_shares(text, text.votes, allowed)
-    learner = _Learner(text, FeatureExtractor(templates_with(()), {}), rng, options)
+    raw_text = RawText.of(raw, tags=text.tags, lexicon=lexicon, contractions=few.contractions)
+    little = len(chosen) < options.little
+    allowed = allowed_tags(text.vocabulary, text.tags, lexicon)
+    shares = type_shares(text, text.votes, allowed, stems=little)
+    classes = classes_of_both(text, raw_text, options.classes) if little else {}
+    learner = _Learner(text, FeatureExtractor(templates_with(tuple(classes)), classes), rng, options)
 
     parts = deal_out(chosen, rng=rng, options=options)
 
@@ -169,13 +192,24 @@ def project_tags(
         return ProjectedTagger(tagger, (summary(text), *verdict.report))
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
-    temperature = TEMPERATURE if len(parts) == 1 else TEMPERATURE_OF_MEAN
-    tagger = cooled(learner.second_round(parts, sets, channels, few), temperature)
+    tagger = learner.second_round(parts, sets, channels, few)
+    temperature = options.temperature if len(parts) == 1 else options.temperature_of_mean
+    drawn = usable_raw(raw_text, rng=rng, options=options)
+    if drawn:
+        more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength)
+        tagger = learner.second_round(parts, sets, channels, few, more)
+        temperature = options.temperature_of_raw
+    tagger = cooled(tagger, temperature)
     report = [
         summary(text),
         *verdict.report,
         f"learned from {len(chosen):,} of {counted(len(text.sentences), 'sentence')}"
-        + (f" and {len(few.sentences)} tagged" if few.sentences else ""),
+        + (f" and {len(few.sentences)} tagged" if few.sentences else "")
+        + (
+            f", and from {counted(len(drawn), 'sentence')} of raw text as a first tagger reads them"
+            if drawn
+            else ""
+        ),
     ]
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
@@ -212,19 +246,30 @@ class _Learner:
         sets: Sets,
         channels: Sequence[LinkChannel],
         few: FewTagged,
+        more: Sequence[SetExample] = (),
     ) -> Tagger:
-        """Learn from sets and links; return the mean of the parts' taggers."""
+        """Learn from sets and links, and from more sentences; return the mean of the parts' taggers."""
         taggers = [
-            self.train(sorted(part), channel_evidence(self.text, sets, channel), few, "learning from links")
+            self.train(
+                sorted(part), channel_evidence(self.text, sets, channel), few, "learning from links", more
+            )
             for part, channel in zip(parts, channels, strict=True)
         ]
         return mean_tagger(taggers)
 
-    def train(self, chosen: Sequence[int], evidence: LogEvidence, few: FewTagged, what: str) -> Tagger:
-        """Train on sentences of the bitext with their evidence and on tagged ones; then on these alone."""
+    def train(
+        self,
+        chosen: Sequence[int],
+        evidence: LogEvidence,
+        few: FewTagged,
+        what: str,
+        more: Sequence[SetExample] = (),
+    ) -> Tagger:
+        """Train on sentences of the bitext with their evidence, tagged ones and more; then on tagged ones."""
         text, options = self.text, self.options
         examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
-        examples += few.examples(text.tags, strength=options.tagged_strength)
+        examples += in_digits(examples, text.tags)
+        examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
         tagger = train_on_sets(
             examples,
             tags=text.tags,
@@ -243,6 +288,23 @@ class _Learner:
             options=options.tuning,
             start=tagger,
         )
+
+
+def classes_of_both(text: LinkedText, raw: RawText, count: int) -> dict[str, Classes]:
+    """Return word classes of the bitext's target side and raw text together, lower-cased; none for 0."""
+    if not count:
+        return {}
+    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw.sentences)]
+    return {"lowerclass": word_classes(lowered, count)}
+
+
+def usable_raw(
+    raw: RawText, *, rng: np.random.Generator, options: TagProjectionOptions
+) -> list[tuple[str, ...]]:
+    """Return the sentences of raw text to learn from, in their order: all that are not too short or long."""
+    usable = [forms for forms in raw.sentences if options.shortest <= len(forms) <= options.longest]
+    chosen = np.sort(rng.permutation(len(usable))[: options.raw_sentences])
+    return [usable[i] for i in chosen.tolist()]
 
 
 def cooled(tagger: Tagger, temperature: float) -> Tagger:

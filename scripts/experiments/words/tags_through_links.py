@@ -164,7 +164,7 @@ def from_types(corpus: Bitext) -> Tagger:
     """Learn from the sets of types, deaf to the links of words."""
     text, rng = read_linked_text(corpus), np.random.default_rng(1)
     chosen, _ = choose_sentences(text, rng=rng, options=FULL)
-    allowed = allowed_tags(text, {})
+    allowed = allowed_tags(text.vocabulary, text.tags, {})
     sets = type_sets(type_shares(text, text.votes, allowed), allowed, least=FULL.first_least)
     evidence = set_evidence(text, sets)
     return train_on_sets(

@@ -8,7 +8,12 @@ import pytest
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
+from qsproj.pipelines.tagging.link_channel import (
+    LinkChannel,
+    channel_evidence,
+    expected_tags,
+    learn_channel,
+)
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 
 TAGS = ("AUX", "NOUN", "PRON", "VERB")
@@ -92,3 +97,23 @@ def test_evidence_is_by_hand_what_it_should_be(learned):
         [0.0, np.log(1 - certainty + certainty * 0.1 / 0.8), -np.inf], rel=1e-5
     )
     assert np.all(evidence[1][sets[text.types[1]]] == 0.0)
+
+
+def test_the_channel_of_a_type_is_its_counts_and_ten_of_all_types(learned):
+    """Counted word by word: the rows of one type, and what all types say as if it had been seen ten times."""
+    text, sets, channel = learned
+    tagger = train_tagger([gold for _, gold in list(pairs(400))[:40]], rng=np.random.default_rng(1))
+    everywhere, of_word = np.eye(3), np.zeros((3, 3))
+    for number in range(len(text.sentences)):
+        posteriors = expected_tags(text, sets, tagger, number)
+        for place, word in enumerate(text.sentences[number]):
+            votes = text.votes[text.words_of(number)][place]
+            for tag, brought in np.ndindex(3, 3):
+                seen = posteriors[place, tag] * votes[brought] / votes.sum()
+                everywhere[tag, brought] += seen
+                of_word[tag, brought] += seen if word == "at" else 0.0
+    everywhere /= everywhere.sum(axis=1, keepdims=True)
+    expected = of_word + 10.0 * everywhere
+    expected /= expected.sum(axis=1, keepdims=True)
+    row = channel.chances[channel.rows[text.vocabulary.index("at")]]
+    np.testing.assert_allclose(row, expected, rtol=1e-5)

@@ -105,20 +105,20 @@ def test_parts_of_a_split_token_have_no_votes():
 
 
 def test_shares_add_up_and_lean_on_lower_case(text):
-    shares = type_shares(text, text.votes, allowed_tags(text, {}))
+    shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
     assert np.allclose(shares.sum(axis=1), 1.0)
     word = text.vocabulary.index("Hund")
     assert shares[word, text.tags.index("NOUN")] > 0.8
 
 
 def test_the_lexicon_has_the_last_word(text):
-    allowed = allowed_tags(text, {"hund": ("ADJ", "VERB")})
+    allowed = allowed_tags(text.vocabulary, text.tags, {"hund": ("ADJ", "VERB")})
     row = allowed[text.vocabulary.index("Hund")]
     assert [tag for tag, may_be in zip(text.tags, row) if may_be] == ["ADJ", "VERB"]
 
 
 def test_tagged_words_overrule_links(text):
-    shares = type_shares(text, text.votes, allowed_tags(text, {}))
+    shares = type_shares(text, text.votes, allowed_tags(text.vocabulary, text.tags, {}))
     word, adjective = text.vocabulary.index("Hund"), text.tags.index("ADJ")
     assert corrected(shares, text, {"hund": {"ADJ": 9}})[word, adjective] >= 0.9
     assert np.allclose(corrected(shares, text, {}), shares)
@@ -137,3 +137,42 @@ def test_evidence_of_types_is_their_set(text):
     forbidden = np.isneginf(evidence)
     assert np.array_equal(~forbidden, sets[text.types])
     assert np.all(evidence[~forbidden] == 0.0)
+
+
+def leaning(text, allowed, word):
+    """Return the shares of a type word by word: its votes, twice those of its lower case and of its stem."""
+
+    def votes_of(fits):
+        sums = [0.0] * len(text.tags)
+        for number, votes in zip(text.types.tolist(), text.votes.tolist(), strict=True):
+            if fits(text.vocabulary[number]):
+                sums = [a + b * may for a, b, may in zip(sums, votes, allowed[number], strict=True)]
+        return sums
+
+    def shares(sums):
+        return [value / (sum(sums) or 1.0) for value in sums]
+
+    def beginning(form):
+        return form.lower()[: max(4, len(form) - 3)]
+
+    own = votes_of(lambda form: form == word)
+    lower = shares(votes_of(lambda form: form.lower() == word.lower()))
+    stem = shares(votes_of(lambda form: beginning(form) == beginning(word)))
+    row = allowed[text.vocabulary.index(word)]
+    return shares([a + (2 * b + 2 * c) * may for a, b, c, may in zip(own, lower, stem, row, strict=True)])
+
+
+def test_few_words_lean_on_those_that_begin_alike():
+    """*Häuser* is linked once, to a verb; *Hauses* and *hauses* are nouns; *Hausarzt* is another stem."""
+    forms = ["Hauses", "hauses", "Hausers", "Hausarzt", "Hausers", "hause", "Hauses"]
+    tags = ["NOUN", "NOUN", "VERB", "ADJ", "VERB", "PROPN", "NOUN"]
+    links = make_alignment(7, 7, [(i, i) for i in range(1, 8)], weights=[0.9, 0.8, 0.7, 0.9, 0.5, 0.9, 1.0])
+    pair = SentencePair(sentence_from_words(["w"] * 7, upos=tags), sentence_from_words(forms), links)
+    text = read_linked_text([(pair,)])
+    allowed = allowed_tags(text.vocabulary, text.tags, {})
+    shares = type_shares(text, text.votes, allowed, stems=True)
+    for row, word in zip(shares, text.vocabulary, strict=True):
+        np.testing.assert_allclose(row, leaning(text, allowed, word), atol=1e-6)
+    alone = type_shares(text, text.votes, allowed)
+    verb = text.vocabulary.index("Hausers"), text.tags.index("NOUN")
+    assert alone[verb] == 0.0 < shares[verb]

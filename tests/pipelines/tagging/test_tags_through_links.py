@@ -1,6 +1,7 @@
 """Tags through links: from made pairs of which the tags are known."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,29 @@ def test_a_bitext_of_any_size_is_read_within_bounds_and_this_is_told():
     some = projected(pairs, options=TagProjectionOptions(read=40))
     assert some.report[0].startswith("40 of 60 sentences drawn by chance: ")
     assert "drawn" not in projected(pairs, options=TagProjectionOptions(read=60)).report[0]
+
+
+def test_what_is_held_out_is_not_learned_from():
+    """Every hundredth sentence has a word of its own, often enough to be learned."""
+    pairs = made_pairs(300)
+    for number in range(99, 300, 100):
+        source = sentence_from_words(["w"] * 6, upos=["VERB"] * 6)
+        target = sentence_from_words(["hält"] * 6)
+        pairs[number] = SentencePair(source, target, make_alignment(6, 6, [(i, i) for i in range(1, 7)]))
+    tagger = projected(pairs).tagger
+    form = tagger.extractor.templates.index("form")
+    rows = {word: tagger.index.rows(tagger.extractor.keys((word,)))[0, form] for word in ("hält", "hört")}
+    assert rows["hört"] >= 0
+    assert rows["hält"] == -1
+
+
+@pytest.mark.parametrize(("parts", "temperature"), [(1, 1.5), (2, 1.2)])
+def test_one_tagger_is_made_less_sure_than_a_mean(parts, temperature):
+    options = TagProjectionOptions(fewest=60, parts=parts)
+    as_learned = replace(options, temperature=1.0, temperature_of_mean=1.0)
+    pairs = made_pairs(150, wrong=0.1)
+    cool, warm = (projected(pairs, options=one).tagger for one in (options, as_learned))
+    np.testing.assert_allclose(cool.transitions * temperature, warm.transitions)
 
 
 def test_parts_of_a_bitext_make_one_tagger():

@@ -1,0 +1,110 @@
+"""Sentences beside those of the bitext: raw text as the tagger reads it, numbers as digits.
+
+A New Testament says nothing of most words of today. Raw text of the language has them, in context: a first
+tagger says what they are likely to be, a second learns from that. And where a text spells all numbers out, a
+sentence with one of them in digits teaches what digits are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.language.lexicon import Lexicon
+from qsproj.models.tagging.set_training import LogEvidence, SetExample
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
+
+NUMERAL = "NUM"
+# However sure the first tagger is: so much, in natural logs, is still open to doubt.
+MOST_DOUBTED = -12.0
+# A text in which so many words are digits shows what they are.
+ENOUGH_IN_DIGITS = 100
+# Else so many sentences at most have a number replaced, by one of these in turn.
+IN_DIGITS = 300
+FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawText:
+    """Sentences of the target language.
+
+    Attributes
+    ----------
+    sentences : tuple of tuple of str
+        Their words; none is empty.
+    rows : mapping
+        Word to its row of ``allowed``.
+    allowed : bool[V, T]
+        The tags that script and lexicon leave each word.
+    """
+
+    sentences: tuple[Words, ...]
+    rows: dict[str, int]
+    allowed: Sets
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        *,
+        tags: Sequence[str],
+        lexicon: Lexicon,
+        contractions: Contractions,
+    ) -> RawText:
+        """Split contractions, and look up what each word may be."""
+        words = tuple(tuple(split_contractions(tokens, contractions)[0]) for tokens in sentences if tokens)
+        rows: dict[str, int] = {}
+        for forms in words:
+            for form in forms:
+                rows.setdefault(form, len(rows))
+        return cls(words, rows, allowed_tags(tuple(rows), tags, lexicon))
+
+    def sets_of(self, forms: Words) -> Sets:
+        """Return the tags that the words of a sentence may have, bool[n, T]."""
+        sets: Sets = self.allowed[[self.rows[form] for form in forms]]
+        return sets
+
+
+def as_tagged(
+    tagger: Tagger, raw: RawText, sentences: Iterable[Words], *, strength: float
+) -> list[SetExample]:
+    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence."""
+    examples = []
+    for forms in sentences:
+        probabilities = tagger.distribution_within(forms, raw.sets_of(forms))
+        with np.errstate(divide="ignore"):
+            evidence = np.log(probabilities)
+        evidence -= evidence.max(axis=1, keepdims=True)
+        examples.append(SetExample(forms, np.maximum(evidence, MOST_DOUBTED).astype(np.float32), strength))
+    return examples
+
+
+def in_digits(examples: Sequence[SetExample], tags: Sequence[str]) -> list[SetExample]:
+    """Return the first sentences with a word that can but be a number, this word in digits.
+
+    None where the text shows what digits are.
+    """
+    shown = sum(form[0].isdigit() for example in examples for form in example.forms)
+    if NUMERAL not in tags or shown >= ENOUGH_IN_DIGITS:
+        return []
+    found: list[SetExample] = []
+    for example in examples:
+        place = _number(example.log_evidence, tags.index(NUMERAL))
+        if place is not None and len(found) < IN_DIGITS:
+            figure = FIGURES[len(found) % len(FIGURES)]
+            forms = (*example.forms[:place], figure, *example.forms[place + 1 :])
+            found.append(SetExample(forms, example.log_evidence, example.strength))
+    return found
+
+
+def _number(evidence: LogEvidence, numeral: int) -> int | None:
+    """Return the first word for which nothing but a number is possible."""
+    possible = np.isfinite(evidence)
+    certain = np.nonzero(possible[:, numeral] & (possible.sum(axis=1) == 1))[0]
+    return int(certain[0]) if len(certain) else None

@@ -1,0 +1,119 @@
+"""What sentences beside those of the bitext teach: raw text, and numbers in digits."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.models.tagging.set_training import SetExample
+from qsproj.models.tagging.tagger_training import accuracy
+from qsproj.pipelines.tagging.more_sentences import FIGURES, IN_DIGITS, RawText, as_tagged, in_digits
+from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
+from tests.pipelines.tagging.made_bitext import gold, made_pairs
+
+TAGS = ("DET", "NOUN", "NUM")
+
+
+def projected(pairs, **more):
+    return project_tags(((pair,) for pair in pairs), rng=np.random.default_rng(1), **more)
+
+
+def example(words, *sets):
+    """Return a sentence whose words may have the tags of these sets."""
+    rows = [[0.0 if tag in allowed else -np.inf for tag in TAGS] for allowed in sets]
+    return SetExample(tuple(words.split()), np.array(rows, dtype=np.float32))
+
+
+def test_the_first_word_that_is_a_number_becomes_digits():
+    examples = [
+        example("die zwei Hunde", {"DET"}, {"NUM"}, {"NOUN"}),
+        example("die eine", {"DET"}, {"DET", "NUM"}),
+        example("zwei drei", {"NUM"}, {"NUM"}),
+    ]
+    changed = in_digits(examples, TAGS)
+    assert [one.forms for one in changed] == [("die", FIGURES[0], "Hunde"), (FIGURES[1], "drei")]
+    for one, of in zip(changed, (examples[0], examples[2]), strict=True):
+        np.testing.assert_array_equal(one.log_evidence, of.log_evidence)
+        assert one.strength == of.strength
+
+
+def test_a_text_with_digits_is_left_as_it_is():
+    numbers = [example("zwei", {"NUM"})] * 1000
+    assert len(in_digits(numbers, TAGS)) == IN_DIGITS
+    assert in_digits([*numbers, *[example("1999", {"NUM"})] * 100], TAGS) == []
+    assert in_digits(numbers, ("DET", "NOUN", "VERB")) == []
+
+
+def counting(count):
+    """Return pairs of *two dogs* in words, and no digit."""
+    source = sentence_from_words(
+        ["two", "dogs", "hear", "the", "cat"], upos=["NUM", "NOUN", "VERB", "DET", "NOUN"]
+    )
+    target = sentence_from_words(["zwei", "Hunde", "hören", "die", "Katze"])
+    links = make_alignment(5, 5, [(i, i) for i in range(1, 6)], weights=[0.95] * 5)
+    return [SentencePair(source, target, links)] * count
+
+
+def test_digits_are_numbers_though_the_bitext_has_none():
+    tagger = projected([*made_pairs(100), *counting(40)]).tagger
+    assert tagger.tag_words(("1987", "Hunde", "hören", "die", "Katze"))[0] == "NUM"
+    assert tagger.tag_words(("40.000", "Hunde", "hören", "die", "Katze"))[0] == "NUM"
+
+
+def raw_text(sentences, lexicon=None):
+    return RawText.of(sentences, tags=TAGS, lexicon=lexicon or {}, contractions={"zum": ("zu", "dem")})
+
+
+def test_raw_words_are_cut_as_tagged_ones_and_have_the_tags_of_script_and_lexicon():
+    raw = raw_text([["zum", "Hund"], [], ["1999"]], lexicon={"hund": ("NOUN",)})
+    assert raw.sentences == (("zu", "dem", "Hund"), ("1999",))
+    everything = [True, True, True]
+    assert raw.sets_of(("zu", "dem", "Hund")).tolist() == [everything, everything, [False, True, False]]
+    assert raw.sets_of(("1999",)).tolist() == [[False, False, True]]
+
+
+def test_sentences_are_evidence_as_the_tagger_reads_them():
+    tagger = projected(made_pairs(200)).tagger
+    forms = ("der", "Wolf", "sieht", "die", "Katze", ".")
+    raw = RawText.of([forms], tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")}, contractions={})
+    (one,) = as_tagged(tagger, raw, raw.sentences, strength=3.0)
+    assert one.strength == 3.0
+    within = tagger.distribution_within(forms, raw.sets_of(forms))
+    expected = np.maximum(within / within.max(axis=1, keepdims=True), np.exp(-12.0))
+    np.testing.assert_allclose(np.exp(one.log_evidence), expected, rtol=1e-4)
+    assert one.log_evidence[1, tagger.tags.index("ADJ")] == pytest.approx(-12.0)
+
+
+# A word that the bitext lacks, where nouns stand.
+RAW = [
+    ["der", "Wagner", "sieht", "die", "Katze", "."],
+    ["ein", "alter", "Wagner", "hört", "der", "Maus", "!"],
+    ["der", "großer", "Wagner", "jagt", "ein", "Hund", "."],
+] * 20
+
+
+def test_raw_text_teaches_words_that_the_bitext_lacks():
+    pairs = made_pairs(300, wrong=0.1)
+    word = sentence_from_words(["Wagner"])
+    without, with_raw = projected(pairs), projected(pairs, raw=RAW)
+    column = without.tagger.tags.index("NOUN")
+    chances = [result.tagger.tag_distribution(word)[0, column] for result in (without, with_raw)]
+    assert chances[0] < 0.5 < chances[1]
+    assert accuracy(with_raw.tagger, gold(made_pairs(100, seed=7))) > 99.0
+    assert "60 sentences of raw text" in with_raw.report[1]
+    assert "raw text" not in without.report[1]
+
+
+def test_the_same_seed_gives_the_same_bytes_with_raw_text(tmp_path):
+    for name in ("one", "two"):
+        projected(made_pairs(60), raw=RAW).tagger.save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_of_raw_text_so_much_is_learned_from_and_no_fragment():
+    raw = raw_text([["kurz"], *([str(number)] * 6 for number in range(50)), ["lang"] * 60])
+    options = TagProjectionOptions(raw_sentences=20)
+    usable = usable_raw(raw, rng=np.random.default_rng(1), options=options)
+    numbers = [int(forms[0]) for forms in usable]
+    assert len(numbers) == 20
+    assert numbers == sorted(set(numbers))
