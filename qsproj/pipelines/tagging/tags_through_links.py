@@ -19,8 +19,7 @@ import numpy as np
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
-from qsproj.features.tagging import Classes, templates_with
-from qsproj.features.tagging_classes import word_classes
+from qsproj.features.tagging import Classes, templates_with, word_classes
 from qsproj.models.tagging.mean_tagger import mean_tagger
 from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
