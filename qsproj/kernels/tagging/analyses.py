@@ -1,0 +1,237 @@
+"""Linear chain over analyses: each word has a few hundred that its tag allows, of which the best few are linked.
+
+An *analysis* is a set of *parts*, such as ``Case=Nom``. A word's potential of an analysis is the sum of those
+of its parts, and of how often the treebank has it with this form; two neighbours add a potential for each
+attribute, by its values in both. All are natural logs. Arrays, with n words, P parts, A analyses, F attributes,
+K candidates of a word:
+
+- ``table``: ``starts`` int64[A+1] and ``parts`` int64[...], the parts of analysis a at starts[a]:starts[a+1];
+  ``values`` int64[A+1, F], the value of each attribute in each analysis, row A at the start of a sentence;
+  ``links`` int64[F, 2], where an attribute's pairs of values begin in ``transitions``, and how many values it has.
+- ``words``: ``ranges`` int64[n, 2], the analyses that the word's tag allows; ``seen`` int64[n+1] and ``known``
+  int64[..., 2], the analyses that its form has in the treebank and how often: those of word i at seen[i]:seen[i+1].
+- ``support`` float64[L, L]: the potential of an analysis by how often its form occurs, and how often with it.
+
+Source: pruning before linking as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute
+as in Smith (2010), section 5.2.1, tied there by factors, here by the list of analyses that occur.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qsproj.kernels.compilation import njit
+from qsproj.kernels.tagging.linear_chain import FAST, add_emissions
+
+# Counts of 0, 1, 2 to 3, 4 to 9, more.
+LEVELS = 5
+NO_ANALYSIS = -1
+
+
+@njit(cache=True)
+def level(count):
+    """Return the place of a count in ``support``."""
+    if count < 2:
+        return max(count, 0)
+    return 2 if count < 4 else (3 if count < 10 else 4)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def propose(emissions, table, words, support, gold, candidates, scores):
+    """Fill the K best analyses of each word and their potentials, best first.
+
+    Parameters
+    ----------
+    emissions : float64[n, P]
+    table, words, support
+        See the module.
+    gold : int64[n]
+        Right analyses, each a candidate in any case and with one occurrence less than counted; NO_ANALYSIS
+        where there is none.
+    candidates, scores : int64[n, K], float64[n, K]
+        Output. Where the tag allows fewer than K, the rest have -inf.
+    """
+    starts, parts, _, _ = table
+    ranges, seen, known = words
+    n, places = candidates.shape
+    of_analysis = np.empty(starts.shape[0] - 1)
+    for i in range(n):
+        first, last = ranges[i, 0], ranges[i, 1]
+        total = 0
+        for q in range(seen[i], seen[i + 1]):
+            total += known[q, 1]
+        if gold[i] >= 0:
+            total -= 1
+        of_form = level(total)
+        for a in range(first, last):
+            score = support[of_form, 0]
+            for q in range(starts[a], starts[a + 1]):
+                score += emissions[i, parts[q]]
+            of_analysis[a] = score
+        for q in range(seen[i], seen[i + 1]):
+            a = known[q, 0]
+            count = known[q, 1] - (1 if a == gold[i] else 0)
+            of_analysis[a] += support[of_form, level(count)] - support[of_form, 0]
+        there = False
+        right = of_analysis[gold[i]] if gold[i] >= 0 else 0.0
+        for k in range(places):
+            best = first
+            for a in range(first, last):
+                if of_analysis[a] > of_analysis[best]:
+                    best = a
+            candidates[i, k] = best
+            scores[i, k] = of_analysis[best]
+            there = there or (best == gold[i] and k < last - first)
+            of_analysis[best] = -np.inf
+        if gold[i] >= 0 and not there:
+            candidates[i, places - 1] = gold[i]
+            scores[i, places - 1] = right
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def link(candidates, table, transitions, links):
+    """Fill the potentials of neighbouring candidates, float64[n, K, K]; of the first word those in row 0."""
+    _, _, values, attributes = table
+    n, places = candidates.shape
+    start = values.shape[0] - 1
+    for i in range(n):
+        for j in range(places if i else 1):
+            before = candidates[i - 1, j] if i else start
+            for k in range(places):
+                score = 0.0
+                for f in range(values.shape[1]):
+                    score += transitions[pair_place(attributes, f, values[before, f], values[candidates[i, k], f])]
+                links[i, j, k] = score
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def pair_place(attributes, f, before, after):
+    """Return where the pair of two values of attribute f is in ``transitions``."""
+    return attributes[f, 0] + before * attributes[f, 1] + after
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def candidate_posterior(scores, links, marginals, pairs):
+    """Fill the posterior of candidates float64[n, K] and of neighbours float64[n, K, K]; return log Z.
+
+    ``pairs[i]`` is of words i - 1 and i; ``pairs[0]`` has only row 0. O(n K^2).
+    """
+    n, places = scores.shape
+    forward = np.empty((n, places))
+    backward = np.zeros((n, places))
+    terms = np.empty(places)
+    for k in range(places):
+        forward[0, k] = links[0, 0, k] + scores[0, k]
+    for i in range(1, n):
+        for k in range(places):
+            for j in range(places):
+                terms[j] = forward[i - 1, j] + links[i, j, k]
+            forward[i, k] = log_sum(terms) + scores[i, k]
+    log_z = log_sum(forward[n - 1])
+    for i in range(n - 1, 0, -1):
+        for j in range(places):
+            for k in range(places):
+                terms[k] = links[i, j, k] + scores[i, k] + backward[i, k]
+            backward[i - 1, j] = log_sum(terms)
+    pairs[:] = 0.0
+    for i in range(n):
+        for k in range(places):
+            after = scores[i, k] + backward[i, k] - log_z
+            marginals[i, k] = np.exp(forward[i, k] + backward[i, k] - log_z)
+            for j in range(places if i else 1):
+                before = forward[i - 1, j] if i else 0.0
+                pairs[i, j, k] = np.exp(before + links[i, j, k] + after)
+    return log_z
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def log_sum(terms):
+    """Return the log of the sum of exponentials; one of them at least is finite."""
+    highest = terms.max()
+    total = 0.0
+    for term in terms:
+        total += np.exp(term - highest)
+    return highest + np.log(total)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def best_candidates(scores, links, best):
+    """Fill the places int64[n] of the best sequence among the candidates. O(n K^2)."""
+    n, places = scores.shape
+    back = np.empty((n, places), np.int64)
+    score = links[0, 0] + scores[0]
+    following = np.empty(places)
+    for i in range(1, n):
+        for k in range(places):
+            origin = 0
+            for j in range(1, places):
+                if score[j] + links[i, j, k] > score[origin] + links[i, origin, k]:
+                    origin = j
+            following[k] = score[origin] + links[i, origin, k] + scores[i, k]
+            back[i, k] = origin
+        score, following = following, score
+    best[n - 1] = np.argmax(score)
+    for i in range(n - 1, 0, -1):
+        best[i - 1] = back[i, best[i]]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def analysis_gradient(rows, gold, table, words, weights, transitions, support, places, slopes):
+    """Fill the gradient of minus the log-likelihood of the right analyses among the candidates; return that.
+
+    Parameters
+    ----------
+    rows : int32[n, T]
+        Rows of ``weights`` float[R, P] that fire at each word, -1 for none.
+    gold : int64[n]
+        Right analyses.
+    places : int
+        Candidates of a word.
+    slopes : float64[n, P], float64[1, X], float64[L, L]
+        Output: by the emissions, by ``transitions`` float64[1, X], and by ``support``.
+    """
+    starts, parts, values, attributes = table
+    _, seen, known = words
+    of_parts, of_pairs, of_support = slopes
+    n = rows.shape[0]
+    add_emissions(rows, weights, of_parts)
+    candidates = np.empty((n, places), np.int64)
+    scores = np.empty((n, places))
+    propose(of_parts, table, words, support, gold, candidates, scores)
+    links = np.empty((n, places, places))
+    link(candidates, table, transitions[0], links)
+    marginals = np.empty((n, places))
+    pairs = np.empty((n, places, places))
+    loss = candidate_posterior(scores, links, marginals, pairs)
+    of_parts[:] = 0.0
+    of_pairs[:] = 0.0
+    of_support[:] = 0.0
+    # What is right counts -1: of words at their places, and of neighbours.
+    before = 0
+    for i in range(n):
+        right = 0
+        while candidates[i, right] != gold[i] or scores[i, right] == -np.inf:
+            right += 1
+        loss -= scores[i, right] + links[i, before, right]
+        marginals[i, right] -= 1.0
+        pairs[i, before, right] -= 1.0
+        before = right
+    for i in range(n):
+        total = -1
+        for q in range(seen[i], seen[i + 1]):
+            total += known[q, 1]
+        for k in range(places):
+            a = candidates[i, k]
+            slope = marginals[i, k]
+            for q in range(starts[a], starts[a + 1]):
+                of_parts[i, parts[q]] += slope
+            count = 0
+            for q in range(seen[i], seen[i + 1]):
+                if known[q, 0] == a:
+                    count = known[q, 1] - (1 if a == gold[i] else 0)
+            of_support[level(total), level(count)] += slope
+            for j in range(places if i else 1):
+                start = candidates[i - 1, j] if i else values.shape[0] - 1
+                for f in range(values.shape[1]):
+                    of_pairs[0, pair_place(attributes, f, values[start, f], values[a, f])] += pairs[i, j, k]
+    return loss

@@ -1,0 +1,1 @@
+"""Lemmas, features and language-specific tags of words whose UPOS is known."""

@@ -1,0 +1,107 @@
+"""The analyses that a treebank's words have: language-specific tag and features under each UPOS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+
+XPOS_ATTRIBUTE = "XPOS"
+# With more of them XPOS is taken to be written letter by letter, each place an attribute of its own.
+MOST_XPOS = 200
+_NONE, _START = 0, 1
+
+Attributes = tuple[tuple[str, str], ...]
+ChainTable = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+class Analysis(NamedTuple):
+    """Cells of a word: ``xpos`` or ``feats`` is ``_`` where the column is empty or not learned."""
+
+    upos: str
+    xpos: str
+    feats: str
+
+
+def feature_pairs(feats: str) -> Attributes:
+    """Return attribute and value of each feature of a cell of FEATS."""
+    if feats == UNSPECIFIED:
+        return ()
+    pairs = (feature.partition("=") for feature in feats.split("|"))
+    return tuple((attribute, value) for attribute, _, value in pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnalysisTable:
+    """The A analyses, sorted, and the arrays by which :mod:`qsproj.kernels.tagging.analyses` scores them.
+
+    Attributes
+    ----------
+    analyses : tuple of Analysis
+    ranges : mapping
+        First and last, exclusive, of the analyses under each UPOS.
+    chain : tuple of int64 arrays
+        ``table`` of the kernels.
+    n_parts, n_pairs : int
+        Lengths of a row of emission weights, and of the transitions.
+    """
+
+    analyses: tuple[Analysis, ...]
+    ranges: Mapping[str, tuple[int, int]]
+    chain: ChainTable
+    n_parts: int
+    n_pairs: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether UPOS alone tells the analysis of every word."""
+        return len(self.ranges) == len(self.analyses)
+
+
+def analysis_table(found: Iterable[Analysis]) -> AnalysisTable:
+    """Number analyses, their parts and the values of their attributes."""
+    analyses = tuple(sorted(set(found)))
+    letters = len({analysis.xpos for analysis in analyses}) > MOST_XPOS
+    attributes = [_attributes(analysis, letters=letters) for analysis in analyses]
+    parts = {part: number for number, part in enumerate(sorted({part for row in attributes for part in row}))}
+    names = sorted({name for name, _ in parts})
+    # Of each attribute: none, at the start of a sentence, then its values.
+    values = {name: [value for of, value in parts if of == name] for name in names}
+    table = np.full((len(analyses) + 1, len(names)), _NONE, dtype=np.int64)
+    table[-1] = _START
+    for row, pairs in zip(table, attributes, strict=False):
+        for name, value in pairs:
+            row[names.index(name)] = values[name].index(value) + 2
+    widths = np.array([len(values[name]) + 2 for name in names], dtype=np.int64)
+    begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in attributes])]).astype(np.int64)
+    numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
+    return AnalysisTable(
+        analyses=analyses,
+        ranges=_ranges(analyses),
+        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1)),
+        n_parts=len(parts),
+        n_pairs=int(begins[-1]),
+    )
+
+
+def _attributes(analysis: Analysis, *, letters: bool) -> Attributes:
+    """Return what an analysis is made of: UPOS, XPOS or its letters, features."""
+    if letters and analysis.xpos != UNSPECIFIED:
+        xpos = tuple((f"{XPOS_ATTRIBUTE}{place:02}", sign) for place, sign in enumerate(analysis.xpos))
+    else:
+        xpos = ((XPOS_ATTRIBUTE, analysis.xpos),)
+    return (("UPOS", analysis.upos), *xpos, *feature_pairs(analysis.feats))
+
+
+def _ranges(analyses: Sequence[Analysis]) -> dict[str, tuple[int, int]]:
+    ranges: dict[str, tuple[int, int]] = {}
+    for number, analysis in enumerate(analyses):
+        first, _ = ranges.get(analysis.upos, (number, 0))
+        ranges[analysis.upos] = first, number + 1
+    return ranges

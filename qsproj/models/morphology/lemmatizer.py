@@ -1,0 +1,138 @@
+"""Lemmas: those of the lexicon, and for other words the likeliest edit script that fits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.features.hashing import stable_hash
+from qsproj.features.tagging import word_attributes
+from qsproj.kernels.tagging.lemmas import script_scores
+from qsproj.models.morphology.analyses import Analysis, feature_pairs
+from qsproj.models.morphology.edit_scripts import EditScript
+
+LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
+# Past this many words that are not in the lexicon, those seen before are forgotten.
+_MOST_REMEMBERED = 1 << 16
+
+
+class Word(NamedTuple):
+    """A form with what is known of it when its lemma is looked for."""
+
+    form: str
+    analysis: Analysis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lemmatizer:
+    """Chooses among edit scripts.
+
+    Attributes
+    ----------
+    scripts : tuple of EditScript
+    allowed : mapping
+        Of each UPOS the scripts that its words are tried with, by number, ascending.
+    lemmas : collection of str
+        Lemmas of the lexicon.
+    weights : float32[2^b]
+        Natural-log potentials of hashed features.
+    """
+
+    scripts: tuple[EditScript, ...]
+    allowed: Mapping[str, Sequence[int]]
+    lemmas: Collection[str]
+    weights: NDArray[np.float32]
+    _found: dict[Word, str] = field(default_factory=dict, repr=False)
+
+    def lemma(self, word: Word) -> str:
+        """Return the lemma of a word that the lexicon lacks; the form itself where no script is known."""
+        if word not in self._found:
+            if len(self._found) >= _MOST_REMEMBERED:
+                self._found.clear()
+            self._found[word] = self._best(word)
+        return self._found[word]
+
+    def _best(self, word: Word) -> str:
+        found = dict(self.candidates(word))
+        if not found:
+            return word.form
+        scores = np.empty(len(found))
+        features = candidate_features(word, found, self.scripts, self.lemmas)
+        script_scores(*features, self.weights, shift_of(self.weights), scores)
+        return list(found.values())[int(scores.argmax())]
+
+    def candidates(self, word: Word) -> Iterator[tuple[int, str]]:
+        """Yield the number of each script that fits, and the lemma that it gives, never empty."""
+        for number in self.allowed.get(word.analysis.upos, ()):
+            lemma = self.scripts[number].apply(word.form)
+            if lemma:
+                yield number, lemma
+
+
+def shift_of(weights: NDArray[np.float32]) -> np.uint64:
+    """Return by how much hashes are shifted to be buckets."""
+    return np.uint64(64 - (weights.shape[-1].bit_length() - 1))
+
+
+def candidate_features(
+    word: Word, found: Mapping[int, str], scripts: Sequence[EditScript], lemmas: Collection[str]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the features of a word uint64[F], and of its C candidates: scripts uint64[C], lemmas uint64[C, G].
+
+    ``lemmas``: those of other words.
+    """
+    upos = word.analysis.upos
+    of_lemmas = [[f"known {upos} {lemma in lemmas}", *_lemma_ends(upos, lemma)] for lemma in found.values()]
+    return (
+        _hashes(_word_features(word)),
+        _hashes(scripts[number].text() for number in found),
+        np.array([[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas], dtype=np.uint64),
+    )
+
+
+def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
+    for length in range(1, 5):
+        yield f"ends {upos} {lemma[-length:]}" if length <= len(lemma) else ""
+
+
+def _word_features(word: Word) -> Iterator[str]:
+    """Yield what a script is chosen by, all of it the same for every script."""
+    upos, xpos, feats = word.analysis
+    lower = word.form.lower()
+    kind = word_attributes(word.form)[0]
+    yield "any"
+    yield f"upos {upos}"
+    yield f"xpos {xpos}"
+    yield f"feats {upos} {feats}"
+    yield f"kind {upos} {kind}"
+    for attribute, value in feature_pairs(feats):
+        yield f"feature {upos} {attribute} {value}"
+    for length in range(1, min(LONGEST_SUFFIX, len(lower)) + 1):
+        suffix = lower[-length:]
+        yield f"suffix {suffix}"
+        yield f"suffix {upos} {suffix}"
+        if length < LONGEST_SUFFIX:
+            yield f"suffix {upos} {feats} {suffix}"
+    for length in range(1, min(LONGEST_PREFIX, len(lower)) + 1):
+        yield f"prefix {upos} {lower[:length]}"
+
+
+def _hashes(features: Iterator[str]) -> NDArray[np.uint64]:
+    return np.array([stable_hash(feature) for feature in features], dtype=np.uint64)
+
+
+def allowed_scripts(words: Mapping[tuple[str, int], int], *, least: int) -> dict[str, tuple[int, ...]]:
+    """Return the scripts of each UPOS that at least so many forms have.
+
+    ``words``: by UPOS and script the number of forms.
+    """
+    allowed: dict[str, list[int]] = defaultdict(list)
+    for (upos, script), forms in sorted(words.items()):
+        if forms >= least:
+            allowed[upos].append(script)
+    return {upos: tuple(scripts) for upos, scripts in allowed.items()}

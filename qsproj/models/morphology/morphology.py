@@ -1,0 +1,314 @@
+"""Lemmas, features and language-specific tags of words whose UPOS is known: a chain over analyses, then lemmas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import stable_hash
+from qsproj.features.tagging import WORD_TEMPLATES, WordTable, compiled
+from qsproj.kernels.tagging.analyses import (
+    LEVELS,
+    NO_ANALYSIS,
+    best_candidates,
+    candidate_posterior,
+    link,
+    propose,
+)
+from qsproj.kernels.tagging.linear_chain import add_emissions
+from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table
+from qsproj.models.morphology.edit_scripts import EditScript
+from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
+from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.schema import ascending, buckets, checked, lines_of, names, shaped, some_of, text_rows
+
+COLUMNS = ("lemma", "xpos", "feats")
+# Candidates of a word that are linked to those of its neighbours.
+PLACES = 8
+_TAG = "tag"
+TEMPLATES = (
+    *WORD_TEMPLATES,
+    *("tag & lower", "tag & suffix2", "tag & suffix3", "tag & suffix4"),
+    *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
+    *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
+)
+# Analyses and scripts of a form under a UPOS, with how often each occurs.
+Entries = Sequence[tuple[int, int, int]]
+NO_SCRIPT = -1
+
+
+class AnalysisFeatures:
+    """Turns words and their UPOS into feature keys, by templates."""
+
+    def __init__(self, templates: tuple[str, ...] = TEMPLATES) -> None:
+        self.templates = templates
+        self._compiled = compiled(templates, (_TAG,))
+        self._table = WordTable({})
+
+    def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the features of a sentence, uint64[n, T]; 0 where a feature does not fire."""
+        words = self._table.encode(forms)
+        tags = np.array([stable_hash(f"tag {tag}") | 1 for tag in upos], dtype=np.uint64)
+        attributes = np.column_stack([self._table.attributes[words], tags])
+        keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
+        feature_keys(attributes, np.arange(len(forms), dtype=np.int32), self._compiled, keys)
+        return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnalysisWeights:
+    """Weights of the chain over analyses, natural log.
+
+    Attributes
+    ----------
+    index : FeatureIndex
+        The R features that have weights.
+    emissions : float32[R, P]
+        Of features and parts.
+    transitions : float64[1, X]
+        Of pairs of values of each attribute in two neighbours.
+    support : float64[L, L]
+        See :mod:`qsproj.kernels.tagging.analyses`.
+    """
+
+    index: FeatureIndex
+    emissions: NDArray[np.float32]
+    transitions: NDArray[np.float64]
+    support: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Morphology:
+    """What tells lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Which of COLUMNS it fills.
+    table : AnalysisTable
+    lexicon : mapping
+        By form and UPOS: analysis, number of the edit script or NO_SCRIPT, and count, of each that the treebank has.
+    scripts : tuple of EditScript
+    features : AnalysisFeatures
+    weights : AnalysisWeights or None
+        None where UPOS alone tells the analysis.
+    lemmatizer : Lemmatizer or None
+        For words that the lexicon lacks; None where no lemma was learned.
+    """
+
+    columns: tuple[str, ...]
+    table: AnalysisTable
+    lexicon: Mapping[tuple[str, str], Entries]
+    scripts: tuple[EditScript, ...]
+    features: AnalysisFeatures = field(default_factory=AnalysisFeatures)
+    weights: AnalysisWeights | None
+    lemmatizer: Lemmatizer | None
+
+    def fill(self, sentence: Sentence, *, columns: Sequence[str] | None = None) -> Sentence:
+        """Return the sentence with these columns filled in by its forms and UPOS; None: all that were learned."""
+        wanted = [column for column in self.columns if columns is None or column in columns]
+        if not wanted:
+            return sentence
+        analyses = self.analyses(sentence.forms, sentence.upos)
+        cells: dict[str, list[str]] = {}
+        if "xpos" in wanted:
+            cells["xpos"] = [analysis.xpos for analysis in analyses]
+        if "feats" in wanted:
+            cells["feats"] = [analysis.feats for analysis in analyses]
+        if "lemma" in wanted:
+            cells["lemmas"] = [
+                self.lemma(form, analysis) for form, analysis in zip(sentence.forms, analyses, strict=True)
+            ]
+        return with_columns(sentence, **cells)
+
+    def analyses(self, forms: Sequence[str], upos: Sequence[str]) -> list[Analysis]:
+        """Return the best sequence of analyses under the tags; of a tag that was never seen, an empty one."""
+        numbers = [self.table.ranges.get(tag, (0, 1))[0] for tag in upos]
+        if self.weights is not None and forms:
+            candidates, scores, links = self._lattice(self.weights, forms, upos)
+            best = np.empty(len(forms), dtype=np.int64)
+            best_candidates(scores, links, best)
+            numbers = candidates[np.arange(len(forms)), best].tolist()
+        return [
+            self.table.analyses[number] if tag in self.table.ranges else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
+            for number, tag in zip(numbers, upos, strict=True)
+        ]
+
+    def feature_probabilities(self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]) -> list[float]:
+        """Return the probability that all features of a word are these, given its tag and the words."""
+        if self.weights is None or not forms:
+            return [1.0] * len(forms)
+        candidates, scores, links = self._lattice(self.weights, forms, upos)
+        marginals, pairs = np.empty_like(scores), np.empty_like(links)
+        candidate_posterior(scores, links, marginals, pairs)
+        same = np.array(
+            [
+                [self.table.analyses[number].feats == cell for number in row]
+                for row, cell in zip(candidates.tolist(), feats, strict=True)
+            ]
+        )
+        probabilities: list[float] = (marginals * same).sum(axis=1).tolist()
+        return probabilities
+
+    def lemma(self, form: str, analysis: Analysis) -> str:
+        """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one."""
+        for known in (form, form.lower()):
+            entries = self.lexicon.get((known, analysis.upos), ())
+            same = [entry for entry in entries if self.table.analyses[entry[0]] == analysis]
+            made = [entry for entry in same or entries if entry[1] != NO_SCRIPT]
+            if made:
+                _, script, _ = max(made, key=lambda entry: entry[2])
+                return self.scripts[script].apply(known) or form
+        return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
+
+    def encoded(
+        self, forms: Sequence[str], upos: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what the kernels of analyses call ``words``."""
+        ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
+        seen, known = [0], []
+        for form, tag in zip(forms, upos, strict=True):
+            counts = self._counts(form, tag)
+            known += counts.items()
+            seen.append(len(known))
+        return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
+
+    def _counts(self, form: str, tag: str) -> dict[int, int]:
+        """Return how often a form has each analysis; one that is not known has those of its lower case."""
+        counts: dict[int, int] = {}
+        for analysis, _, count in self.lexicon.get((form, tag)) or self.lexicon.get((form.lower(), tag), ()):
+            counts[analysis] = counts.get(analysis, 0) + count
+        return counts
+
+    def _lattice(
+        self, weights: AnalysisWeights, forms: Sequence[str], upos: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the candidates of each word, their potentials and those of neighbours."""
+        n = len(forms)
+        emissions = np.empty((n, self.table.n_parts))
+        add_emissions(weights.index.rows(self.features.keys(forms, upos)), weights.emissions, emissions)
+        candidates = np.empty((n, PLACES), dtype=np.int64)
+        scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
+        unknown = np.full(n, NO_ANALYSIS)
+        propose(
+            emissions, self.table.chain, self.encoded(forms, upos), weights.support, unknown, candidates, scores
+        )
+        link(candidates, self.table.chain, weights.transitions[0], links)
+        return candidates, scores, links
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same."""
+        forms = sorted({form for form, _ in self.lexicon})
+        place = {form: number for number, form in enumerate(forms)}
+        entries = sorted(
+            (place[form], *entry) for (form, _), entries in self.lexicon.items() for entry in entries
+        )
+        header: dict[str, Any] = {
+            "columns": list(self.columns),
+            "analyses": [list(analysis) for analysis in self.table.analyses],
+            "scripts": [list(script) for script in self.scripts],
+            "templates": list(self.features.templates) if self.weights is not None else [],
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "forms": np.frombuffer("\n".join(forms).encode("utf-8"), dtype=np.uint8),
+            "entries": np.array(entries, dtype=np.int32).reshape(-1, 4),
+        }
+        if self.weights is not None:
+            arrays |= {
+                "keys": self.weights.index.keys,
+                "transitions": self.weights.transitions,
+                "support": self.weights.support,
+                **packed_weights("emissions.", self.weights.emissions.astype(np.float16)),
+            }
+        if self.lemmatizer is not None:
+            header["allowed"] = {upos: list(scripts) for upos, scripts in self.lemmatizer.allowed.items()}
+            header["buckets"] = len(self.lemmatizer.weights)
+            arrays |= packed_weights("lemmas.", self.lemmatizer.weights.astype(np.float16))
+        return header, arrays
+
+    @staticmethod
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Morphology:
+        """Make what :meth:`to_archive` gave.
+
+        Raises
+        ------
+        KeyError, ValueError
+            When something is not there, or does not fit.
+        """
+        checked(
+            header,
+            {"columns": some_of(COLUMNS), "analyses": text_rows(3), "scripts": text_rows(5), "templates": names},
+        )
+        table = analysis_table(Analysis(*row) for row in header["analyses"])
+        if [list(analysis) for analysis in table.analyses] != header["analyses"]:
+            raise ValueError("the analyses in the header are not sorted, or one of them stands there twice")
+        scripts = tuple(EditScript.from_fields(row) for row in header["scripts"])
+        lexicon = _stored_lexicon(arrays, table, len(scripts))
+        weights = None
+        if header["templates"]:
+            index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+            emissions = np.zeros((len(index.keys), table.n_parts), dtype=np.float32)
+            weights = AnalysisWeights(
+                index,
+                unpack_weights("emissions.", arrays, emissions),
+                shaped(arrays, "transitions", (1, table.n_pairs)),
+                shaped(arrays, "support", (LEVELS, LEVELS)),
+            )
+        lemmatizer = None
+        if "allowed" in header:
+            checked(header, {"buckets": buckets})
+            lemmatizer = Lemmatizer(
+                scripts=scripts,
+                allowed=_stored_scripts(header["allowed"], len(scripts)),
+                lemmas=known_lemmas(lexicon, scripts),
+                weights=unpack_weights("lemmas.", arrays, np.zeros(header["buckets"], dtype=np.float32)),
+            )
+        return Morphology(
+            columns=tuple(header["columns"]),
+            table=table,
+            lexicon=lexicon,
+            scripts=scripts,
+            features=AnalysisFeatures(tuple(header["templates"]) or TEMPLATES),
+            weights=weights,
+            lemmatizer=lemmatizer,
+        )
+
+
+def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> frozenset[str]:
+    """Return the lemmas of a lexicon."""
+    made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
+    return frozenset(scripts[script].apply(form) or form for form, script in made if script != NO_SCRIPT)
+
+
+def _stored_lexicon(
+    arrays: Mapping[str, NDArray[Any]], table: AnalysisTable, n_scripts: int
+) -> dict[tuple[str, str], Entries]:
+    forms = lines_of(arrays, "forms")
+    entries = arrays["entries"]
+    shaped(arrays, "entries", (len(entries), 4), kind="i")
+    most = np.array([len(forms), len(table.analyses), n_scripts, np.iinfo(np.int32).max])
+    if len(entries) and not ((entries >= [0, 0, NO_SCRIPT, 1]) & (entries < most)).all():
+        raise ValueError("the lexicon names a form, analysis or script that is not there")
+    lexicon: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    for form, analysis, script, count in entries.tolist():
+        key = forms[form], table.analyses[analysis].upos
+        lexicon.setdefault(key, []).append((analysis, script, count))
+    return dict(lexicon)
+
+
+def _stored_scripts(header: Any, n_scripts: int) -> dict[str, tuple[int, ...]]:
+    if not isinstance(header, dict):
+        raise ValueError("found no object of scripts in the header")
+    for numbers in header.values():
+        if not isinstance(numbers, list) or not all(type(one) is int and 0 <= one < n_scripts for one in numbers):
+            raise ValueError("the header names an edit script that is not there")
+    return {upos: tuple(numbers) for upos, numbers in header.items()}

@@ -1,0 +1,347 @@
+"""Training of lemmas, features and language-specific tags on a treebank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError, unknown_name
+from qsproj.features.feature_index import FeatureIndex
+from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
+from qsproj.kernels.tagging.lemmas import learn_script
+from qsproj.kernels.tagging.linear_chain import step_transitions
+from qsproj.kernels.tagging.tag_sets import step_steep_emissions, step_steep_transitions
+from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table
+from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
+from qsproj.models.morphology.lemmatizer import Lemmatizer, Word, allowed_scripts, candidate_features, shift_of
+from qsproj.models.morphology.morphology import (
+    COLUMNS,
+    NO_SCRIPT,
+    PLACES,
+    AnalysisFeatures,
+    AnalysisWeights,
+    Morphology,
+    known_lemmas,
+)
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer, learn
+
+# A feature of one word alone teaches nothing of others.
+RAREST = 2
+# Features whose weights all stay below this are dropped, and weights below the second.
+FAINTEST, FAINT = 0.1, 0.02
+# A script of fewer forms is an exception, known to the lexicon alone.
+FORMS_OF_A_SCRIPT = 2
+# Sentences of at least so many words that are expected to have features, and have none, were not annotated.
+EXPECTED_FEATURES = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MorphologyOptions:
+    """How to learn; chosen on development files of Greek, Hungarian and Turkish.
+
+    Attributes
+    ----------
+    epochs, lemma_epochs : int
+        Passes over the sentences, and over the distinct words.
+    rate, lemma_rate : float
+        AdaGrad's step sizes.
+    lemma_buckets : int
+        Hash buckets of the lemmatiser's features; a power of two.
+    """
+
+    epochs: int = 10
+    rate: float = 0.05
+    lemma_epochs: int = 8
+    lemma_rate: float = 0.1
+    lemma_buckets: int = 1 << 20
+
+
+def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return which of COLUMNS have a cell that is not empty."""
+    cells = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
+    return tuple(
+        column
+        for column in COLUMNS
+        if any(cell != UNSPECIFIED for sentence in treebank for cell in getattr(sentence, cells[column]))
+    )
+
+
+def train_morphology(
+    treebank: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    columns: Sequence[str] | None = None,
+    options: MorphologyOptions | None = None,
+) -> Morphology | None:
+    """Learn columns of CoNLL-U beside UPOS.
+
+    Parameters
+    ----------
+    treebank : sequence of Sentence
+        With UPOS on every word. Sentences that lack a column, where others have it, do not teach it.
+    rng : numpy.random.Generator
+        Orders the sentences.
+    columns : sequence of str or None
+        Some of COLUMNS; None: those that the treebank has. None of them: nothing is learned, None returned.
+    options : MorphologyOptions or None
+
+    Raises
+    ------
+    UsageError
+        When a column is unknown, or empty in the whole treebank.
+    """
+    settings = options or MorphologyOptions()
+    shown = columns_shown(treebank)
+    for column in columns or ():
+        if column not in COLUMNS:
+            raise unknown_name("column", column, COLUMNS)
+        if column not in shown:
+            raise UsageError(f"no word of the treebank has {column.upper()}; leave {column} out of the columns")
+    chosen = tuple(column for column in (shown if columns is None else COLUMNS) if columns is None or column in columns)
+    if not chosen:
+        return None
+    analysed = _analysed(treebank, chosen)
+    scripts = _Scripts()
+    lexicon = _lexicon(analysed, scripts, lemmas="lemma" in chosen)
+    table = analysis_table(analysis for _, analyses in analysed for analysis in analyses)
+    numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
+    morphology = Morphology(
+        columns=chosen,
+        table=table,
+        lexicon={
+            key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
+            for key, entries in sorted(lexicon.items())
+        },
+        scripts=tuple(scripts.numbers),
+        weights=None,
+        lemmatizer=None,
+    )
+    if not table.decided:
+        morphology = replace(morphology, weights=_train_chain(morphology, analysed, settings, rng))
+    if "lemma" in chosen:
+        morphology = replace(morphology, lemmatizer=_train_lemmatizer(morphology, settings, rng))
+    return morphology
+
+
+Analysed = tuple[Sentence, tuple[Analysis, ...]]
+
+
+def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Analysed]:
+    """Return the sentences whose analyses are annotated, with these."""
+    found = []
+    featured = _share_with_features(treebank)
+    for sentence in treebank:
+        if "xpos" in columns and all(cell == UNSPECIFIED for cell in sentence.xpos):
+            continue
+        bare = all(cell == UNSPECIFIED for cell in sentence.feats)
+        if "feats" in columns and bare and sum(featured[tag] for tag in sentence.upos) >= EXPECTED_FEATURES:
+            continue
+        empty = [UNSPECIFIED] * len(sentence)
+        cells = zip(
+            sentence.upos,
+            sentence.xpos if "xpos" in columns else empty,
+            sentence.feats if "feats" in columns else empty,
+            strict=True,
+        )
+        found.append((sentence, tuple(Analysis(*row) for row in cells)))
+    return found
+
+
+def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
+    """Return the share of the words of each UPOS that have features."""
+    words: Counter[str] = Counter()
+    featured: Counter[str] = Counter()
+    for sentence in treebank:
+        words.update(sentence.upos)
+        featured.update(
+            tag for tag, cell in zip(sentence.upos, sentence.feats, strict=True) if cell != UNSPECIFIED
+        )
+    return {tag: featured[tag] / count for tag, count in words.items()}
+
+
+class _Scripts:
+    """Edit scripts as they are met. Mutable."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[EditScript, int] = {}
+
+    def number(self, form: str, lemma: str) -> int:
+        return self.numbers.setdefault(edit_script(form, lemma), len(self.numbers))
+
+
+def _lexicon(
+    analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool
+) -> dict[tuple[str, str], Counter[tuple[Analysis, int]]]:
+    """Count analyses and scripts of each form under each UPOS."""
+    made: dict[tuple[str, str], int] = {}
+    lexicon: dict[tuple[str, str], Counter[tuple[Analysis, int]]] = {}
+    for sentence, analyses in analysed:
+        for form, lemma, analysis in zip(sentence.forms, sentence.lemmas, analyses, strict=True):
+            script = NO_SCRIPT
+            if lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED):
+                if (form, lemma) not in made:
+                    made[form, lemma] = scripts.number(form, lemma)
+                script = made[form, lemma]
+            lexicon.setdefault((form, analysis.upos), Counter())[analysis, script] += 1
+    return lexicon
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Example:
+    """Rows of weights that fire int32[n, T], right analyses int64[n], and the words as kernels know them."""
+
+    rows: NDArray[np.int32]
+    gold: NDArray[np.int64]
+    words: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
+    """Learns the chain over analyses by likelihood among the candidates of each word. Mutable; final."""
+
+    def __init__(self, table: AnalysisTable, index: FeatureIndex, *, rate: float) -> None:
+        self._table = table
+        self._index = index
+        emissions = np.zeros((len(index.keys), table.n_parts), dtype=np.float32)
+        self._emissions = RowAdaGrad(emissions, rate=rate, counts_start=True)
+        self._transitions = RowAdaGrad(np.zeros((1, table.n_pairs)), rate=rate, counts_start=True)
+        self._support = RowAdaGrad(np.zeros((LEVELS, LEVELS)), rate=rate, counts_start=True)
+
+    def step(self, example: _Example) -> float:
+        """Learn from one sentence; return minus its log-likelihood."""
+        slopes = (
+            np.empty((len(example.rows), self._table.n_parts)),
+            np.empty_like(self._transitions.weights),
+            np.empty_like(self._support.weights),
+        )
+        loss: float = analysis_gradient(
+            example.rows,
+            example.gold,
+            self._table.chain,
+            example.words,
+            self._emissions.weights,
+            self._transitions.weights,
+            self._support.weights,
+            PLACES,
+            slopes,
+        )
+        self._emissions.step(step_steep_emissions, example.rows, slopes[0])
+        self._transitions.step(step_steep_transitions, slopes[1])
+        self._support.step(step_transitions, slopes[2])
+        return loss
+
+    def averaged(self) -> AnalysisWeights:
+        """Return the mean of all weights, faint ones dropped, with the digits that a file keeps."""
+        weights = self._emissions.mean().astype(np.float16).astype(np.float32)
+        weights[np.abs(weights) < FAINT] = 0.0
+        kept = np.abs(weights).max(axis=1, initial=0.0) >= FAINTEST
+        return AnalysisWeights(
+            FeatureIndex(self._index.keys[kept]),
+            weights[kept],
+            self._transitions.mean(),
+            self._support.mean(),
+        )
+
+
+def _train_chain(
+    morphology: Morphology, analysed: Sequence[Analysed], settings: MorphologyOptions, rng: np.random.Generator
+) -> AnalysisWeights:
+    features = AnalysisFeatures()
+    keys = [features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
+    distinct, counts = np.unique(np.concatenate(keys), return_counts=True)
+    index = FeatureIndex(distinct[(counts >= RAREST) & (distinct != 0)])
+    numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
+    examples = [
+        _Example(
+            index.rows(rows),
+            np.array([numbers[analysis] for analysis in analyses], dtype=np.int64),
+            morphology.encoded(sentence.forms, sentence.upos),
+        )
+        for rows, (sentence, analyses) in zip(keys, analysed, strict=True)
+    ]
+    return learn(
+        _ChainTrainer(morphology.table, index, rate=settings.rate),
+        examples,
+        epochs=settings.epochs,
+        rng=rng,
+        patience=None,
+        description="learning features",
+    )[0]
+
+
+_Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
+
+
+class _LemmaTrainer(Trainer[_Choice, NDArray[np.float32]]):
+    """Learns which script a word has, among those that fit. Mutable; final."""
+
+    def __init__(self, buckets: int, *, rate: float) -> None:
+        self._weights = RowAdaGrad(np.zeros((1, buckets), dtype=np.float32), rate=rate, counts_start=True)
+
+    def step(self, example: _Choice) -> float:
+        """Learn from one word; return minus the log-probability of its script."""
+        loss: float = self._weights.step(learn_script, *example, shift_of(self._weights.weights))
+        return loss
+
+    def averaged(self) -> NDArray[np.float32]:
+        """Return the mean of all weights, faint ones zero, with the digits that a file keeps."""
+        weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
+        weights[np.abs(weights) < FAINT] = 0.0
+        return weights
+
+
+def _train_lemmatizer(morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator) -> Lemmatizer:
+    """Learn scripts from the distinct words of the lexicon, each once, whatever its count."""
+    words = [
+        (Word(form, morphology.table.analyses[analysis]), script)
+        for (form, _), entries in morphology.lexicon.items()
+        for analysis, script, _ in entries
+        if script != NO_SCRIPT
+    ]
+    forms = Counter({(word.analysis.upos, script): 0 for word, script in words})
+    forms.update({(upos, script) for (word, script) in words for upos in [word.analysis.upos]})
+    of_forms: Counter[tuple[str, int]] = Counter(
+        (upos, script) for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
+    )
+    whole = {number for number, script in enumerate(morphology.scripts) if script.casing == WHOLE}
+    allowed = allowed_scripts(
+        {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
+    )
+    start = Lemmatizer(
+        scripts=morphology.scripts,
+        allowed=allowed,
+        lemmas=known_lemmas(morphology.lexicon, morphology.scripts),
+        weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
+    )
+    weights, _ = learn(
+        _LemmaTrainer(settings.lemma_buckets, rate=settings.lemma_rate),
+        _choices(start, words),
+        epochs=settings.lemma_epochs,
+        rng=rng,
+        patience=None,
+        description="learning lemmas",
+    )
+    return replace(start, weights=weights, _found={})
+
+
+def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[_Choice]:
+    """Return for each word its features, its candidates and the right one; words with no choice are left out."""
+    # By lemma the forms that have it: a lemma is known where another form has it.
+    forms_of: dict[str, set[str]] = {}
+    for word, script in words:
+        lemma = lemmatizer.scripts[script].apply(word.form) or word.form
+        forms_of.setdefault(lemma, set()).add(word.form)
+    choices = []
+    for word, script in words:
+        found = dict(lemmatizer.candidates(word))
+        if script in found and len(found) > 1:
+            others = {lemma for lemma in found.values() if forms_of.get(lemma, set()) - {word.form}}
+            features = candidate_features(word, found, lemmatizer.scripts, others)
+            choices.append((*features, list(found).index(script)))
+    return choices
