@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -159,7 +160,9 @@ def train_tagger(
     language: str | None = None,
     seed: int = 1,
 ) -> Tagger:
-    """Train a part-of-speech tagger on sentences with UPOS and, where there is some, on raw text.
+    """Train a tagger on sentences with UPOS and, where there is some, on raw text.
+
+    Lemmas, XPOS and FEATS are learned with it where the sentences have them.
 
     Parameters
     ----------
@@ -190,16 +193,16 @@ def train_tagger(
     ('DET', 'NOUN', 'VERB', 'PUNCT')
     """
     from qsproj.corpus.language.codes import check_known_language
+    from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging import tagger_training
 
     if language is not None:
         check_known_language(str(language))
-    return tagger_training.train_tagger(
-        sentences_of(sentences, "sentences"),
-        raw=map(words_in, texts_of(raw, "raw")),
-        language=language,
-        rng=generator_of(seed),
+    treebank = sentences_of(sentences, "sentences")
+    tagger = tagger_training.train_tagger(
+        treebank, raw=map(words_in, texts_of(raw, "raw")), language=language, rng=generator_of(seed)
     )
+    return replace(tagger, morphology=train_morphology(treebank, rng=generator_of(seed)))
 
 
 def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:

@@ -1,7 +1,8 @@
-"""Train a part-of-speech tagger, or tag CoNLL-U or plain text with one.
+"""Train a tagger, or tag CoNLL-U or plain text with one.
 
-With --train, the tagger learns from the UPOS of treebanks and, given --raw, from plain text of the same
-language: on a new domain a seventh of its errors go in German, a ninth in Swedish, none in Spanish.
+With --train, the tagger learns UPOS from treebanks and, given --raw, from plain text of the same language: on
+a new domain a seventh of its errors go in German, a ninth in Swedish, none in Spanish. It also learns lemmas,
+XPOS and features (FEATS) where the treebanks have them; --columns names fewer.
 
 With --project, it learns from translations that are tagged, through word links, without any tagged sentence
 of the language, or with the few that there are (--tagged).
@@ -9,7 +10,8 @@ of the language, or with the few that there are (--tagged).
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it; else the rules of the language cut plain text.
 
-With -m, UPOS is replaced and every other byte kept. Plain text is one sentence a line, raw or tokenised.
+With -m, UPOS and the other columns that the model knows are replaced and every other byte is kept; with
+--columns, only the columns named. Plain text is one sentence a line, raw or tokenised.
 Blank lines are left out (`# newpar` says where); sent_id is the number of the line. The model may also be one
 that parses text; it then tags alone.
 """
@@ -37,6 +39,7 @@ EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu -o de.tagger --language de
   qsproj tag --train a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
   qsproj tag -m en.tagger en.txt -o en.conllu
+  qsproj tag -m en.tagger en.conllu --columns lemma,feats -o en.full.conllu
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
   qsproj tag --project --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
   qsproj tag --project --source en.conllu --alignment en-de.pharaoh --target de.conllu \\
@@ -48,9 +51,9 @@ EXAMPLES = """examples:
 
 # What each way to use the command reads that not all do.
 WAYS = {
-    "--train": ("raw", "dev", "rules", "seed"),
+    "--train": ("raw", "dev", "rules", "columns", "seed"),
     "--project": (*OPTIONS_OF_PROJECT, "seed"),
-    "-m": ("input", "split_contractions", "confidence", "jobs", "backend", "scheduler"),
+    "-m": ("input", "split_contractions", "confidence", "columns", "jobs", "backend", "scheduler"),
 }
 
 
@@ -89,6 +92,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
     )
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,...",
+        type=column_names,
+        help="columns to learn or to write: upos, xpos, feats, lemma, with commas between them; upos is "
+        "always learned (default: all that the treebanks, or the model, have)",
+    )
     add_seed(parser)
     add_tag_projection(parser)
     add_workers(parser)
@@ -111,12 +121,23 @@ def run(options: argparse.Namespace) -> None:
         _tag(options)
 
 
+def column_names(text: str) -> tuple[str, ...]:
+    """Read a list of columns, as argparse calls it."""
+    names = tuple(name.strip().lower() for name in text.split(","))
+    known = ("upos", "xpos", "feats", "lemma")
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"found {name!r}, expected some of {', '.join(known)}")
+    return names
+
+
 def _train(options: argparse.Namespace) -> None:
     import numpy as np
 
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
     from qsproj.corpus.language.contraction_table import known_contractions
+    from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
@@ -137,11 +158,15 @@ def _train(options: argparse.Namespace) -> None:
         dev=dev,
         language=options.language,
     )
-    tagger = replace(tagger, tokenizer=tokenizer)
+    columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
+    morphology = train_morphology(sentences, rng=np.random.default_rng(options.seed), columns=columns)
+    tagger = replace(tagger, tokenizer=tokenizer, morphology=morphology)
     if tokenizer is None:
         tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
     words = sum(map(len, sentences))
     how = "as the treebank shows" if tokenizer else "by rules of the language, as no token is shown"
+    if tagger.morphology is not None:
+        print(f"also learned: {', '.join(tagger.morphology.columns)}", file=sys.stderr)
     print(f"plain text will be cut into words {'by rules' if options.rules else how}", file=sys.stderr)
     tagger.save(options.output, made=made_by(options, sentences=len(sentences), words=words))
     if dev:
@@ -170,9 +195,20 @@ def _tag(options: argparse.Namespace) -> None:
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)
+    for column in options.columns or ():
+        if column not in tagger.columns:
+            raise UsageError(
+                f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
+            )
     sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
     write_sentences(
-        tag_stream(options.model, sentences, confidence=options.confidence, workers=workers_of(options)),
+        tag_stream(
+            options.model,
+            sentences,
+            confidence=options.confidence,
+            columns=options.columns,
+            workers=workers_of(options),
+        ),
         options.output,
     )
 

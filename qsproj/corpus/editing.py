@@ -19,6 +19,8 @@ ARC_PROBABILITY = "ArcProb"
 # That its arc is right, and its relation too.
 RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
+# That all features of a word are right, given its tag.
+FEATURE_PROBABILITY = "FeatProb"
 
 
 def sentence_from_words(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -102,12 +102,13 @@ def tag_stream(
     sentences: Iterable[Sentence],
     *,
     confidence: bool = False,
+    columns: Sequence[str] | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Yield each sentence tagged, in their order; parameters and errors as those of :func:`parse_stream`."""
+    """Yield each sentence tagged, in their order; see :func:`parse_stream` and ``Tagger.tag``."""
     from qsproj.models.text.kinds import load_tags
 
-    apply = partial(_tagged, confidence=confidence)
+    apply = partial(_tagged, confidence=confidence, columns=columns)
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
 
@@ -121,8 +122,10 @@ def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) 
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
 
 
-def _tagged(tagger: Tagger, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
-    return (tagger.tag(sentence, confidence=confidence) for sentence in sentences)
+def _tagged(
+    tagger: Tagger, sentences: Iterable[Sentence], *, confidence: bool, columns: Sequence[str] | None
+) -> Iterator[Sentence]:
+    return (tagger.tag(sentence, confidence=confidence, columns=columns) for sentence in sentences)
 
 
 def _stream(

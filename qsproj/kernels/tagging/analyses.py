@@ -1,15 +1,17 @@
-"""Linear chain over analyses: each word has a few hundred that its tag allows, of which the best few are linked.
+"""Linear chain over analyses: of the hundreds that a word's tag allows the best few are linked to neighbours.
 
 An *analysis* is a set of *parts*, such as ``Case=Nom``. A word's potential of an analysis is the sum of those
 of its parts, and of how often the treebank has it with this form; two neighbours add a potential for each
-attribute, by its values in both. All are natural logs. Arrays, with n words, P parts, A analyses, F attributes,
-K candidates of a word:
+attribute, by its values in both. All are natural logs. Arrays, with n words, P parts, A analyses, F
+attributes, K candidates of a word:
 
 - ``table``: ``starts`` int64[A+1] and ``parts`` int64[...], the parts of analysis a at starts[a]:starts[a+1];
   ``values`` int64[A+1, F], the value of each attribute in each analysis, row A at the start of a sentence;
-  ``links`` int64[F, 2], where an attribute's pairs of values begin in ``transitions``, and how many values it has.
-- ``words``: ``ranges`` int64[n, 2], the analyses that the word's tag allows; ``seen`` int64[n+1] and ``known``
-  int64[..., 2], the analyses that its form has in the treebank and how often: those of word i at seen[i]:seen[i+1].
+  ``links`` int64[F, 2], where the pairs of values of an attribute begin in ``transitions``, and how many
+  values it has.
+- ``words``: ``ranges`` int64[n, 2], the analyses that the word's tag allows; ``seen`` int64[n+1] and
+  ``known`` int64[..., 2], the analyses that its form has in the treebank and how often, those of word i at
+  seen[i]:seen[i+1].
 - ``support`` float64[L, L]: the potential of an analysis by how often its form occurs, and how often with it.
 
 Source: pruning before linking as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute
@@ -100,7 +102,9 @@ def link(candidates, table, transitions, links):
             for k in range(places):
                 score = 0.0
                 for f in range(values.shape[1]):
-                    score += transitions[pair_place(attributes, f, values[before, f], values[candidates[i, k], f])]
+                    score += transitions[
+                        pair_place(attributes, f, values[before, f], values[candidates[i, k], f])
+                    ]
                 links[i, j, k] = score
 
 

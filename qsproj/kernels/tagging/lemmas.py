@@ -1,8 +1,8 @@
 """Scores of ways to make a lemma of a word, a softmax over those that fit its form.
 
 Arrays: ``word`` uint64[F], features of the word in its sentence; ``scripts`` uint64[C], the hash of each
-candidate's edit script; ``lemmas`` uint64[C, G], features of the lemma that it gives, 0 for none. A feature of
-the word counts for each script anew. ``weights`` float32[2^b], natural log; ``shift`` is 64 - b.
+candidate's edit script; ``lemmas`` uint64[C, G], features of the lemma that it gives, 0 for none. A feature
+of the word counts for each script anew. ``weights`` float32[2^b], natural log; ``shift`` is 64 - b.
 """
 
 from __future__ import annotations

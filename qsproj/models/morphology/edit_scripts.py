@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
 # The lemma is the script's own, whatever the form.
 WHOLE = "whole"
-_CASINGS = {
+_CASINGS: dict[str, Callable[[str], str]] = {
     LOWER: str.lower,
     TITLE: lambda text: text[:1].upper() + text[1:].lower(),
     UPPER: str.upper,
@@ -28,8 +28,8 @@ class EditScript(NamedTuple):
     Attributes
     ----------
     casing : str
-        ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the lemma is ``suffix``,
-        whatever the form.
+        ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the lemma is
+        ``suffix``, whatever the form.
     cut_prefix, prefix, cut_suffix, suffix : str
         Of the form as cased.
     """

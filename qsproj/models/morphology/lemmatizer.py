@@ -82,7 +82,7 @@ def shift_of(weights: NDArray[np.float32]) -> np.uint64:
 def candidate_features(
     word: Word, found: Mapping[int, str], scripts: Sequence[EditScript], lemmas: Collection[str]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the features of a word uint64[F], and of its C candidates: scripts uint64[C], lemmas uint64[C, G].
+    """Return features: of a word uint64[F], of its candidates' scripts uint64[C], of lemmas uint64[C, G].
 
     ``lemmas``: those of other words.
     """
@@ -91,7 +91,10 @@ def candidate_features(
     return (
         _hashes(_word_features(word)),
         _hashes(scripts[number].text() for number in found),
-        np.array([[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas], dtype=np.uint64),
+        np.array(
+            [[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas],
+            dtype=np.uint64,
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Lemmas, features and language-specific tags of words whose UPOS is known: a chain over analyses, then lemmas."""
+"""Lemmas, features and XPOS of words whose UPOS is known: a chain over analyses, then lemmas."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.feature_index import FeatureIndex
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import FeatureIndex, stable_hash
 from qsproj.features.tagging import WORD_TEMPLATES, WordTable, compiled
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
@@ -31,7 +30,9 @@ from qsproj.models.morphology.lemmatizer import Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import ascending, buckets, checked, lines_of, names, shaped, some_of, text_rows
 
-COLUMNS = ("lemma", "xpos", "feats")
+# The columns that can be learned, and the cells of a sentence that hold them.
+COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
+COLUMNS = tuple(COLUMN_CELLS)
 # Candidates of a word that are linked to those of its neighbours.
 PLACES = 8
 _TAG = "tag"
@@ -96,7 +97,7 @@ class Morphology:
         Which of COLUMNS it fills.
     table : AnalysisTable
     lexicon : mapping
-        By form and UPOS: analysis, number of the edit script or NO_SCRIPT, and count, of each that the treebank has.
+        By form and UPOS, what the treebank has: analysis, number of the edit script or NO_SCRIPT, count.
     scripts : tuple of EditScript
     features : AnalysisFeatures
     weights : AnalysisWeights or None
@@ -114,7 +115,7 @@ class Morphology:
     lemmatizer: Lemmatizer | None
 
     def fill(self, sentence: Sentence, *, columns: Sequence[str] | None = None) -> Sentence:
-        """Return the sentence with these columns filled in by its forms and UPOS; None: all that were learned."""
+        """Return the sentence with these learned columns filled in by its forms and UPOS; None: all."""
         wanted = [column for column in self.columns if columns is None or column in columns]
         if not wanted:
             return sentence
@@ -139,11 +140,15 @@ class Morphology:
             best_candidates(scores, links, best)
             numbers = candidates[np.arange(len(forms)), best].tolist()
         return [
-            self.table.analyses[number] if tag in self.table.ranges else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
+            self.table.analyses[number]
+            if tag in self.table.ranges
+            else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
             for number, tag in zip(numbers, upos, strict=True)
         ]
 
-    def feature_probabilities(self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]) -> list[float]:
+    def feature_probabilities(
+        self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
+    ) -> list[float]:
         """Return the probability that all features of a word are these, given its tag and the words."""
         if self.weights is None or not forms:
             return [1.0] * len(forms)
@@ -175,7 +180,8 @@ class Morphology:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return what the kernels of analyses call ``words``."""
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
-        seen, known = [0], []
+        seen: list[int] = [0]
+        known: list[tuple[int, int]] = []
         for form, tag in zip(forms, upos, strict=True):
             counts = self._counts(form, tag)
             known += counts.items()
@@ -200,7 +206,13 @@ class Morphology:
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
         unknown = np.full(n, NO_ANALYSIS)
         propose(
-            emissions, self.table.chain, self.encoded(forms, upos), weights.support, unknown, candidates, scores
+            emissions,
+            self.table.chain,
+            self.encoded(forms, upos),
+            weights.support,
+            unknown,
+            candidates,
+            scores,
         )
         link(candidates, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
@@ -246,7 +258,12 @@ class Morphology:
         """
         checked(
             header,
-            {"columns": some_of(COLUMNS), "analyses": text_rows(3), "scripts": text_rows(5), "templates": names},
+            {
+                "columns": some_of(COLUMNS),
+                "analyses": text_rows(3),
+                "scripts": text_rows(5),
+                "templates": names,
+            },
         )
         table = analysis_table(Analysis(*row) for row in header["analyses"])
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
@@ -309,6 +326,8 @@ def _stored_scripts(header: Any, n_scripts: int) -> dict[str, tuple[int, ...]]:
     if not isinstance(header, dict):
         raise ValueError("found no object of scripts in the header")
     for numbers in header.values():
-        if not isinstance(numbers, list) or not all(type(one) is int and 0 <= one < n_scripts for one in numbers):
+        if not isinstance(numbers, list) or not all(
+            type(one) is int and 0 <= one < n_scripts for one in numbers
+        ):
             raise ValueError("the header names an edit script that is not there")
     return {upos: tuple(numbers) for upos, numbers in header.items()}

@@ -12,15 +12,25 @@ from numpy.typing import NDArray
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
-from qsproj.features.feature_index import FeatureIndex
+from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.kernels.tagging.lemmas import learn_script
-from qsproj.kernels.tagging.linear_chain import step_transitions
-from qsproj.kernels.tagging.tag_sets import step_steep_emissions, step_steep_transitions
+from qsproj.kernels.tagging.linear_chain import (
+    step_steep_emissions,
+    step_steep_transitions,
+    step_transitions,
+)
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table
 from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
-from qsproj.models.morphology.lemmatizer import Lemmatizer, Word, allowed_scripts, candidate_features, shift_of
+from qsproj.models.morphology.lemmatizer import (
+    Lemmatizer,
+    Word,
+    allowed_scripts,
+    candidate_features,
+    shift_of,
+)
 from qsproj.models.morphology.morphology import (
+    COLUMN_CELLS,
     COLUMNS,
     NO_SCRIPT,
     PLACES,
@@ -64,13 +74,17 @@ class MorphologyOptions:
 
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return which of COLUMNS have a cell that is not empty."""
-    cells = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
+    """Return which of COLUMNS are shown: lemma and XPOS by half of the sentences or more, features by any."""
     return tuple(
         column
-        for column in COLUMNS
-        if any(cell != UNSPECIFIED for sentence in treebank for cell in getattr(sentence, cells[column]))
+        for column, cells in COLUMN_CELLS.items()
+        if (shown := sum(_shows(sentence, cells) for sentence in treebank))
+        and (column == "feats" or 2 * shown >= len(treebank))
     )
+
+
+def _shows(sentence: Sentence, cells: str) -> bool:
+    return any(cell != UNSPECIFIED for cell in getattr(sentence, cells))
 
 
 def train_morphology(
@@ -95,16 +109,18 @@ def train_morphology(
     Raises
     ------
     UsageError
-        When a column is unknown, or empty in the whole treebank.
+        When a column is unknown, or empty in most sentences.
     """
     settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
     for column in columns or ():
         if column not in COLUMNS:
-            raise unknown_name("column", column, COLUMNS)
+            raise unknown_name("column", column, list(COLUMNS))
         if column not in shown:
-            raise UsageError(f"no word of the treebank has {column.upper()}; leave {column} out of the columns")
-    chosen = tuple(column for column in (shown if columns is None else COLUMNS) if columns is None or column in columns)
+            raise UsageError(
+                f"too few sentences of the treebank have {column.upper()}; leave {column} out of the columns"
+            )
+    chosen = tuple(column for column in shown if columns is None or column in columns)
     if not chosen:
         return None
     analysed = _analysed(treebank, chosen)
@@ -138,9 +154,9 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
     found = []
     featured = _share_with_features(treebank)
     for sentence in treebank:
-        if "xpos" in columns and all(cell == UNSPECIFIED for cell in sentence.xpos):
+        if "xpos" in columns and not _shows(sentence, "xpos"):
             continue
-        bare = all(cell == UNSPECIFIED for cell in sentence.feats)
+        bare = not _shows(sentence, "feats")
         if "feats" in columns and bare and sum(featured[tag] for tag in sentence.upos) >= EXPECTED_FEATURES:
             continue
         empty = [UNSPECIFIED] * len(sentence)
@@ -155,15 +171,14 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
 
 
 def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
-    """Return the share of the words of each UPOS that have features."""
+    """Return the share of the words of each UPOS that have features, in sentences where some word has."""
     words: Counter[str] = Counter()
     featured: Counter[str] = Counter()
     for sentence in treebank:
-        words.update(sentence.upos)
-        featured.update(
-            tag for tag, cell in zip(sentence.upos, sentence.feats, strict=True) if cell != UNSPECIFIED
-        )
-    return {tag: featured[tag] / count for tag, count in words.items()}
+        tags = [tag for tag, cell in zip(sentence.upos, sentence.feats, strict=True) if cell != UNSPECIFIED]
+        featured.update(tags)
+        words.update(sentence.upos if tags else ())
+    return {tag: featured[tag] / max(words[tag], 1) for sentence in treebank for tag in sentence.upos}
 
 
 class _Scripts:
@@ -250,7 +265,10 @@ class _ChainTrainer(Trainer[_Example, AnalysisWeights]):
 
 
 def _train_chain(
-    morphology: Morphology, analysed: Sequence[Analysed], settings: MorphologyOptions, rng: np.random.Generator
+    morphology: Morphology,
+    analysed: Sequence[Analysed],
+    settings: MorphologyOptions,
+    rng: np.random.Generator,
 ) -> AnalysisWeights:
     features = AnalysisFeatures()
     keys = [features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
@@ -296,7 +314,9 @@ class _LemmaTrainer(Trainer[_Choice, NDArray[np.float32]]):
         return weights
 
 
-def _train_lemmatizer(morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator) -> Lemmatizer:
+def _train_lemmatizer(
+    morphology: Morphology, settings: MorphologyOptions, rng: np.random.Generator
+) -> Lemmatizer:
     """Learn scripts from the distinct words of the lexicon, each once, whatever its count."""
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
@@ -304,10 +324,9 @@ def _train_lemmatizer(morphology: Morphology, settings: MorphologyOptions, rng: 
         for analysis, script, _ in entries
         if script != NO_SCRIPT
     ]
-    forms = Counter({(word.analysis.upos, script): 0 for word, script in words})
-    forms.update({(upos, script) for (word, script) in words for upos in [word.analysis.upos]})
     of_forms: Counter[tuple[str, int]] = Counter(
-        (upos, script) for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
+        (upos, script)
+        for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
     )
     whole = {number for number, script in enumerate(morphology.scripts) if script.casing == WHOLE}
     allowed = allowed_scripts(
@@ -331,7 +350,7 @@ def _train_lemmatizer(morphology: Morphology, settings: MorphologyOptions, rng: 
 
 
 def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[_Choice]:
-    """Return for each word its features, its candidates and the right one; words with no choice are left out."""
+    """Return features, candidates and the right one of each word that has a choice."""
     # By lemma the forms that have it: a lemma is known where another form has it.
     forms_of: dict[str, set[str]] = {}
     for word, script in words:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import FEATURE_PROBABILITY, TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
-from qsproj.errors import UsageError
+from qsproj.errors import SentenceError, UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import Classes, WordTable, compiled
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import (
     ascending,
@@ -35,6 +37,8 @@ from qsproj.models.storage import Stored, load_model_of
 from qsproj.models.tokens.tokenizer import Tokenizer
 
 TOKENIZER_PREFIX = "tokenizer."
+MORPHOLOGY_PREFIX = "morphology."
+UPOS_COLUMN = "upos"
 
 
 def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -81,6 +85,8 @@ class Tagger(Stored):
         Code of the language, for tokenising plain text; None where it was not told.
     tokenizer : Tokenizer or None
         Cuts plain text as the treebanks do, where they showed it.
+    morphology : Morphology or None
+        Tells lemmas, XPOS and FEATS by the tags, where the treebanks have them.
     """
 
     tags: tuple[str, ...]
@@ -91,6 +97,7 @@ class Tagger(Stored):
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
     tokenizer: Tokenizer | None = None
+    morphology: Morphology | None = None
 
     def read(
         self,
@@ -147,19 +154,68 @@ class Tagger(Stored):
             viterbi(emissions, self.transitions, tags)
         return tags
 
-    def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Return the sentence with its UPOS replaced and everything else as it was.
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the model fills: ``upos``, and those of its morphology."""
+        return UPOS_COLUMN, *(self.morphology.columns if self.morphology is not None else ())
 
-        With ``confidence``, MISC says how probable each word's tag is: ``TagProb=0.9876``.
+    def tag(
+        self, sentence: Sentence, *, confidence: bool = False, columns: Sequence[str] | None = None
+    ) -> Sentence:
+        """Return the sentence with UPOS, and other columns that were learned, replaced; all else as it was.
+
+        Parameters
+        ----------
+        confidence : bool
+            Whether MISC says how probable each word's tag is, and its features given the tag:
+            ``TagProb=0.9876``, ``FeatProb=0.9123``.
+        columns : sequence of str or None
+            Replace these of :attr:`columns` alone; without ``upos``, by the tags that the sentence has.
+
+        Raises
+        ------
+        UsageError
+            When the model does not fill one of the columns.
+        SentenceError
+            When a word has no tag and none is to be replaced.
         """
         check_sentence(sentence, most=None)
-        tags = self.tag_words(sentence.forms)
-        tagged = with_columns(sentence, upos=tags)
-        if not confidence:
-            return tagged
-        columns = [self.tags.index(tag) for tag in tags]
-        probabilities = self.tag_distribution(sentence)[np.arange(len(sentence)), columns]
-        return with_probabilities(tagged, TAG_PROBABILITY, probabilities)
+        wanted = self.columns if columns is None else tuple(columns)
+        for column in wanted:
+            if column not in self.columns:
+                raise unknown_name("column of this model", column, list(self.columns))
+        tagged = sentence
+        if UPOS_COLUMN in wanted:
+            tags = self.tag_words(sentence.forms)
+            tagged = with_columns(sentence, upos=tags)
+        elif UNSPECIFIED in sentence.upos:
+            word = sentence.upos.index(UNSPECIFIED)
+            raise SentenceError(
+                found=f"no UPOS on word {word + 1} ({sentence.forms[word]!r})",
+                expected="tags, as upos is not among the columns",
+                remedy="add upos to the columns",
+            )
+        if self.morphology is not None:
+            tagged = self.morphology.fill(tagged, columns=wanted)
+        if confidence and UPOS_COLUMN in wanted:
+            places = [self.tags.index(tag) for tag in tags]
+            probabilities = self.tag_distribution(sentence)[np.arange(len(sentence)), places]
+            tagged = with_probabilities(tagged, TAG_PROBABILITY, probabilities)
+        if confidence and self.morphology is not None and "feats" in wanted:
+            sure = self.morphology.feature_probabilities(tagged.forms, tagged.upos, tagged.feats)
+            tagged = with_probabilities(tagged, FEATURE_PROBABILITY, np.array(sure))
+        return tagged
+
+    def with_morphology(self, sentence: Sentence, *, anew: bool) -> Sentence:
+        """Return a tagged sentence with the learned columns filled in: all, or those that are empty."""
+        if self.morphology is None:
+            return sentence
+        columns = [
+            column
+            for column in self.morphology.columns
+            if anew or all(cell == UNSPECIFIED for cell in getattr(sentence, COLUMN_CELLS[column]))
+        ]
+        return self.morphology.fill(sentence, columns=columns)
 
     def parse(self, sentence: Sentence) -> Sentence:
         """Do what :meth:`tag` does, under the name that every model answers to."""
@@ -206,6 +262,9 @@ class Tagger(Stored):
         if self.tokenizer is not None:
             header["tokenizer"], own = self.tokenizer.to_archive()
             arrays |= nested(TOKENIZER_PREFIX, own)
+        if self.morphology is not None:
+            header["morphology"], own = self.morphology.to_archive()
+            arrays |= nested(MORPHOLOGY_PREFIX, own)
         return header, arrays
 
     @classmethod
@@ -226,6 +285,9 @@ class Tagger(Stored):
         tokenizer = None
         if header.get("tokenizer") is not None:
             tokenizer = Tokenizer.from_archive(header["tokenizer"], unnested(TOKENIZER_PREFIX, arrays))
+        morphology = None
+        if header.get("morphology") is not None:
+            morphology = Morphology.from_archive(header["morphology"], unnested(MORPHOLOGY_PREFIX, arrays))
         tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,
@@ -236,6 +298,7 @@ class Tagger(Stored):
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
             tokenizer=tokenizer,
+            morphology=morphology,
         )
 
 

@@ -100,7 +100,7 @@ class TextParser(Stored):
         readings = self._readings(sentence, retag=retag)
         marginals = readings.arc_probabilities(parser) if confidence else None
         return parser.attached(
-            with_columns(sentence, upos=readings.tags),
+            self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=retag),
             parser.heads(readings.scores, decode=decode),
             probabilities=marginals,
         )
@@ -109,6 +109,9 @@ class TextParser(Stored):
         """Read a sentence by all tag sequences that are tried."""
         check_sentence(sentence)
         parser = cast(ArcParser, self.parser)
+        # What a parser reads of features and lemmas is that of the best tags, whichever others are tried.
+        if self.tagger.morphology is not None:
+            sentence = with_columns(self.tagged(sentence, retag=retag), upos=sentence.upos)
         return read_uncertain(parser, self.tagger, sentence, readings=self.readings, retag=retag)
 
     def parse_text(self, text: str) -> list[Sentence]:
@@ -123,13 +126,15 @@ class TextParser(Stored):
 
     def tagged(self, sentence: Sentence, *, retag: bool = False) -> Sentence:
         """Return the sentence with UPOS on every word, its own kept unless ``retag``."""
-        if is_of_kind(self.parser, TAGGING_PARSER) or (not retag and UNSPECIFIED not in sentence.upos):
+        if is_of_kind(self.parser, TAGGING_PARSER):
             return sentence
+        if not retag and UNSPECIFIED not in sentence.upos:
+            return self.tagger.with_morphology(sentence, anew=False)
         tags = self.tagger.tag_words(sentence.forms)
         if not retag:
             pairs = zip(sentence.upos, tags, strict=True)
             tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
-        return with_columns(sentence, upos=tags)
+        return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=retag)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

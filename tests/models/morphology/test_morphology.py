@@ -1,0 +1,274 @@
+"""Lemmas, XPOS and FEATS: the chain against listing, edit scripts, what is learned, stored and written."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import qsproj
+from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.errors import UsageError
+from qsproj.features.hashing import FeatureIndex
+from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
+from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
+from qsproj.models.morphology.edit_scripts import WHOLE, EditScript, edit_script
+from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
+from qsproj.models.morphology.morphology_training import MorphologyOptions, train_morphology
+from qsproj.models.storage import load_model
+from tests.oracles import analyses as oracle
+
+ANALYSES = [
+    Analysis("N", "_", "Case=Nom"),
+    Analysis("N", "_", "Case=Gen|Number=Sing"),
+    Analysis("N", "_", "_"),
+    Analysis("V", "_", "Number=Plur"),
+    Analysis("V", "_", "Number=Sing"),
+]
+FORMS, TAGS = ("a", "b", "a"), ("N", "V", "N")
+CORPORA = Path(qsproj.__file__).parent.parent / "corpora"
+LEXICON = {("a", "N"): [(0, -1, 3), (1, -1, 1)], ("b", "V"): [(3, -1, 12)]}
+
+
+class OneRowEach:
+    """Features of words in place of templates: word i fires row i."""
+
+    templates = ("form",)
+
+    def keys(self, forms, upos):
+        return np.arange(1, len(forms) + 1, dtype=np.uint64).reshape(-1, 1)
+
+
+def parts_of(analysis):
+    return {"UPOS": analysis.upos, "XPOS": analysis.xpos, **dict(feature_pairs(analysis.feats))}
+
+
+def small_chain(seed=3):
+    """Return a morphology of random weights over ANALYSES, and the same weights as the oracle takes them."""
+    rng = np.random.default_rng(seed)
+    table = analysis_table(ANALYSES)
+    emissions = rng.normal(size=(3, table.n_parts)).astype(np.float32)
+    transitions, support = rng.normal(size=(1, table.n_pairs)), rng.normal(size=(LEVELS, LEVELS))
+    lexicon = {
+        key: [(table.analyses.index(ANALYSES[analysis]), *rest) for analysis, *rest in entries]
+        for key, entries in LEXICON.items()
+    }
+    weights = AnalysisWeights(FeatureIndex(np.arange(1, 4, dtype=np.uint64)), emissions, transitions, support)
+    morphology = Morphology(
+        columns=("feats",), table=table, lexicon=lexicon, scripts=(), features=OneRowEach(), weights=weights,
+        lemmatizer=None,
+    )  # fmt: skip
+    parts = sorted({part for analysis in ANALYSES for part in parts_of(analysis).items()})
+    names = sorted({name for name, _ in parts})
+    values = {name: ["none", "start", *(value for of, value in parts if of == name)] for name in names}
+    pairs = [(name, before, after) for name in names for before in values[name] for after in values[name]]
+    return morphology, {
+        "words": [
+            [(parts_of(ANALYSES[analysis]), count) for analysis, _, count in LEXICON[form, tag]]
+            for form, tag in zip(FORMS, TAGS, strict=True)
+        ],
+        "emissions": [dict(zip(parts, row, strict=True)) for row in emissions.astype(float).tolist()],
+        "pairs": dict(zip(pairs, transitions[0].tolist(), strict=True)),
+        "support": support.tolist(),
+    }
+
+
+def allowed():
+    table = analysis_table(ANALYSES)
+    return [[one for one in table.analyses if one.upos == tag] for tag in TAGS]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_analyses_and_their_probabilities_are_those_of_listing(seed):
+    morphology, weights = small_chain(seed)
+    rows = [[parts_of(one) for one in row] for row in allowed()]
+    _, marginals, best = oracle.enumerate_all(rows, **weights)
+    assert morphology.analyses(FORMS, TAGS) == [allowed()[i][k] for i, k in enumerate(best)]
+    for k, analysis in enumerate(allowed()[1]):
+        feats = ["_", analysis.feats, "_"]
+        assert morphology.feature_probabilities(FORMS, TAGS, feats)[1] == pytest.approx(marginals[1, k])
+
+
+def test_the_gradient_agrees_with_finite_differences():
+    morphology, weights = small_chain()
+    table, learned = morphology.table, morphology.weights
+    gold = [ANALYSES[1], ANALYSES[3], ANALYSES[0]]
+    rows = np.arange(3, dtype=np.int32).reshape(-1, 1)
+    numbers = np.array([table.analyses.index(one) for one in gold])
+
+    def loss(emissions, transitions, support):
+        """Return the loss and its slopes."""
+        slopes = np.empty((3, table.n_parts)), np.empty_like(transitions), np.empty_like(support)
+        value = analysis_gradient(
+            rows,
+            numbers,
+            table.chain,
+            morphology.encoded(FORMS, TAGS),
+            emissions,
+            transitions,
+            support,
+            8,
+            slopes,
+        )
+        return value, slopes
+
+    at = [learned.emissions.astype(np.float64), learned.transitions, learned.support]
+    value, slopes = loss(*at)
+    told = [parts_of(one) for one in gold]
+    log_z, *_ = oracle.enumerate_all(
+        [[parts_of(one) for one in row] for row in allowed()], **weights, gold=told
+    )
+    assert value == pytest.approx(log_z - oracle.score(told, **weights, gold=told))
+    for which, slope in enumerate(slopes):
+        for place in np.ndindex(slope.shape):
+            moved = [array.copy() for array in at]
+            moved[which][place] += 1e-5
+            above = loss(*moved)[0]
+            moved[which][place] -= 2e-5
+            assert slope[place] == pytest.approx((above - loss(*moved)[0]) / 2e-5, abs=1e-7)
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=12)
+
+
+@given(WORDS, WORDS)
+def test_a_script_makes_the_lemma_it_was_made_of(form, lemma):
+    assert edit_script(form, lemma).apply(form) == lemma
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma", "other", "made"),
+    [
+        ("sagte", "sagen", "fragte", "fragen"),
+        ("Hunde", "Hund", "Berge", "Berg"),
+        ("gesagt", "sagen", "gefragt", "fragen"),
+        ("The", "the", "Those", "those"),
+        ("USA", "USA", "EU", "EU"),
+    ],
+)
+def test_words_that_inflect_alike_share_a_script(form, lemma, other, made):
+    assert edit_script(form, lemma).apply(other) == made
+
+
+def test_a_script_that_does_not_fit_gives_no_lemma():
+    script = edit_script("sagte", "sagen")
+    assert script.apply("Haus") is None
+    assert edit_script("war", "sein") == EditScript(WHOLE, suffix="sein")
+
+
+@pytest.fixture(scope="module")
+def treebank():
+    return list(qsproj.read_conllu(CORPORA / "de.conllu"))
+
+
+@pytest.fixture(scope="module")
+def tagger(treebank):
+    return qsproj.train_tagger(treebank[:70], language="de")
+
+
+def right(morphology, sentences, cells):
+    pairs = [
+        (own, gold)
+        for sentence in sentences
+        for own, gold in zip(getattr(morphology.fill(sentence), cells), getattr(sentence, cells), strict=True)
+    ]
+    return np.mean([own == gold for own, gold in pairs])
+
+
+def test_columns_are_learned_and_kept_in_the_file(tagger, treebank, tmp_path):
+    assert tagger.columns == ("upos", "lemma", "feats")
+    assert right(tagger.morphology, treebank[:70], "feats") > 0.97
+    assert right(tagger.morphology, treebank[:70], "lemmas") > 0.99
+    assert right(tagger.morphology, treebank[70:], "feats") > 0.6
+    assert right(tagger.morphology, treebank[70:], "lemmas") > 0.8
+    tagger.save(tmp_path / "de.tagger")
+    again = load_model(tmp_path / "de.tagger")
+    for sentence in treebank[60:]:
+        first, second = tagger.tag(sentence, confidence=True), again.tag(sentence, confidence=True)
+        assert (first.lemmas, first.feats, first.layout) == (second.lemmas, second.feats, second.layout)
+
+
+def test_features_have_probabilities(tagger, treebank):
+    told = tagger.tag(treebank[75], confidence=True)
+    assert all("FeatProb=" in told.layout.lines[line] for line in told.layout.word_lines)
+
+
+def test_words_that_the_lexicon_lacks_get_a_lemma_like_those_it_has(tagger):
+    analysis = Analysis("NOUN", "_", "Case=Nom|Gender=Fem|Number=Sing")
+    assert ("Zitrone", "NOUN") not in tagger.morphology.lexicon
+    assert tagger.morphology.lemma("Zitrone", analysis) == "Zitrone"
+
+
+def test_a_tag_that_the_treebank_lacks_gets_no_features(tagger):
+    sentence = sentence_from_words(["Ach", "ja"], upos=["INTJ", "SYM"])
+    assert tagger.morphology.fill(sentence).feats[1] == "_"
+
+
+def test_columns_that_are_named_are_replaced_and_no_others(tagger, treebank):
+    wrong = with_columns(treebank[0], upos=["X"] * 7, lemmas=["?"] * 7, feats=["_"] * 7)
+    assert tagger.tag(wrong, columns=["lemma"]).upos == wrong.upos
+    assert tagger.tag(wrong, columns=["lemma"]).feats == wrong.feats
+    assert tagger.tag(wrong, columns=["upos"]).lemmas == wrong.lemmas
+    assert tagger.tag(wrong).feats == treebank[0].feats
+    with pytest.raises(UsageError, match="xpos"):
+        tagger.tag(wrong, columns=["xpos"])
+    with pytest.raises(UsageError, match="no UPOS on word 1"):
+        tagger.tag(sentence_from_words(["Ja"]), columns=["lemma"])
+
+
+def test_sentences_without_features_do_not_teach_that_there_are_none(treebank):
+    bare = [replace(sentence, feats=("_",) * len(sentence)) for sentence in treebank[:70]]
+    options = MorphologyOptions(epochs=3, lemma_epochs=1)
+    mixed = train_morphology(
+        [*treebank[:70], *bare], rng=np.random.default_rng(1), columns=["feats"], options=options
+    )
+    assert right(mixed, treebank[:70], "feats") > 0.9
+
+
+def test_a_column_that_is_empty_is_not_learned(treebank):
+    bare = [
+        replace(sentence, feats=("_",) * len(sentence), lemmas=("_",) * len(sentence))
+        for sentence in treebank
+    ]
+    assert train_morphology(bare, rng=np.random.default_rng(1)) is None
+    with pytest.raises(UsageError, match="XPOS"):
+        train_morphology(treebank, rng=np.random.default_rng(1), columns=["xpos"])
+
+
+def test_the_same_seed_learns_the_same(treebank):
+    options = MorphologyOptions(epochs=2, lemma_epochs=1)
+    one, other = (
+        train_morphology(treebank[:30], rng=np.random.default_rng(5), options=options).to_archive()
+        for _ in range(2)
+    )
+    assert one[0] == other[0]
+    assert all(np.array_equal(one[1][name], other[1][name]) for name in one[1])
+
+
+def test_the_command_writes_all_columns(run_cli, tmp_path):
+    model = tmp_path / "de.tagger"
+    assert run_cli("tag", "--train", CORPORA / "de.conllu", "-o", model, "--language", "de").code == 0
+    said = run_cli("tag", "-m", model, stdin="Der Hund schläft .\n")
+    assert said.out.splitlines()[2].split("\t")[1:6] == [
+        *("Der", "der", "DET", "_"),
+        "Case=Nom|Definite=Def|Gender=Masc|Number=Sing|PronType=Art",
+    ]
+    said = run_cli("tag", "-m", model, "--columns", "upos", stdin="Der Hund schläft .\n")
+    assert said.out.splitlines()[2].split("\t")[1:6] == ["Der", "_", "DET", "_", "_"]
+    said = run_cli("tag", "-m", model, "--columns", "xpos", stdin="Der Hund schläft .\n")
+    assert said.code == 2 and "has not learned xpos" in said.err
+    said = run_cli("tag", "-m", model, "--columns", "lemmas", stdin="Der Hund schläft .\n")
+    assert said.code == 2 and "expected some of upos, xpos, feats, lemma" in said.err
+
+
+def test_a_column_that_few_sentences_have_keeps_none_from_teaching(treebank):
+    """A handful of sentences with XPOS, among hundreds without, are no treebank of XPOS."""
+    few = [replace(sentence, xpos=sentence.upos) for sentence in treebank[:5]]
+    options = MorphologyOptions(epochs=1, lemma_epochs=1)
+    learned = train_morphology([*few, *treebank[5:70]], rng=np.random.default_rng(1), options=options)
+    assert learned.columns == ("lemma", "feats")
+    assert len({form for form, _ in learned.lexicon}) == len(
+        {form for one in treebank[:70] for form in one.forms}
+    )
