@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from qsproj.corpus.sentence import SentencePair
@@ -37,3 +38,35 @@ def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[T
                 remedy="give all sources the same sentences in the same order, or each its own --target",
             )
         yield pairs
+
+
+def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
+    """Yield the translations of each target sentence: one of each corpus that has it.
+
+    Sentences of the same words are the same; those that a corpus has twice are joined in their order. The
+    sentences of the first corpus come first, then what others have beside them, in their order. All corpora
+    but the first are held in memory.
+    """
+    waiting: list[dict[tuple[str, ...], deque[SentencePair]]] = []
+    for pairs in corpora[1:]:
+        found: dict[tuple[str, ...], deque[SentencePair]] = {}
+        for pair in pairs:
+            found.setdefault(pair.target.forms, deque()).append(pair)
+        waiting.append(found)
+    for pair in corpora[0]:
+        yield pair, *_next_of_each(waiting, pair)
+    for number, rest in enumerate(waiting, start=1):
+        for queue in rest.values():
+            while queue:
+                pair = queue.popleft()
+                yield pair, *_next_of_each(waiting[number:], pair)
+
+
+def _next_of_each(
+    waiting: Iterable[dict[tuple[str, ...], deque[SentencePair]]], pair: SentencePair
+) -> Iterator[SentencePair]:
+    """Take the next pair of the same target sentence from each corpus that has one."""
+    for rest in waiting:
+        queue = rest.get(pair.target.forms)
+        if queue:
+            yield queue.popleft()

@@ -40,6 +40,7 @@ from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import OWN_TAGS, ways_to_translate
+from qsproj.pipelines.translations import join_same_targets
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
@@ -164,7 +165,7 @@ def tag_target(
     """Train a tagger of the target by what links carry over."""
     sentences = list(read_all(tagged))
     projected = project_tags(
-        ((pair,) for pairs in corpora for pair in pairs),
+        join_same_targets(corpora),
         rng=np.random.default_rng(seed),
         tagged=sentences,
         lexicon=None if lexicon is None else read_lexicon(lexicon),
@@ -304,7 +305,7 @@ SOURCE = Recipe(name="source", make=train_source, version=1)
 WORDS = Recipe(name="words", make=cut_words, version=1, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=2)
+TAGGER = Recipe(name="tagger", make=tag_target, version=3)
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=1)
 PARSER = Recipe(name="parser", make=project, version=1, files=(".model", ".trees.conllu"))

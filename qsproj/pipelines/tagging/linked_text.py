@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.errors import NothingToLearnError
+from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags
 from qsproj.pipelines.translations import Translations
 
 # A link votes with this power of its probability: the tag of 86.4% of words of German-GSD dev is the first
@@ -69,11 +70,22 @@ class _Linked:
     weights: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """The links of a text, one beside the other: its target word, the number of its tag, its vote."""
+
+    words: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    votes: NDArray[np.float64]
+
+
 def read_linked_text(
     corpus: Iterable[Translations],
     *,
     more_tags: Iterable[str] = (),
     contractions: Contractions | None = None,
+    known: Mapping[str, Mapping[str, int]] | None = None,
+    few: int = 0,
     most: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> LinkedText:
@@ -88,6 +100,11 @@ def read_linked_text(
     contractions : mapping or None
         Target tokens to be split into words. Parts have no votes: of the links of *zum* nobody knows which
         are those of *zu*.
+    known : mapping or None
+        Words of tagged sentences to tags to counts: they tell which conventions of the source do not hold in
+        the target, see :mod:`qsproj.pipelines.tagging.conventions`.
+    few : int
+        Of fewer sentences than this, what most languages do tells so, too.
     most : int or None
         So many target sentences are kept; where there are more, ``rng`` draws them, all equally likely.
     rng : numpy.random.Generator or None
@@ -117,7 +134,9 @@ def read_linked_text(
         raise NothingToLearnError("the target has no word; check that it is the right file")
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
-    return _numbered(sentences, tags, more_tags, left_out=number + 1 - len(kept))
+    return _numbered(
+        sentences, tags, more_tags, known or {}, guess=len(sentences) < few, left_out=number + 1 - len(kept)
+    )
 
 
 def _linked(translations: Translations, tags: dict[str, int], contractions: Contractions) -> _Linked:
@@ -125,7 +144,9 @@ def _linked(translations: Translations, tags: dict[str, int], contractions: Cont
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
     for pair in translations:
-        found = np.array([tags.setdefault(tag, len(tags)) for tag in pair.source.upos], dtype=np.int64)
+        found = np.array(
+            [tags.setdefault(tag, len(tags)) for tag in source_tags(pair.source)], dtype=np.int64
+        )
         links, weights = pair.alignment.links, pair.alignment.weights
         place, tag = places[links[:, 1] - 1], found[links[:, 0] - 1]
         weight = np.ones(len(links)) if weights is None else weights
@@ -135,15 +156,25 @@ def _linked(translations: Translations, tags: dict[str, int], contractions: Cont
 
 
 def _numbered(
-    sentences: Sequence[_Linked], tags: dict[str, int], more_tags: Iterable[str], *, left_out: int
+    sentences: Sequence[_Linked],
+    tags: dict[str, int],
+    more_tags: Iterable[str],
+    known: Mapping[str, Mapping[str, int]],
+    *,
+    guess: bool,
+    left_out: int,
 ) -> LinkedText:
     """Number the words of sentences, and add up their votes."""
     vocabulary: dict[str, int] = {}
-    types = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
+    numbers = [vocabulary.setdefault(word, len(vocabulary)) for linked in sentences for word in linked.words]
+    types = np.array(numbers, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum([len(linked.words) for linked in sentences], dtype=np.int64)))
-    names = tuple(sorted({*tags, *more_tags} - {UNSPECIFIED}))
-    columns = [names.index(tag) if tag in names else -1 for tag in tags]
-    votes, n_links = _dense(sentences, starts, columns, len(names))
+    links = _links(sentences, starts)
+    settled = settled_names(vocabulary, _shares(links, types, tags, len(vocabulary)), known, guess=guess)
+    of_source = {tag: settled.get(tag, tag) for tag in tags}
+    names = tuple(sorted({*of_source.values(), *more_tags} - {UNSPECIFIED}))
+    columns = [names.index(tag) if tag in names else -1 for tag in of_source.values()]
+    votes, n_links = _dense(links, len(types), columns, len(names))
     if not n_links:
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
@@ -151,7 +182,7 @@ def _numbered(
         sentences=tuple(linked.words for linked in sentences),
         starts=starts,
         vocabulary=tuple(vocabulary),
-        types=np.array(types, dtype=np.int32),
+        types=types,
         votes=votes,
         links=n_links,
         left_out=left_out,
@@ -173,14 +204,37 @@ def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np
     return tuple(words), places
 
 
+def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
+    """Return the links of all sentences: words of the text, tag numbers and votes."""
+    return _Links(
+        words=np.concatenate(
+            [linked.places + start for linked, start in zip(sentences, starts, strict=False)]
+        ),
+        tags=np.concatenate([linked.tags for linked in sentences]),
+        votes=np.concatenate([linked.weights for linked in sentences]) ** SURENESS,
+    )
+
+
+def _shares(
+    links: _Links, types: NDArray[np.int32], tags: Mapping[str, int], n_types: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return for each convention whose words occur the share of them in the votes of each type."""
+    of_type = types[links.words]
+    sums = np.bincount(of_type, links.votes, minlength=n_types)
+    shares = {}
+    for name in (one.name for one in CONVENTIONS if one.name in tags):
+        of_name = links.tags == tags[name]
+        own = np.bincount(of_type[of_name], links.votes[of_name], minlength=n_types)
+        shares[name] = np.divide(own, sums, out=np.zeros(n_types), where=sums > 0.0)
+    return shares
+
+
 def _dense(
-    sentences: Sequence[_Linked], starts: NDArray[np.int64], columns: Sequence[int], n_tags: int
+    links: _Links, n_words: int, columns: Sequence[int], n_tags: int
 ) -> tuple[NDArray[np.float32], int]:
     """Return the votes, float32[N, T], and the number of links; ``columns`` of tag numbers, -1 for none."""
-    places = np.concatenate([linked.places + start for linked, start in zip(sentences, starts, strict=False)])
-    tags = np.array(columns, dtype=np.int64)[np.concatenate([linked.tags for linked in sentences])]
-    weights = np.concatenate([linked.weights for linked in sentences])
+    tags = np.array(columns, dtype=np.int64)[links.tags]
     known = tags >= 0
-    votes = np.zeros((int(starts[-1]), n_tags), dtype=np.float32)
-    np.add.at(votes, (places[known], tags[known]), weights[known] ** SURENESS)
+    votes = np.zeros((n_words, n_tags), dtype=np.float32)
+    np.add.at(votes, (links.words[known], tags[known]), links.votes[known])
     return votes, int(known.sum())

@@ -64,6 +64,8 @@ class TagProjectionOptions:
         The sentences are dealt out to so many taggers at most, of which the mean is taken.
     fewest : int
         Where there are not so many sentences for each, there are fewer parts.
+    few : int
+        Of fewer pairs than this, conventions of the source that most languages do not share are left aside.
     little : int
         Fewer sentences are little text: forms that begin alike lean on each other, and word classes of the
         target, as many as ``classes``, are features.
@@ -95,6 +97,7 @@ class TagProjectionOptions:
     longest: int = 49
     parts: int = 3
     fewest: int = 1200
+    few: int = 10000
     little: int = 20000
     classes: int = 64
     first_sentences: int = 12000
@@ -169,6 +172,8 @@ def project_tags(
         track(corpus, "reading links", unit="pair"),
         more_tags={*few.tags, *(tag for of_word in lexicon.values() for tag in of_word)},
         contractions=few.contractions,
+        known=few.counts,
+        few=options.few,
         most=options.read,
         rng=rng,
     )
