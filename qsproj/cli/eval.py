@@ -7,7 +7,9 @@ error. Punctuation (gold UPOS PUNCT) is scored unless --no-punct is given. Words
 scored; how many is said.
 
 Where SYSTEM cuts the same text into other sentences, tokens or words, each score is the F1 of what is right,
-as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too.
+as the scorer of the CoNLL 2018 shared task counts; of sentences, tokens and words, too. --columns counts so
+in any case, and adds XPOS, universal features (UFeats), AllTags, lemmas, and CLAS, MLAS and BLEX (of content
+words).
 
 --by groups words by the gold trees ("left 2": the dependent stands two words left of its head); its column
 "found" counts those that SYSTEM puts into the group. With --versus, p is the exact two-sided probability
@@ -63,6 +65,7 @@ from qsproj.evaluation.score_tables import (
     alignment_scores_as_table,
     calibration_as_json,
     calibration_as_table,
+    columns_as_json,
     cut_scores_as_json,
     cut_scores_as_table,
     scores_as_json,
@@ -78,6 +81,7 @@ EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu --versus other-parser.conllu
   qsproj parse -m MODEL gold.conllu | qsproj eval gold.conllu - --json
   qsproj parse -m MODEL gold.conllu --confidence | qsproj eval gold.conllu - --calibration
+  qsproj parse -m MODEL gold.conllu --retag | qsproj eval gold.conllu - --columns
   qsproj tag -m TAGGER gold.txt | qsproj eval gold.conllu - --tags    # words may be cut differently
   qsproj eval gold.conllu parsed.conllu other-parser.conllu --report report.html
   qsproj eval gold.conllu by-100.conllu by-300.conllu by-1000.conllu --at 100 300 1000 --report report.html
@@ -91,6 +95,7 @@ TREES = "scores of trees"
 WAYS = {
     TREES: ("more", "no_punct", "by", "versus", "report", "at"),
     "--tags": ("no_punct", "versus"),
+    "--columns": (),
     "--calibration": ("no_punct",),
     "--alignments": ("gold_format", "alignment_format"),
 }
@@ -118,6 +123,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for --report, the size of what each system has learned from, in their order",
     )
     instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--columns",
+        action="store_true",
+        help="score all columns as the CoNLL 2018 shared task did: F1 of sentences, tokens, words, UPOS, "
+        "XPOS, features, lemmas, trees",
+    )
     instead.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
     instead.add_argument(
         "--calibration",
@@ -180,6 +191,9 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     """Print the scores of trees and tags."""
     files = [_readable_twice(path) for path in paths]
+    if options.columns:
+        _print_cut_differently(options, cut_scores(files[0](), files[1](), names=(paths[0], paths[1])))
+        return
     try:
         scores = attachment_scores(
             files[0](),
@@ -195,7 +209,9 @@ def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
         return
     _check_something_scored(options, paths, scores)
     if options.json:
-        text = json.dumps(scores_as_json(paths, scores), ensure_ascii=False, indent=2)
+        columns = cut_scores(files[0](), files[1](), names=(paths[0], paths[1]))
+        told = {**scores_as_json(paths, scores), **columns_as_json(columns, trees=not options.tags)}
+        text = json.dumps(told, ensure_ascii=False, indent=2)
     else:
         punctuation = not options.no_punct
         text = "\n".join(scores_as_table(paths, scores, punctuation=punctuation, trees=not options.tags))
@@ -245,7 +261,8 @@ def _print_cut_differently(options: argparse.Namespace, scores: CutScores) -> No
         text = json.dumps(cut_scores_as_json(scores, trees=not options.tags), indent=2)
     else:
         paths = (options.gold, options.system)
-        text = "\n".join(cut_scores_as_table(paths, scores, trees=not options.tags))
+        trees = not options.tags
+        text = "\n".join(cut_scores_as_table(paths, scores, trees=trees, columns=options.columns))
     _print(text)
 
 

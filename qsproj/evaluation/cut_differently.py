@@ -8,16 +8,18 @@ out. These are the scores of the CoNLL 2018 shared task (universaldependencies.o
 - A word is right when it is aligned with one of the other file (:mod:`qsproj.evaluation.same_words`).
 - UPOS, heads and relations are right of aligned words only; a head is right when it is aligned with the
   gold head, or both are the root.
+- The other columns are scored by :mod:`qsproj.evaluation.columns`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
+from qsproj.evaluation.columns import OF_CONTENT, OF_WORDS, count_columns, shown
 from qsproj.evaluation.percentage import percentage
 from qsproj.evaluation.same_text import Text, laid_out, same_text
 from qsproj.evaluation.same_words import aligned_words
@@ -59,6 +61,9 @@ class CutScores:
         Of words: the same UPOS; the right head; and the right relation; and the same up to subtypes.
     roots : F1
         Of words that hang on the root.
+    columns : mapping from str to F1
+        ``xpos``, ``ufeats``, ``alltags``, ``lemmas``, ``clas``, ``mlas`` and ``blex``; those of XPOS,
+        features and lemmas where the gold file has these.
     complete : int
         Gold sentences of which every word has the right head.
     without_gold_head, without_head, without_gold_tag : int
@@ -73,6 +78,7 @@ class CutScores:
     labelled: F1
     labelled_no_subtypes: F1
     roots: F1
+    columns: Mapping[str, F1]
     complete: int
     without_gold_head: int
     without_head: int
@@ -102,9 +108,11 @@ def cut_scores(
         Where the text of the files differs.
     """
     counts: Counter[str] = Counter()
+    has: set[str] = set()
     for gold_sentences, system_sentences in same_text(iter(gold), iter(system), names):
         one, other = laid_out(gold_sentences), laid_out(system_sentences)
         _count(counts, one, other)
+        has |= shown(one)
     words = (counts["gold_words"], counts["system_words"])
     return CutScores(
         sentences=F1(counts["sentences"], counts["gold_sentences"], counts["system_sentences"]),
@@ -115,11 +123,29 @@ def cut_scores(
         labelled=F1(counts["labelled"], *words),
         labelled_no_subtypes=F1(counts["labelled_no_subtypes"], *words),
         roots=F1(counts["roots"], counts["gold_roots"], counts["system_roots"]),
+        columns=_of_columns(counts, has),
         complete=counts["complete"],
         without_gold_head=counts["without_gold_head"],
         without_head=counts["without_head"],
         without_gold_tag=counts["without_gold_tag"],
     )
+
+
+def _of_columns(counts: Counter[str], has: set[str]) -> dict[str, F1]:
+    """Return the scores of columns beside UPOS, of those that the gold file has."""
+    words = (counts["gold_words"], counts["system_words"])
+    content = (counts["gold_content"], counts["system_content"])
+    needs = {
+        "xpos": "xpos",
+        "alltags": "feats",
+        "ufeats": "feats",
+        "mlas": "feats",
+        "lemmas": "lemmas",
+        "blex": "lemmas",
+    }
+    scores = {name: F1(counts[name], *words) for name in OF_WORDS}
+    scores |= {name: F1(counts[name], *content) for name in OF_CONTENT}
+    return {name: score for name, score in scores.items() if name not in needs or needs[name] in has}
 
 
 def _count(counts: Counter[str], gold: Text, system: Text) -> None:
@@ -137,6 +163,7 @@ def _count(counts: Counter[str], gold: Text, system: Text) -> None:
     counts["without_gold_tag"] += gold_tags.count("_")
     gold_relations, system_relations = gold.column("deprels"), system.column("deprels")
     partner = dict(aligned_words(gold.words, system.words, gold.column("forms"), system.column("forms")))
+    count_columns(counts, gold, system, partner)
     partner_or_root = {**partner, -1: -1}
     right_heads = set()
     for i, j in partner.items():

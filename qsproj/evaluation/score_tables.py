@@ -26,6 +26,10 @@ _SENTENCE_SCORES = (
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
 
+# What the CoNLL 2018 shared task scores beside UPOS and trees, with labels.
+_WORD_COLUMNS = {"xpos": "XPOS", "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "lemmas"}
+_CONTENT_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX"}
+
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
     """Return the lines of a table of :func:`~qsproj.evaluation.calibration.reliability`, ``key`` above it."""
@@ -182,29 +186,32 @@ def cut_scores_as_json(scores: CutScores, *, trees: bool) -> dict[str, object]:
         "sentences": scores.sentences.gold,
         "words_without_gold_head": scores.without_gold_head,
         **{f"{name}_f1": finite(parts[name].f1) for name in ("sentences", "tokens", "words")},
+        **columns_as_json(scores, trees=trees),
         "precision": {name: finite(part.precision) for name, part in parts.items()},
         "recall": {name: finite(part.recall) for name, part in parts.items()},
     }
 
 
-def cut_scores_as_table(paths: tuple[str, str], scores: CutScores, *, trees: bool) -> list[str]:
+def cut_scores_as_table(
+    paths: tuple[str, str], scores: CutScores, *, trees: bool, columns: bool = False
+) -> list[str]:
     """Return the lines of a table of F1 scores; ``paths`` are those of the gold file and the system."""
+    how = "F1 of each column" if columns else "cut differently, so F1 is scored"
     sizes = f"{counted(scores.sentences.gold, 'sentence')}, {counted(scores.words.gold, 'word')}"
     lines = [
         f"{paths[1]} against {paths[0]}",
-        f"cut differently, so F1 is scored: {sizes} of gold, {scores.sentences.system:,} and "
-        f"{scores.words.system:,} of the system",
+        f"{how}: {sizes} of gold, {scores.sentences.system:,} and {scores.words.system:,} of the system",
     ]
     if trees and scores.without_gold_head:
         lines.append(f"{counted(scores.without_gold_head, 'word')} without a gold head: counted as wrong")
     lines += ["", f"{'':<16}  {'F1':>6} {'precision':>10} {'recall':>7}"]
-    for _, label, part in _cut_parts(scores, trees=trees):
+    for _, label, part in _cut_parts(scores, trees=trees, columns=columns):
         values = f"{_cell(part.f1, 6)} {_cell(part.precision, 10)} {_cell(part.recall, 7)}"
         lines.append(f"{label:<16}  {values}")
     return lines
 
 
-def _cut_parts(scores: CutScores, *, trees: bool) -> list[tuple[str, str, F1]]:
+def _cut_parts(scores: CutScores, *, trees: bool, columns: bool = False) -> list[tuple[str, str, F1]]:
     """Return (name in JSON, label in the table, score)."""
     parts = [
         ("sentences", "sentences", scores.sentences),
@@ -213,14 +220,27 @@ def _cut_parts(scores: CutScores, *, trees: bool) -> list[tuple[str, str, F1]]:
     ]
     if scores.without_gold_tag < scores.words.gold:
         parts.append(("upos", "UPOS", scores.tags))
+    if columns:
+        parts += _column_parts(scores, _WORD_COLUMNS)
     if trees:
         parts += [
             ("uas", "UAS", scores.unlabelled),
             ("las", "LAS", scores.labelled),
             ("las_no_subtypes", "LAS, no subtypes", scores.labelled_no_subtypes),
             ("root", "root", scores.roots),
+            *(_column_parts(scores, _CONTENT_COLUMNS) if columns else ()),
         ]
     return parts
+
+
+def _column_parts(scores: CutScores, labels: Mapping[str, str]) -> list[tuple[str, str, F1]]:
+    return [(name, label, scores.columns[name]) for name, label in labels.items() if name in scores.columns]
+
+
+def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None]:
+    """Return F1 scores of the columns beside UPOS, and of what is made of them; None where gold has none."""
+    names = [*_WORD_COLUMNS, *(_CONTENT_COLUMNS if trees else ())]
+    return {name: finite(scores.columns[name].f1) if name in scores.columns else None for name in names}
 
 
 def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:

@@ -47,6 +47,8 @@ def test_json(run_cli, files):
             "tokens": 6,
             "sentences": 2,
             "words_without_gold_head": 0,
+            **{"xpos": None, "ufeats": None, "alltags": None, "lemmas": 100.0},
+            **{"clas": 100.0, "mlas": None, "blex": 100.0},
         }
     )
 

@@ -22,6 +22,12 @@ SCORES = (
     ("UAS", "unlabelled"),
     ("LAS", "labelled_no_subtypes"),
 )
+COLUMNS = {
+    **{"XPOS": "xpos", "UFeats": "ufeats", "AllTags": "alltags", "Lemmas": "lemmas"},
+    **{"CLAS": "clas", "MLAS": "mlas", "BLEX": "blex"},
+}
+FEATURES = ["_", "Case=Nom", "Case=Nom|Own=Yes", "Own=Yes", "Case=Acc|Number=Sing", "Gender=Fem|Number=Sing"]
+RELATIONS = ["nsubj", "nsubj:pass", "case", "det", "punct", "obj"]
 
 
 def pieces(rng, text):
@@ -49,8 +55,9 @@ def random_block(rng, text, letters):
     lines = [
         f"{number}\t{form}" + "\t_" * 8
         if isinstance(number, str)
-        else f"{number}\t{form}\t_\t{rng.choice(['A', 'B'])}\t_\t_\t{heads[number]}\t"
-        f"{rng.choice(['x', 'x:y', 'y'])}\t_\t_"
+        else f"{number}\t{form}\t{rng.choice(['l', 'm', '_'])}\t{rng.choice(['A', 'B'])}\t"
+        f"{rng.choice(['a', 'b', '_'])}\t{rng.choice(FEATURES)}\t{heads[number]}\t"
+        f"{rng.choice(RELATIONS) if heads[number] else 'root'}\t_\t_"
         for number, form in rows
     ]
     return "\n".join([*lines, "", ""])
@@ -74,6 +81,10 @@ def assert_official(gold, system):
         found = (part.precision, part.recall, part.f1)
         theirs = (wanted[name].precision, wanted[name].recall, wanted[name].f1)
         assert found == pytest.approx([100 * value for value in theirs], abs=1e-9), name
+    for name, own in COLUMNS.items():
+        if own in scores.columns:
+            assert scores.columns[own].f1 == pytest.approx(100 * wanted[name].f1, abs=1e-9), name
+            assert scores.columns[own].recall == pytest.approx(100 * wanted[name].recall, abs=1e-9), name
 
 
 # Of two letters, so that many words are alike and multiword tokens align in many ways; and of twenty.
