@@ -1,32 +1,41 @@
-"""The file that a model is in, read within limits: nothing is allocated that the file does not hold.
+"""The file that a model is in, read within limits: only what the model asks for, and no more than it may be.
 
 A file may come from anywhere. What it says of itself (entries, sizes, shapes, kinds of numbers) is checked
-before memory is asked for; :mod:`qsproj.models.schema` checks what it then means.
+before memory is asked for; :mod:`qsproj.models.schema` checks what it then means. An array is read when a
+model asks for it: one that no model knows costs nothing.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.words import described
 from qsproj.errors import DataError, UsageError, WrongTypeError, counted
+from qsproj.models.schema import UnreadArrays
 
 HEADER_NAME = "header.json"
 MOST_ENTRIES = 1000
 # The header of a tagger lists its contractions; the arrays of a large one are some 200 MB.
-MOST_HEADER_BYTES = 1 << 26
+MOST_HEADER_BYTES = 1 << 25
+# Of lists and objects with what is in them: Python takes up to a hundred bytes for each.
+MOST_HEADER_VALUES = 1 << 20
 MOST_BYTES = 1 << 31
+# How an archive ends that has no comment: its directory's entries, and the bytes that they take.
+_END = struct.Struct("<4s6xHL4xH")
+_MOST_DIRECTORY_BYTES = MOST_ENTRIES << 9
 _SUFFIX = ".npy"
 _ENCRYPTED = 1
 _NPY_VERSION = (1, 0)
@@ -81,9 +90,27 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """
     if not isinstance(path, str | Path):
         raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
-    with damage_told(path), zipfile.ZipFile(path) as archive:
-        _check_entries(archive.infolist())
-        yield archive
+    with damage_told(path):
+        # A device has no end: it is not even opened.
+        if not (stat.S_ISREG(mode := Path(path).stat().st_mode) or stat.S_ISDIR(mode)):
+            raise DataError(str(path), None, found="a device, a pipe or a socket", expected="a model file")
+        with Path(path).open("rb") as handle:
+            _check_directory(handle)
+            with zipfile.ZipFile(handle) as archive:
+                _check_entries(archive.infolist())
+                yield archive
+
+
+def _check_directory(handle: BinaryIO) -> None:
+    """Check that the list of entries, which is read at once, is short."""
+    size = handle.seek(0, io.SEEK_END)
+    handle.seek(max(size - _END.size, 0))
+    end = handle.read(_END.size)
+    if len(end) < _END.size or end[:4] != b"PK\5\6":
+        raise zipfile.BadZipFile("File is not a zip file")
+    _, entries, length, _ = _END.unpack(end)
+    if entries > MOST_ENTRIES or length > _MOST_DIRECTORY_BYTES:
+        raise ValueError(f"{entries:,} entries, expected at most {MOST_ENTRIES:,}")
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
@@ -109,37 +136,71 @@ def read_header(archive: zipfile.ZipFile) -> Any:
     entry = archive.getinfo(HEADER_NAME)
     if entry.file_size > MOST_HEADER_BYTES:
         raise ValueError(f"a header of more than {MOST_HEADER_BYTES >> 20} MB")
-    return json.loads(archive.read(entry), parse_constant=_no_number)
+    content = archive.read(entry)
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_HEADER_VALUES:
+        raise ValueError(f"a header of more than {MOST_HEADER_VALUES:,} values")
+    return json.loads(content, parse_constant=_no_number)
 
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} in the header")
 
 
-def read_arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a model file by name.
+class ArchivedArrays(UnreadArrays):
+    """The arrays of an open model file by name, each read when it is asked for. Final."""
 
-    Raises
-    ------
-    ValueError
-        When one is not of plain numbers, or is longer or shorter than it says.
-    """
-    return {
-        entry.filename.removesuffix(_SUFFIX): _read_array(archive, entry)
-        for entry in archive.infolist()
-        if entry.filename.endswith(_SUFFIX)
-    }
+    def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
+        self._path, self._archive = path, archive
+        self._entries = {
+            entry.filename.removesuffix(_SUFFIX): entry
+            for entry in archive.infolist()
+            if entry.filename.endswith(_SUFFIX)
+        }
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
 
-def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
-    with archive.open(entry) as content:
-        if np.lib.format.read_magic(content) != _NPY_VERSION:
-            raise ValueError(f"{entry.filename} is an array of another version")
-        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
-        if not dtype.isnative or f"{dtype.kind}{dtype.itemsize}" not in _NUMBERS:
-            raise ValueError(f"{entry.filename} holds {dtype}, not plain numbers")
-        bytes_left = entry.file_size - content.tell()
-        if by_columns or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != bytes_left:
-            raise ValueError(f"{entry.filename} says that its shape is {shape}, which it is not")
-        array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(bytes_left)))
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and type that an array has when it is read; raise as reading it does."""
+        with self._archive.open(self._entries[name]) as content:
+            shape, dtype, _ = _declared(content, self._entries[name])
+        return shape, np.dtype(np.float32) if dtype == np.float16 else dtype
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return an array.
+
+        Raises
+        ------
+        DataError
+            When it holds NaN or infinite numbers.
+        ValueError
+            When it is not of plain numbers, or is longer or shorter than it says.
+        """
+        with self._archive.open(self._entries[name]) as content:
+            shape, dtype, n_bytes = _declared(content, self._entries[name])
+            array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(n_bytes)))
+        if dtype.kind == "f" and array.size and not np.isfinite((array.min(), array.max())).all():
+            raise DataError(
+                self._path,
+                None,
+                found=f"NaN or infinite numbers among {name}",
+                expected="finite weights",
+                remedy="train the model again",
+            )
         return array.astype(np.float32) if dtype == np.float16 else array
+
+
+def _declared(content: IO[bytes], entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Read the head of an array; return its shape, its type and how many bytes follow, as these say."""
+    if np.lib.format.read_magic(content) != _NPY_VERSION:
+        raise ValueError(f"{entry.filename} is an array of another version")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
+    if not dtype.isnative or f"{dtype.kind}{dtype.itemsize}" not in _NUMBERS:
+        raise ValueError(f"{entry.filename} holds {dtype}, not plain numbers")
+    bytes_left = entry.file_size - content.tell()
+    if by_columns or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != bytes_left:
+        raise ValueError(f"{entry.filename} says that its shape is {shape}, which it is not")
+    return shape, dtype, bytes_left

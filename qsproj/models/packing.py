@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.models.schema import Arrays, ascending, shaped
+from qsproj.models.schema import Arrays, UnreadArrays, ascending, declared, shaped
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -15,9 +16,30 @@ def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {prefix + name: array for name, array in arrays.items()}
 
 
-def unnested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the arrays that :func:`nested` put under ``prefix``, by their own names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+def unnested(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays that :func:`nested` put under ``prefix``, by their own names; none is read for it."""
+    return _Part(prefix, arrays)
+
+
+class _Part(UnreadArrays):
+    """The arrays whose names begin with a prefix, by what follows it. Final."""
+
+    def __init__(self, prefix: str, arrays: Arrays) -> None:
+        self._arrays = arrays
+        self._names = {name.removeprefix(prefix): name for name in arrays if name.startswith(prefix)}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrays[self._names[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and type of an array without reading it."""
+        return declared(self._arrays, self._names[name])
 
 
 def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -25,7 +26,25 @@ _MOST_BUCKETS = 1 << 26
 # Numbers in a table of buckets and columns: 1 GB of them.
 _MOST_CELLS = 1 << 28
 _LEAST_BUCKETS = 1 << 6
+# Keys of features, and bytes of a list of words: some ten times those of the largest models.
+_MOST_KEYS = 1 << 26
+_MOST_TEXT = 1 << 26
 _LABEL = re.compile(r"[^\t\n\r]+")
+
+
+class UnreadArrays(Mapping[str, NDArray[Any]]):
+    """Arrays of which each is read when it is asked for, and whose shapes are known before. Abstract."""
+
+    @abstractmethod
+    def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and type of an array without reading it."""
+
+
+def declared(arrays: Arrays, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return shape and type of an array, which is not read for it."""
+    if isinstance(arrays, UnreadArrays):
+        return arrays.declared(name)
+    return arrays[name].shape, arrays[name].dtype
 
 
 def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
@@ -202,9 +221,10 @@ def shaped(
     KeyError, ValueError
         When it is not there, or is another.
     """
+    found, dtype = declared(arrays, name)
+    if found != shape or dtype.kind != kind:
+        raise ValueError(f"{name} has shape {found} of {dtype}, expected {shape} of kind {kind}")
     array = arrays[name]
-    if array.shape != shape or array.dtype.kind != kind:
-        raise ValueError(f"{name} has shape {array.shape} of {array.dtype}, expected {shape} of kind {kind}")
     if kind == "f" and array.size and not (least <= float(array.min()) and float(array.max()) <= most):
         raise ValueError(f"{name} has numbers that are not {least:g} to {most:g}")
     return array
@@ -218,9 +238,7 @@ def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: i
     KeyError, ValueError
         When it is not there, or is another.
     """
-    array = arrays[name]
-    if array.ndim != 1 or array.dtype != dtype:
-        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, expected {np.dtype(dtype)}[n]")
+    array = _vector(arrays, name, np.dtype(dtype), "n", most=_MOST_KEYS)
     if not (array[1:] > array[:-1]).all():
         raise ValueError(f"{name} does not ascend")
     if len(array) and (int(array[0]) < least or (most is not None and int(array[-1]) > most)):
@@ -236,10 +254,18 @@ def lines_of(arrays: Arrays, name: str) -> list[str]:
     KeyError, ValueError
         When it is not there, or is no such text.
     """
-    array = arrays[name]
-    if array.ndim != 1 or array.dtype != np.uint8:
-        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, expected uint8[bytes]")
+    array = _vector(arrays, name, np.dtype(np.uint8), "bytes", most=_MOST_TEXT)
     return array.tobytes().decode("utf-8").split("\n")
+
+
+def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most: int) -> NDArray[Any]:
+    """Return an array of one axis and this type; it is not read where it is another, or longer."""
+    shape, found = declared(arrays, name)
+    if len(shape) != 1 or found != dtype:
+        raise ValueError(f"{name} is {found}{list(shape)}, expected {dtype}[{axis}]")
+    if shape[0] > most:
+        raise ValueError(f"{name} has {shape[0]:,} {axis}, expected at most {most:,}")
+    return arrays[name]
 
 
 def check_cells(rows: int, columns: int) -> None:

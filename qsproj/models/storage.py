@@ -10,9 +10,10 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from qsproj.conventions import Scores
 from qsproj.corpus.files import open_binary_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
-from qsproj.models.archive import HEADER_NAME, damage_told, opened_archive, read_arrays, read_header
-from qsproj.models.schema import Arrays
+from qsproj.models.archive import HEADER_NAME, ArchivedArrays, opened_archive, read_header
+from qsproj.models.schema import Arrays, UnreadArrays
 
 FORMAT = "qsproj-model"
 VERSION = 2
@@ -139,34 +140,41 @@ def _entry(name: str, begins: bytes) -> zipfile.ZipInfo:
     return entry
 
 
-def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file into (kind, header, arrays).
+class ModelFile(NamedTuple):
+    """An open model file: kind, header, how the model was made, arrays, which are not read yet."""
+
+    kind: str
+    header: dict[str, Any]
+    made: dict[str, Any]
+    arrays: UnreadArrays
+
+
+@contextmanager
+def opened_model(path: str | Path) -> Iterator[ModelFile]:
+    """Open a model file.
 
     Raises
     ------
     DataError
-        When the file is missing, is no model of ours, is damaged, has a version we do not know, or holds
-        NaN or infinite numbers.
+        When the file is missing, is no model of ours, has a version we do not know; in the block, when it is
+        damaged, or holds NaN or infinite numbers.
     UsageError
         When ``path`` is none.
     """
     with opened_archive(path) as archive:
         header = read_header(archive)
         _check_header(str(path), header)
-        kind, own = header["kind"], header["model"]
+        kind, own, made = header["kind"], header["model"], header.get("made", {})
         if not isinstance(kind, str) or not isinstance(own, dict):
             raise ValueError("another header than that of a model")
-        arrays = read_arrays(archive)
-    for name, array in arrays.items():
-        if array.dtype.kind == "f" and array.size and not np.isfinite((array.min(), array.max())).all():
-            raise DataError(
-                str(path),
-                None,
-                found=f"NaN or infinite numbers among {name}",
-                expected="finite weights",
-                remedy="train the model again",
-            )
-    return kind, own, arrays
+        arrays = ArchivedArrays(str(path), archive)
+        yield ModelFile(kind, own, made if isinstance(made, dict) else {}, arrays)
+
+
+def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a model file into (kind, header, arrays), all of it; errors as of :func:`opened_model`."""
+    with opened_model(path) as file:
+        return file.kind, file.header, dict(file.arrays)
 
 
 def _check_header(path: str, header: Any) -> None:
@@ -188,20 +196,14 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     DataError
-        As :func:`load_archive`, and when what this kind of model needs is not there, or is another.
+        As :func:`opened_model`, and when what this kind of model needs is not there, or is another.
     UsageError
         When the kind is unknown.
     """
-    kind, header, arrays = load_archive(path)
-    return model_in(path, kind, header, arrays)
-
-
-def model_in(path: str | Path, kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
-    """Return the model of what :func:`load_archive` read; errors as of :func:`load_model`."""
-    if kind not in KINDS:
-        raise UsageError(f"{path}: {unknown_name('kind of model', kind, sorted(KINDS))}")
-    with damage_told(path):
-        return model_from(kind, header, arrays)
+    with opened_model(path) as file:
+        if file.kind in KINDS:
+            return model_from(file.kind, file.header, file.arrays)
+    raise UsageError(f"{path}: {unknown_name('kind of model', file.kind, sorted(KINDS))}")
 
 
 def load_made(path: str | Path) -> dict[str, Any]:
@@ -210,13 +212,10 @@ def load_made(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        As :func:`load_archive`.
+        As :func:`opened_model`.
     """
-    with opened_archive(path) as archive:
-        document = read_header(archive)
-        _check_header(str(path), document)
-    made = document.get("made", {})
-    return made if isinstance(made, dict) else {}
+    with opened_model(path) as file:
+        return file.made
 
 
 def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
@@ -252,7 +251,7 @@ def load_parser(path: str | Path) -> Parser:
     Raises
     ------
     DataError
-        As :func:`load_archive`, and when the model is of another kind (a tagger, say).
+        As :func:`load_model`, and when the model is of another kind (a tagger, say).
     """
     model = load_model(path)
     if not isinstance(model, Parser):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from qsproj.models.arc.arc_scorer import IGNORABLE
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
-from qsproj.models.storage import KINDS, load_archive, load_made, model_in
+from qsproj.models.storage import KINDS, model_from, opened_model
 
 Header = Mapping[str, Any]
 
@@ -46,18 +47,20 @@ def model_info(path: str | Path) -> dict[str, Any]:
     DataError
         As :func:`~qsproj.models.storage.load_model`.
     """
-    kind, header, arrays = load_archive(path)
-    if kind in KINDS:
-        model_in(path, kind, header, arrays)
+    with opened_model(path) as file:
+        kind, header = file.kind, file.header
+        if kind in KINDS:
+            model_from(kind, header, file.arrays)
+        numbers = sum(math.prod(file.arrays.declared(name)[0]) for name in file.arrays)
     what, use = _KINDS.get(kind, ("model of a kind that this version does not know", ""))
     return {
         "kind": kind,
         "what": what,
         "use": use,
         "bytes": Path(path).stat().st_size,
-        "numbers": sum(array.size for array in arrays.values()),
+        "numbers": numbers,
         **_described(kind, header),
-        "made": load_made(path),
+        "made": file.made,
     }
 
 

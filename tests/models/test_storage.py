@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tracemalloc
 import zipfile
 from io import BytesIO
 
@@ -15,15 +17,16 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.packing import packed_weights, unnested, unpack_weights
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
-from qsproj.models.schema import labels
-from qsproj.models.storage import HEADER_NAME, load_archive, load_model, save_model
+from qsproj.models.schema import declared, labels
+from qsproj.models.storage import HEADER_NAME, load_archive, load_model, opened_model, save_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tagging.tagging_weights import TaggingWeights
 from qsproj.models.tree_inference import TreeInference
+from qsproj.pipelines.model_info import model_info
 
 # All arrays whose sizes hang together, by kind of model.
 ARRAYS = [
@@ -103,6 +106,106 @@ def test_an_array_that_says_it_is_huge_asks_for_no_memory(models, tmp_path):
 
     with pytest.raises(DataError, match="says that its shape is"):
         load_model(rewritten(models / "tagger", tmp_path / "bad", change))
+
+
+def zeros(n_bytes):
+    """Return an array of so many zeros as numpy saves it, without making it."""
+    header = (
+        f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({n_bytes},), }}".ljust(117).encode() + b"\n"
+    )
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+def with_zeros(old_path, new_path, name, n_bytes):
+    """Write a model file anew, with an array of zeros that takes a thousandth of its bytes."""
+    with zipfile.ZipFile(old_path) as old:
+        entries = {entry: old.read(entry) for entry in old.namelist() if entry != f"{name}.npy"}
+    with zipfile.ZipFile(new_path, "w") as new:
+        for entry, content in entries.items():
+            new.writestr(entry, content)
+        packed = zipfile.ZipInfo(f"{name}.npy")
+        packed.compress_type = zipfile.ZIP_DEFLATED
+        with new.open(packed, "w", force_zip64=True) as content:
+            content.write(zeros(n_bytes))
+            for _ in range(n_bytes >> 20):
+                content.write(bytes(1 << 20))
+    return new_path
+
+
+def memory_for(action):
+    """Return how many bytes an action had at a time."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_array_that_no_model_asks_for_is_not_read(models, tmp_path):
+    path = with_zeros(models / "dmv", tmp_path / "padded", "unknown", 200 << 20)
+    assert memory_for(lambda: load_model(path)) < 20 << 20
+    assert memory_for(lambda: model_info(path)) < 20 << 20
+
+
+@pytest.mark.parametrize(("kind", "name"), [("tagger", "weights"), ("tagger", "keys"), ("dmv", "stop")])
+def test_an_array_of_another_shape_is_not_read(models, tmp_path, kind, name):
+    path = with_zeros(models / kind, tmp_path / "padded", name, 200 << 20)
+
+    def refused():
+        with pytest.raises(DataError, match=f"{name} (has shape|is uint8)"):
+            load_model(path)
+
+    assert memory_for(refused) < 20 << 20
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (b"[" + b"[]," * (5 << 20) + b"[]]", "a header of more than 1,048,576 values"),
+        (b'"' + b"x" * (33 << 20) + b'"', "a header of more than 32 MB"),
+    ],
+)
+def test_a_header_that_is_too_large_is_not_made_into_objects(models, tmp_path, more, message):
+    def change(entries):
+        return entries | {HEADER_NAME: b'{"more": ' + more + b"," + entries[HEADER_NAME].lstrip()[1:]}
+
+    path = rewritten(models / "dmv", tmp_path / "bad", change)
+
+    def refused():
+        with pytest.raises(DataError, match=message):
+            load_model(path)
+
+    assert memory_for(refused) < 64 << 20
+
+
+def test_a_directory_of_very_many_entries_is_not_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bad", "w") as archive:
+        for number in range(40_000):
+            archive.writestr(f"{number}", b"")
+
+    def refused():
+        with pytest.raises(DataError, match="40,000 entries, expected at most 1,000"):
+            load_model(tmp_path / "bad")
+
+    assert memory_for(refused) < 2 << 20
+
+
+def test_devices_and_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", "/dev/full", "/dev/null"):
+        with pytest.raises(DataError, match="found a device, a pipe or a socket, expected a model file"):
+            load_model(path)
+
+
+def test_what_a_model_is_made_of_can_be_read_before_and_after_its_part(models):
+    """Kinds that hold others ask for arrays by the names of these."""
+    with opened_model(models / "qg-dmv") as file:
+        part = unnested("qg-", file.arrays)
+        assert set(part) == {name.removeprefix("qg-") for name in file.arrays if name.startswith("qg-")}
+        for name in part:
+            assert part[name].shape == declared(part, name)[0] == declared(file.arrays, f"qg-{name}")[0]
+            assert part[name].dtype == declared(part, name)[1]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return {**header, "temperature": self.temperature}, arrays
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ArcParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ArcParser:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
@@ -65,7 +65,7 @@ class ArcWeights(HashedWeights):
         return ({**header, "ignored": list(self.ignored)} if self.ignored else header), arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild what :meth:`to_archive` gave."""
         return replace(super().from_archive(header, arrays), ignored=ignored_in(header))
 

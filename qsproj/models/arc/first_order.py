@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -96,7 +96,7 @@ class FirstOrderParser(Stored, Generic[Scorer]):
 
 
 def parts_from(
-    header: dict[str, Any], arrays: dict[str, NDArray[Any]], kind: type[Scorer]
+    header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], kind: type[Scorer]
 ) -> tuple[Scorer, Labeller | None, TreeInference]:
     """Rebuild scorer, labeller and inference from what :meth:`FirstOrderParser.to_archive` gave."""
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -60,7 +61,7 @@ class HashedWeights:
         return header, packed_weights(self.prefix, self.weights)
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
         weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))

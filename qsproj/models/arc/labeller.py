@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -157,7 +157,7 @@ class Labeller:
         return header, packed_weights("label_", self.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Labeller:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
         """Rebuild what :meth:`to_archive` gave."""
         known = one_of(LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,6 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         )
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ClusterParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterParser:
         """Rebuild what :meth:`to_archive` gave."""
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))

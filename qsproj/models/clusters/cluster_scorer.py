@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ class ClusterScorer(ArcWeights):
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ClusterScorer:
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterScorer:
         """Rebuild what :meth:`to_archive` gave."""
         checked(
             header,

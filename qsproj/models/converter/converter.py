@@ -9,7 +9,7 @@ in the source tree (features.adaptation_templates).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -179,7 +179,7 @@ class Converter(Stored):
         }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Converter:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Converter:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"projective": flag, "single_root": flag, "prior": number(), "relations": anything})
         weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -118,7 +118,7 @@ class RelationAdapter:
         return {"relations": list(self.relations)}, packed_weights("relation_", self.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationAdapter:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationAdapter:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"relations": labels(0)})
         check_cells(1 << HASH_BITS, COPIES + len(header["relations"]))

@@ -6,7 +6,7 @@ so it is learned first; the trees it leads to are features of the converter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,7 +68,7 @@ class TurnModel:
         return packed_weights("turn_", self.weights)
 
     @staticmethod
-    def from_archive(arrays: dict[str, NDArray[Any]]) -> TurnModel:
+    def from_archive(arrays: Mapping[str, NDArray[Any]]) -> TurnModel:
         """Rebuild what :meth:`to_archive` gave."""
         model = TurnModel.untrained()
         unpack_weights("turn_", arrays, model.weights)

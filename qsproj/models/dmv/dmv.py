@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,7 +140,7 @@ class Dmv(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dmv:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Dmv:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])

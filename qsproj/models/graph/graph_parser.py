@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -270,7 +271,7 @@ class GraphParser(Stored):
         return header, {**base_arrays, **nested("link_", link_arrays), **factor_arrays}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphParser:
         """Rebuild what :meth:`to_archive` gave."""
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),

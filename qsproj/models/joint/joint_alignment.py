@@ -6,7 +6,7 @@ that another aligner proposes (thesis 4.7.1).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ class LinkChooser(Stored):
         return {"families": list(self.families), "tagged": self.tagged}, arrays
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkChooser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkChooser:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"families": names, "tagged": flag})
         return LinkChooser(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ def _tag_scales(value: Any) -> None:
         number()(scale)
 
 
-def parts_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def parts_of(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return what :func:`archive_of` was given, by the attributes of a joint model."""
     scale = number(0.0)
     order = optional(whole(1, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -295,7 +296,7 @@ class JointParser(Stored):
         return archive_of(self)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> JointParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
         return JointParser(**parts_of(header, arrays))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -226,7 +226,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         }, {**arrays, **relation_arrays}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LabelledParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LabelledParser:
         """Rebuild what :meth:`to_archive` gave."""
         temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))
         parts = dict.fromkeys(("relations", "labeller"), anything)

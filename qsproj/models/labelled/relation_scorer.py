@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,7 +86,7 @@ class RelationScorer:
         return header, {**arrays, "relation_candidates": self.candidates.to_numbers()}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> RelationScorer:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationScorer:
         """Rebuild what :meth:`to_archive` gave."""
         known = one_of(LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})

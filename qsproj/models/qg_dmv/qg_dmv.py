@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -108,7 +108,7 @@ class QgDmv(Stored):
         }
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> QgDmv:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> QgDmv:
         """Rebuild what :meth:`to_archive` gave; a configuration that the file does not name gets 0."""
         checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
         checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))

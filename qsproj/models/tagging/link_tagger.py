@@ -6,7 +6,7 @@ to is uncertain; its tag is a mixture over that (:mod:`qsproj.training.sense_mix
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,7 +112,7 @@ class LinkTagger:
         return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LinkTagger:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkTagger:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"source_tags": labels(1), "scale": number(LEAST_SCALE), "tagger": anything})
         tagger = Tagger.from_archive(header["tagger"], unnested(TAGGER, arrays))

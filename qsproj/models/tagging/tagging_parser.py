@@ -8,6 +8,7 @@ these lies a factor graph of TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -185,7 +186,7 @@ class TaggingParser(Stored):
         return {**header, "options": asdict(self.options)}, arrays
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TaggingParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TaggingParser:
         """Rebuild what :meth:`to_archive` gave."""
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         own = unnested("weights_", arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -121,7 +122,7 @@ class TaggingWeights:
 
     @staticmethod
     def from_archive(
-        header: dict[str, Any], arrays: dict[str, NDArray[Any]], *, n_tags: int
+        header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], *, n_tags: int
     ) -> TaggingWeights:
         """Rebuild what :meth:`to_archive` gave."""
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))

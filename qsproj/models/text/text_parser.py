@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -148,7 +148,7 @@ class TextParser(Stored):
         return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TextParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TextParser:
         """Rebuild what :meth:`to_archive` gave."""
         checked(
             header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}

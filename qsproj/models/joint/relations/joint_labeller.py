@@ -11,7 +11,7 @@ it; the sum over all these and over source relations is exact::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,7 +87,7 @@ class JointLabeller:
         return header, packed_weights("", self.table.weights)
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> JointLabeller:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointLabeller:
         """Rebuild what :meth:`to_archive` gave."""
         checks = {"source_relations": labels(1), "relations": labels(1), "scale": number(LEAST_SCALE)}
         checked(header, checks)
