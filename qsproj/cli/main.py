@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from qsproj import __version__, interrupts
 from qsproj.errors import QsprojError, bounded
@@ -46,6 +46,16 @@ class _OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: {bounded(message)}; see {self.prog} --help\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help as results are written: argparse is silent where the disk is full."""
+        if file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        from qsproj.corpus.files import open_output
+
+        with open_output(None) as out:
+            out.write(message)
+
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
     """Build the parser; only ``command``'s own file is imported, so that ``--help`` stays fast."""
@@ -76,23 +86,21 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
-    if not words:
-        # As git does: who asks for nothing is shown what there is.
-        build_parser(None).print_help()
-        return EXIT_DONE
     known = {name for name, _ in COMMANDS}
     command = next((word for word in words if not word.startswith("-")), None)
+    name = f"qsproj {command}" if command else "qsproj"
     try:
-        options = build_parser(command if command in known else None).parse_args(words)
+        # As git does: who asks for nothing is shown what there is.
+        options = build_parser(command if command in known else None).parse_args(words or ["--help"])
         with notices(_say):
             options.run(options)
     except QsprojError as error:
-        print(f"qsproj {command}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         _drop_unwritten()
         return EXIT_BAD_INPUT
     except MemoryError:
         print(
-            f"qsproj {command}: found too little memory for what it is given, expected room for it; give "
+            f"{name}: found too little memory for what it is given, expected room for it; give "
             "fewer sentences at a time, or fewer --jobs",
             file=sys.stderr,
         )
@@ -103,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_unwritten()
     except KeyboardInterrupt:
         word, code = interrupts.outcome()
-        print(f"qsproj {command}: {word}", file=sys.stderr)
+        print(f"{name}: {word}", file=sys.stderr)
         return code
     return EXIT_DONE
 

@@ -123,3 +123,26 @@ def test_a_record_that_says_nonsense_of_what_a_model_reads(run_cli, model, tmp_p
                 entry = json.dumps(header).encode()
             changed.writestr(name, entry)
     assert run_cli("parse", "-m", tmp_path / "m", SAMPLE, "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], [], ["--version"], ["train", "--help"], ["biparse", "--help"]]
+)
+def test_help_that_cannot_be_written_is_told(arguments):
+    command = [sys.executable, "-m", "qsproj", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.endswith(": standard output: cannot be written: No space left on device\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_help_whose_reader_is_gone_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m qsproj train --help | true; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
