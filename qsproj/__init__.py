@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qsproj.api.bitext import align, project, train_biparser
+    from qsproj.api.loading import load_model
     from qsproj.api.results import draw, evaluate
     from qsproj.api.training import adapt, train_parser, train_tagger
     from qsproj.corpus.conllu import read_conllu, write_conllu
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
-    from qsproj.models.storage import load_model
     from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.progress import progress_bars
 
@@ -62,7 +62,7 @@ _HOMES = {
     "evaluate": "qsproj.api.results",
     "from_nltk": "qsproj.corpus.interchange",
     "from_token_list": "qsproj.corpus.interchange",
-    "load_model": "qsproj.models.storage",
+    "load_model": "qsproj.api.loading",
     "progress_bars": "qsproj.progress",
     "project": "qsproj.api.bitext",
     "read_alignments": "qsproj.corpus.formats",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # No name of a file is longer; a word of a text may be.
@@ -85,6 +85,18 @@ class SentenceLengthError(SentenceError):
             found=f"a sentence of {counted(words, 'word')}",
             expected=f"1 to {limit:,}",
             remedy="split it, or leave it out",
+        )
+
+
+class UntaggedError(SentenceError):
+    """A sentence has none of the tags that a parser reads, columns of CoNLL-U."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        super().__init__(
+            found=f"a sentence without {' or '.join(columns)}",
+            expected="the tags that the parser reads",
+            remedy="tag it first (qsproj tag, qsproj.train_tagger), or make one model of a tagger and the "
+            "parser (qsproj bundle)",
         )
 
 

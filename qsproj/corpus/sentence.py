@@ -235,8 +235,10 @@ def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORD
         When it has fewer words than ``least`` or more than ``most``.
     """
     if not isinstance(given, Sentence):
+        text = "; text is read by models of qsproj bundle and qsproj bootstrap"
         raise WrongTypeError(
             f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
+            f"{text if isinstance(given, str) else ''}"
         )
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)

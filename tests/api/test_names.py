@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import os
 import pydoc
 import subprocess
 import sys
@@ -119,3 +120,47 @@ def test_types_are_seen_from_outside(tmp_path):
     errors = [line for line in lines if line.startswith("error")]
     assert len(errors) == 2
     assert "[arg-type]" in errors[0] and "[attr-defined]" in errors[1]
+
+
+SCRIPT = """
+import numpy as np
+import qsproj
+
+english = list(qsproj.read_conllu("corpora/en.conllu"))
+german = list(qsproj.read_conllu("corpora/de.conllu"))
+parser = qsproj.train_parser(english[:60], features="words")
+parser.save("en.parser")
+model = qsproj.load_model("en.parser")
+sentence = qsproj.Sentence.from_words(["Dogs", "bark", "."], upos=["NOUN", "VERB", "PUNCT"])
+parsed: qsproj.Sentence = model.parse(sentence, confidence=True, decode="map")
+chances = model.arc_probabilities(sentence)
+likeliest: list[int] = np.argmax(chances, axis=0).tolist()
+qsproj.draw(parsed).save("tree.svg")
+tagger = qsproj.load_model("de.tagger")
+tags: tuple[str, ...] = tagger.tag(german[0]).upos
+text_model = qsproj.load_model("fr.model")
+several: list[qsproj.Sentence] = [text_model.parse("Le chien dort."), *text_model.parse_text("Il dort.")]
+converter = qsproj.load_model("new.converter")
+converted = converter.convert_sentence(parsed)
+links = qsproj.align(english, german, threshold=0.15)
+biparser = qsproj.load_model("pairs.model")
+pair = biparser.parse_pair(english[0], german[0], links[0])
+print(pair.target.heads.tolist(), converted.deprels, qsproj.evaluate(english, map(model.parse, english)).uas)
+try:
+    qsproj.load_model("no.model")
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_a_script_of_a_user_passes_strict_type_checks(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(qsproj.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout

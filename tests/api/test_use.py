@@ -35,6 +35,33 @@ def test_a_parser_is_trained_used_and_kept(english, parser, tmp_path):
     assert same(parsed, map(qsproj.train_parser(iter(english[:40]), features="words").parse, bare))
 
 
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"labels": "joint"}, {"objective": "hidden"}, {"order": 2}, {"features": "delexicalised"}],
+    ids=str,
+)
+def test_a_sentence_without_tags_is_refused(how, english):
+    """As the command line does: a parser that reads tags makes nothing of words that have none."""
+    parser = qsproj.train_parser(english[:5], **how)
+    words = qsproj.Sentence.from_words(english[30].forms)
+    for use in (parser.parse, parser.arc_probabilities):
+        with pytest.raises(qsproj.QsprojError, match=r"found a sentence without UPOS.*; tag it first"):
+            use(words)
+    half = qsproj.Sentence.from_words(words.forms, upos=["X", *[None] * (len(words) - 1)])
+    assert (parser.parse(half).heads[1:] >= 0).all()
+
+
+def test_a_parser_trained_without_tags_needs_none(english):
+    words = [qsproj.Sentence.from_words(s.forms, heads=s.heads) for s in english[:10]]
+    parser = qsproj.train_parser(words[:8], features="words", dev=words[8:])
+    assert (parser.parse(words[9]).heads[1:] >= 0).all()
+
+
+def test_dev_trees_may_lack_tags(english):
+    dev = [qsproj.Sentence.from_words(s.forms, heads=s.heads) for s in english[20:25]]
+    assert qsproj.train_parser(english[:5], dev=dev).parse(english[30])
+
+
 def test_a_parser_of_second_order(english):
     parser = qsproj.train_parser(english[:15], order=np.int64(2), objective="likelihood", dev=english[20:25])
     assert parser.arc_probabilities(english[30])[:, 1:].sum(axis=0) == pytest.approx(1.0)

@@ -18,7 +18,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import AnnealedExample, ArcExample, ArcScorer
 from qsproj.models.arc.exponentiated_trainer import DualExample
 from qsproj.models.arc.margin_trainer import MarginExample
-from qsproj.models.storage import Parser
+from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
 from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.margins import ArcMargins, Margins, TreeMargins
@@ -253,7 +253,13 @@ def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
     """Return what scores a parser by its right heads on held-out trees; None where there are none."""
     if not dev:
         return None
-    return lambda parser: right_heads(dev, (parser.parse(sentence).heads for sentence in dev))
+
+    def score(parser: Parser) -> float:
+        # Not by ``parse`` where it refuses a sentence without tags: training does not.
+        parsed = parser.parse_all(dev) if isinstance(parser, BlockParser) else map(parser.parse, dev)
+        return right_heads(dev, (sentence.heads for sentence in parsed))
+
+    return score
 
 
 def check_finite(*scores: NDArray[Any]) -> None:

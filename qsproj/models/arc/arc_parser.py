@@ -46,6 +46,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        self.scorer.check_tagged(sentence)
         return self.inference.infer(self.scores(sentence) / self.temperature)[1]
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
@@ -59,7 +60,14 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return self.inference.decode(scores, decode)
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC."""
+        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
+
+        Raises
+        ------
+        UntaggedError
+            When no word has a tag, and the parser reads tags.
+        """
+        self.scorer.check_tagged(sentence)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence))
 
     def parse_all(

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.errors import UntaggedError
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
@@ -25,6 +27,7 @@ from qsproj.training.optimiser import SparseOptimiser
 
 # Of a sentence, all that templates read but for the words themselves; what CoNLL-U calls it.
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
+TAG_COLUMNS = ("upos", "xpos")
 
 Example = TypeVar("Example")
 Stepper = TypeVar("Stepper", bound=SparseOptimiser)
@@ -54,6 +57,14 @@ class ArcWeights(HashedWeights):
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of a sentence."""
         return encode(without_columns(sentence, self.ignored), self.templates.attributes)
+
+    def check_tagged(self, sentence: Sentence) -> None:
+        """Check that a sentence is one, and that some word of it has a tag that is read."""
+        check_sentence(sentence)
+        read = [column for column in TAG_COLUMNS if column in self.templates.attributes]
+        read = [column for column in read if column not in self.ignored]
+        if read and all(set(getattr(sentence, column)) == {UNSPECIFIED} for column in read):
+            raise UntaggedError([IGNORABLE[column] for column in read])
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         """Return what the features of the sentence's arcs are put together from."""

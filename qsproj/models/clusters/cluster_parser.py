@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        self.scorer.check_tagged(sentence)
         return self.inference.infer(self.scores(sentence))[1]
 
     def heads(self, cluster_scores: NDArray[np.float64], *, decode: str = "mbr") -> Heads:
@@ -69,13 +70,23 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         ------
         SentenceLengthError, UsageError
             As :meth:`cluster_scores` and :meth:`heads`.
+        UntaggedError
+            When no word has a tag, and the parser reads tags.
         """
-        encoded = self.encode(sentence)
-        scores = self.scorer.cluster_scores(self.scorer.features(encoded))
-        marginals = self.inference.infer(summed_out(scores)[0])[1] if confidence else None
-        return self.attached(
-            sentence, self.heads(scores, decode=decode), encoded=encoded, probabilities=marginals
-        )
+        self.scorer.check_tagged(sentence)
+        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
+
+    def parse_all(
+        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+    ) -> Iterator[Sentence]:
+        """Parse sentences one after the other, also such as have no tags among others that have."""
+        for sentence in sentences:
+            encoded = self.encode(sentence)
+            scores = self.scorer.cluster_scores(self.scorer.features(encoded))
+            marginals = self.inference.infer(summed_out(scores)[0])[1] if confidence else None
+            yield self.attached(
+                sentence, self.heads(scores, decode=decode), encoded=encoded, probabilities=marginals
+            )
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterParser:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -146,6 +146,7 @@ class GraphParser(Stored):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the believed probability of every arc, float64[n+1, n+1]; see :meth:`arc_beliefs`."""
+        self.base.scorer.check_tagged(sentence)
         return self.arc_beliefs(sentence).probabilities
 
     def arc_beliefs(
@@ -243,7 +244,18 @@ class GraphParser(Stored):
         A sentence that the first order parses instead has ``Order=1`` in MISC. Options and errors as for
         :meth:`arc_beliefs`; ``map`` maximises approximately.
         """
+        self.base.scorer.check_tagged(sentence)
+        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
+
+    def parse_all(
+        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+    ) -> Iterator[Sentence]:
+        """Parse sentences one after the other, also such as have no tags among others that have."""
         check_decoder(decode)
+        for sentence in sentences:
+            yield self._parsed(sentence, decode=decode, confidence=confidence)
+
+    def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool) -> Sentence:
         encoded = self.base.encode(sentence)
         believed = self._beliefs(encoded, None, maximise=False)
         if believed.order == 1:

@@ -128,6 +128,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; columns 1..n sum to one."""
+        self.scorer.check_tagged(sentence)
         return self._tempered(self.posterior(sentence)).marginals
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
@@ -163,6 +164,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         UsageError
             When ``decode`` is not one of DECODERS.
         """
+        self.scorer.check_tagged(sentence)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence))
 
     def parse_all(

@@ -15,7 +15,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import anything, checked, optional, text, whole
@@ -58,15 +58,22 @@ class TextParser(Stored):
         return self.tagger.tag(sentence)
 
     def parse(
-        self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
+        self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
     ) -> Sentence:
         """Return the sentence parsed; words without UPOS are tagged first, with ``retag`` all words.
+
+        Parameters
+        ----------
+        sentence : Sentence or str
+            A text is one sentence, and cut into words; for several, see :meth:`parse_text`.
 
         Raises
         ------
         SentenceError, UsageError
-            As the parser's own ``parse``.
+            As the parser's own ``parse``; when a text is blank, or has several lines.
         """
+        if isinstance(sentence, str):
+            sentence = self._cut(sentence)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence, retag=retag))
 
     def parse_all(
@@ -114,12 +121,25 @@ class TextParser(Stored):
             sentence = with_columns(self.tagged(sentence, retag=retag), upos=sentence.upos)
         return read_uncertain(parser, self.tagger, sentence, readings=self.readings, retag=retag)
 
+    def _cut(self, text: str) -> Sentence:
+        """Return a text of one sentence, cut into words."""
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) != 1:
+            raise UsageError(
+                f"found a text of {counted(len(lines), 'line')}, expected one sentence; for several, one a "
+                "line: parse_text"
+            )
+        (sentence,) = self.read(lines)
+        return sentence
+
     def parse_text(self, text: str) -> list[Sentence]:
         """Return the sentences of a text, one a line, parsed."""
         return list(self.parse_all(cut_long_lines(self.read(text.splitlines()))))
 
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
+    def arc_probabilities(self, sentence: Sentence | str) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""
+        if isinstance(sentence, str):
+            sentence = self._cut(sentence)
         if self._is_uncertain(sentence):
             return self._readings(sentence).arc_probabilities(cast(ArcParser, self.parser))
         return self.parser.arc_probabilities(self.tagged(sentence))

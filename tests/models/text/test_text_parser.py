@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_columns
-from qsproj.errors import DataError
+from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv import Dmv
@@ -60,3 +60,23 @@ def test_what_tags_is_found_in_a_tagger_and_in_a_model_of_text(sample, tagger, p
         assert load_tags(tmp_path / name).tag(sample[0]).upos == tagger.tag(sample[0]).upos
     with pytest.raises(DataError, match="found a model of kind arc-parser, expected a tagger"):
         load_tags(tmp_path / "parser")
+
+
+def test_a_text_of_one_sentence_is_parsed(sample, parser):
+    tagger = train_tagger(
+        sample, rng=np.random.default_rng(1), options=TaggerOptions(epochs=1), language="de"
+    )
+    model = text_parser(tagger, parser)
+    parsed = model.parse("Der Hund schläft.\n")
+    assert parsed.forms == ("Der", "Hund", "schläft", ".")
+    assert parsed.upos == tagger.tag(parsed).upos and (parsed.heads[1:] >= 0).all()
+    assert [one.forms for one in model.parse_text("Der Hund schläft.\n")] == [parsed.forms]
+    assert model.arc_probabilities("Der Hund schläft.").shape == (5, 5)
+    for text, lines in (("", "0 lines"), ("Er geht.\nSie bleibt.\n", "2 lines")):
+        with pytest.raises(UsageError, match=f"found a text of {lines}, expected one sentence; .*parse_text"):
+            model.parse(text)
+
+
+def test_a_text_for_a_parser_of_tagged_words_is_refused(parser):
+    with pytest.raises(TypeError, match=r"expected a Sentence; .*; text is read by models of qsproj bundle"):
+        parser.parse("Der Hund schläft.")
