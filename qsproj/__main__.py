@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
+from typing import Any, TextIO
 
 from qsproj import interrupts
 
@@ -17,8 +19,6 @@ def run() -> None:
         for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(variable, "1")
         try:
-            from qsproj.cli.standard_error import make_unfailing
-
             make_unfailing()
             from qsproj.cli.main import main
 
@@ -43,6 +43,40 @@ def _stop_processes(*, at_once: bool) -> None:
     parallel = sys.modules.get("qsproj.parallel")
     if parallel is not None:
         parallel.stop_processes(at_once=at_once)
+
+
+class UnfailingStream:
+    """Passes text on to a stream, and drops what that does not take, as on a full disk. Final.
+
+    What is said of the work must not end it, nor get into its results.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or not; return the length of the text."""
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what can be."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def make_unfailing() -> None:
+    """Put an unfailing stream in the place of the standard error.
+
+    Python has None for one that is closed, which `print` takes for the standard output; the next file that is
+    opened would have its number, too.
+    """
+    stream: TextIO = sys.stderr if sys.stderr is not None else open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = UnfailingStream(stream)
 
 
 if __name__ == "__main__":

@@ -87,16 +87,27 @@ def logged(say: Say, *, every: float = 60.0) -> Iterator[None]:
 
 
 def track(
-    items: Iterable[Item], description: str, *, total: int | None = None, unit: str = "it"
+    items: Iterable[Item],
+    description: str,
+    *,
+    total: int | Callable[[], int | None] | None = None,
+    unit: str = "it",
 ) -> Iterator[Item]:
-    """Yield ``items`` while a bar that names ``description`` shows how far they are."""
-    if _hidden():
-        # Importing tqdm takes a thirtieth of a second.
-        yield from items if _LOGGED.get() is None else _saying(items, description, total, unit)
+    """Yield ``items`` while a bar that names ``description`` shows how far they are, of ``total`` if known.
+
+    A total that has to be found out first is only where anything is shown.
+    """
+    if _hidden() and _LOGGED.get() is None:
+        yield from items
         return
+    count = total() if callable(total) else total
+    if _hidden():
+        yield from _saying(items, description, count, unit)
+        return
+    # Importing it takes a thirtieth of a second.
     from tqdm import tqdm
 
-    yield from tqdm(items, desc=description, total=total, unit=unit, delay=2.0, leave=False)
+    yield from tqdm(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
 # When something was last said, by any work: lines do not come more often with more of it.

@@ -22,6 +22,7 @@ from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_input, add_number, add_output, add_pairing, add_whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import DataError, SentenceError, UsageError
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -96,8 +97,18 @@ def run(options: argparse.Namespace) -> None:
     first = list(itertools.islice(drawings, 1))
     if not first:
         raise UsageError(f"{name_of(options.file)}: {_no_such_arc(options)}")
-    drawings = itertools.chain(first, drawings)
+    drawings = _telling_no_tree(itertools.chain(first, drawings), name_of(options.file))
     save_drawings(options.output, chosen_format, name_of(options.file), drawings, about=_about(options))
+
+
+def _telling_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
+    """Pass drawings on, and say after the last where none has an arc."""
+    has_arcs = False
+    for sentence, drawing in drawings:
+        has_arcs = has_arcs or 'class="arc' in drawing.markup
+        yield sentence, drawing
+    if not has_arcs:
+        notice(f"{name}: found no tree: no word has a head; parse it first (qsproj parse)")
 
 
 def _no_such_arc(options: argparse.Namespace) -> str:

@@ -19,6 +19,10 @@ EXAMPLES = """examples:
 
 # Lists of more than so many names are counted and cut.
 _SHOWN = 20
+# What a name alone does not say.
+_EXPLAINED = {
+    "languages": "languages that the text may be in, with the share of its words that are common in each"
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +45,7 @@ def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
     """Lay out one fact a line, those of a part further in."""
     width = max(len(name) for name in info) + 1
     for name, value in info.items():
-        label = name.replace("_", " ")
+        label = _EXPLAINED.get(name, name.replace("_", " "))
         if isinstance(value, Mapping) and value:
             yield f"{indent}{label}:"
             yield from _lines(value, indent + "  ")

@@ -19,7 +19,7 @@ from qsproj.cli.options.common import add_input, add_output, add_workers, worker
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
-from qsproj.corpus.inputs import Source, open_source
+from qsproj.corpus.inputs import Source, count_sentences, open_source
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
@@ -88,7 +88,12 @@ def run(options: argparse.Namespace) -> None:
     with open_source(options.input) as source:
         parsed = parse_stream(
             options.model,
-            track(_sentences(options, source, parser), "parsing", unit="sentence"),
+            track(
+                _sentences(options, source, parser),
+                "parsing",
+                total=partial(count_sentences, options.input),
+                unit="sentence",
+            ),
             Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
             origin=Origin(name=source.name, is_text=not source.is_conllu),
             workers=workers_of(options),

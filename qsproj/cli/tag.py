@@ -22,6 +22,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
@@ -187,6 +188,7 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
 
 def _tag(options: argparse.Namespace) -> None:
     from qsproj.corpus.formats import check_has_misc, write_sentences
+    from qsproj.corpus.inputs import count_sentences
     from qsproj.models.text.kinds import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
     from qsproj.progress import track
@@ -200,7 +202,8 @@ def _tag(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
             )
-    sentences = track(_sentences(options, tagger), "tagging", unit="sentence")
+    total = partial(count_sentences, options.input or "-")
+    sentences = track(_sentences(options, tagger), "tagging", total=total, unit="sentence")
     write_sentences(
         tag_stream(
             options.model,

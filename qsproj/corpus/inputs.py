@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TextIO, cast
 
 from qsproj.corpus.columns import COLUMN_COUNT, UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError
+from qsproj.errors import DataError, QsprojError
 
 BYTE_ORDER_MARK = "\ufeff"
 _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
@@ -74,6 +75,29 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
             _check_no_pair(head[-1], len(head), name)
             head[0] = head[0].removeprefix(BYTE_ORDER_MARK)
         yield Source(name, found, chain(head, handle))
+
+
+def count_sentences(path: str) -> int | None:
+    """Return how many sentences a file has, to within blank lines, without reading them as such.
+
+    None for what can be read only once, and for what cannot be read: its reader tells why.
+    """
+    if not Path(path).is_file():
+        return None
+    try:
+        with open_text(path) as handle:
+            head = opening(handle)
+            if looks_like_conllu(head):
+                # A sentence ends with a blank line; the last may lack it.
+                lines, count = chain(head, handle), 0
+                is_inside = False
+                for line in lines:
+                    count += is_inside and not line.strip()
+                    is_inside = bool(line.strip()) and (is_inside or not line.startswith("#"))
+                return count + is_inside
+            return sum(not line.isspace() for line in chain(head, handle))
+    except QsprojError:
+        return None
 
 
 def _named_as_rows(name: str) -> bool:

@@ -305,7 +305,7 @@ class AdaptedParser(Stored):
         }, {**arrays, **nested(SOURCE_PREFIX, source_arrays)}
 
     @staticmethod
-    def from_archive(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> AdaptedParser:
+    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AdaptedParser:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         module, name = KINDS[header["source_kind"]]
