@@ -33,23 +33,79 @@ SAMPLE_NUMBERS = 1 << 14
 
 # How a model was made, as JSON: command, version, options, counts; no dates and no folders.
 Made = Mapping[str, Any]
-Kind = TypeVar("Kind")
+Wanted = TypeVar("Wanted")
 
-# kind in the header -> module and class with ``from_archive(header, arrays)``
-KINDS: dict[str, tuple[str, str]] = {
-    "arc-parser": ("qsproj.models.arc.arc_parser", "ArcParser"),
-    "labelled-parser": ("qsproj.models.labelled.labelled_parser", "LabelledParser"),
-    "cluster-parser": ("qsproj.models.clusters.cluster_parser", "ClusterParser"),
-    "graph-parser": ("qsproj.models.graph.graph_parser", "GraphParser"),
-    "tagger": ("qsproj.models.tagging.tagger", "Tagger"),
-    "tagging-parser": ("qsproj.models.tagging.tagging_parser", "TaggingParser"),
-    "dmv": ("qsproj.models.dmv.dmv", "Dmv"),
-    "qg-dmv": ("qsproj.models.qg_dmv.qg_dmv", "QgDmv"),
-    "converter": ("qsproj.models.converter.converter", "Converter"),
-    "adapted-parser": ("qsproj.models.converter.converter", "AdaptedParser"),
-    "joint-parser": ("qsproj.models.joint.joint_parser", "JointParser"),
-    "text-parser": ("qsproj.models.text.text_parser", "TextParser"),
-    "link-chooser": ("qsproj.models.joint.joint_alignment", "LinkChooser"),
+
+class Kind(NamedTuple):
+    """A kind of model: the module and the name of its class, what it is, and what one does with it."""
+
+    module: str
+    name: str
+    what: str
+    use: str
+
+
+# By what headers call them. The class is a subclass of Stored, with ``from_archive(header, arrays)``.
+KINDS: dict[str, Kind] = {
+    "arc-parser": Kind(
+        "qsproj.models.arc.arc_parser", "ArcParser", "first-order dependency parser", "qsproj parse"
+    ),
+    "labelled-parser": Kind(
+        "qsproj.models.labelled.labelled_parser",
+        "LabelledParser",
+        "first-order parser of labelled dependencies",
+        "qsproj parse",
+    ),
+    "cluster-parser": Kind(
+        "qsproj.models.clusters.cluster_parser",
+        "ClusterParser",
+        "first-order dependency parser with hidden clusters of arcs",
+        "qsproj parse",
+    ),
+    "graph-parser": Kind(
+        "qsproj.models.graph.graph_parser", "GraphParser", "second-order dependency parser", "qsproj parse"
+    ),
+    "tagger": Kind("qsproj.models.tagging.tagger", "Tagger", "part-of-speech tagger", "qsproj tag"),
+    "tagging-parser": Kind(
+        "qsproj.models.tagging.tagging_parser",
+        "TaggingParser",
+        "parser that infers tags and trees together from words",
+        "qsproj parse",
+    ),
+    "dmv": Kind("qsproj.models.dmv.dmv", "Dmv", "dependency model with valence", "qsproj parse"),
+    "qg-dmv": Kind(
+        "qsproj.models.qg_dmv.qg_dmv",
+        "QgDmv",
+        "quasi-synchronous dependency model with valence",
+        "qsproj parse",
+    ),
+    "converter": Kind(
+        "qsproj.models.converter.converter",
+        "Converter",
+        "converter between annotation styles",
+        "qsproj adapt -m",
+    ),
+    "adapted-parser": Kind(
+        "qsproj.models.converter.converter",
+        "AdaptedParser",
+        "parser with a converter to another annotation style",
+        "qsproj parse",
+    ),
+    "joint-parser": Kind(
+        "qsproj.models.joint.joint_parser",
+        "JointParser",
+        "parser of both sides of a bitext together",
+        "qsproj biparse parse",
+    ),
+    "text-parser": Kind(
+        "qsproj.models.text.text_parser",
+        "TextParser",
+        "tagger and parser in one, from text to trees",
+        "qsproj parse, qsproj tag",
+    ),
+    "link-chooser": Kind(
+        "qsproj.models.joint.joint_alignment", "LinkChooser", "chooser of word links", "qsproj align -m"
+    ),
 }
 
 
@@ -93,6 +149,11 @@ class Stored(ABC):
     @abstractmethod
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return JSON header and arrays."""
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header, beside what its kind is."""
+        return {}
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
         """Write the model to a file, with how it was ``made``; errors as of :func:`save_model`."""
@@ -220,9 +281,18 @@ def load_made(path: str | Path) -> dict[str, Any]:
 
 def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
     """Make the model of a kind in KINDS from its header and arrays; what is wrong is no DataError yet."""
-    module, name = KINDS[kind]
-    model: Model = getattr(import_module(module), name).from_archive(header, arrays)
+    model: Model = _class_of(kind).from_archive(header, arrays)
     return model
+
+
+def described(kind: str, header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of a model, or of a part of one, of a kind in KINDS: as JSON."""
+    told: dict[str, Any] = _class_of(kind).described(header)
+    return {"kind": kind, **told}
+
+
+def _class_of(kind: str) -> Any:
+    return getattr(import_module(KINDS[kind].module), KINDS[kind].name)
 
 
 def kind_of(model: object) -> str:
@@ -234,15 +304,15 @@ def kind_of(model: object) -> str:
         When they have no name for it.
     """
     home = (type(model).__module__, type(model).__name__)
-    for kind, place in KINDS.items():
-        if place == home:
-            return kind
+    for name, kind in KINDS.items():
+        if (kind.module, kind.name) == home:
+            return name
     raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
 
 
 def is_of_kind(model: object, kind: str) -> bool:
     """Tell whether a model is of a kind in KINDS, without importing what else there is."""
-    return (type(model).__module__, type(model).__name__) == KINDS[kind]
+    return (type(model).__module__, type(model).__name__) == (KINDS[kind].module, KINDS[kind].name)
 
 
 def load_parser(path: str | Path) -> Parser:
@@ -261,8 +331,8 @@ def load_parser(path: str | Path) -> Parser:
 
 
 def load_model_of(
-    path: str | Path, kind: type[Kind] | tuple[type[Kind], ...], *, expected: str, remedy: str
-) -> Kind:
+    path: str | Path, kind: type[Wanted] | tuple[type[Wanted], ...], *, expected: str, remedy: str
+) -> Wanted:
     """Load a model that must be of one kind.
 
     Parameters

@@ -13,7 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_scorer import ArcWeights
+from qsproj.models.arc.arc_scorer import IGNORABLE, ArcWeights
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.schema import anything, checked, flag
 from qsproj.models.storage import Stored
@@ -93,6 +93,19 @@ class FirstOrderParser(Stored, Generic[Scorer]):
             "projective": self.inference.projective,
             "single_root": self.inference.single_root,
         }, {**arrays, **label_arrays}
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        labels, scorer = header["labeller"], header["scorer"]
+        ignored = [IGNORABLE[column] for column in scorer.get("ignored") or ()]
+        return {
+            "features": scorer["template_set"],
+            **({"ignores_as_trained_without": ignored} if ignored else {}),
+            "trees": "projective" if header["projective"] else "any, arcs may cross",
+            "roots": "one" if header["single_root"] else "any number",
+            "relations": labels["relations"] if labels else [],
+        }
 
 
 def parts_from(

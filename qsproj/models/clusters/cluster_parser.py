@@ -89,6 +89,11 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
             )
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {**FirstOrderParser.described(header), "clusters": header["scorer"]["clusters"]}
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterParser:
         """Rebuild what :meth:`to_archive` gave."""
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import anything, checked, flag, number, one_of
-from qsproj.models.storage import KINDS, Parser, Stored, kind_of
+from qsproj.models.storage import KINDS, Parser, Stored, described, kind_of, model_from
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import crossing_arcs
@@ -305,11 +304,13 @@ class AdaptedParser(Stored):
         }, {**arrays, **nested(SOURCE_PREFIX, source_arrays)}
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {"parser": described(header["source_kind"], header["source"])}
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AdaptedParser:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
-        module, name = KINDS[header["source_kind"]]
-        source_parser = getattr(import_module(module), name).from_archive(
-            header["source"], unnested(SOURCE_PREFIX, arrays)
-        )
-        return AdaptedParser(source_parser, Converter.from_archive(header["converter"], arrays))
+        source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
+        return AdaptedParser(cast(StoredParser, source), Converter.from_archive(header["converter"], arrays))

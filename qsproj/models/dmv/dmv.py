@@ -140,6 +140,11 @@ class Dmv(Stored):
         }
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {"tags": header["inventory"]}
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Dmv:
         """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})

@@ -283,6 +283,14 @@ class GraphParser(Stored):
         return header, {**base_arrays, **nested("link_", link_arrays), **factor_arrays}
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {
+            **ArcParser.described(header["base"]),
+            "factors": header["options"].get("families") or "all",
+        }
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphParser:
         """Rebuild what :meth:`to_archive` gave."""
         return GraphParser(

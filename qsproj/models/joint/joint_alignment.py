@@ -20,7 +20,7 @@ from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint.joint_evidence import observed_links
 from qsproj.models.joint.joint_inference import infer_jointly
-from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_scores import JointBeliefs, JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, known_states
@@ -107,6 +107,11 @@ class LinkChooser(Stored):
         """Return header and arrays from which :meth:`from_archive` makes the same model."""
         arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         return {"families": list(self.families), "tagged": self.tagged}, arrays
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {"link_factors": [*LINK_FACTORS, *header["families"]], "reads_tags": header["tagged"]}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkChooser:

@@ -15,6 +15,8 @@ from qsproj.models.schema import anything, checked, names, number, optional, opt
 SYNCH = "SYNCH"
 # ALIGNITG is left out of pairs of more words a side that have candidates, in the geometric mean.
 MOST_ITG_WORDS = 20
+# The factors that every graph of links has.
+LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")
 SOURCE_TREES = ("joint", "best", "observed")
 # The fewest expected errors.
 LINK_THRESHOLD = 0.5

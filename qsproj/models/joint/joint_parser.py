@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from qsproj.features.dictionary import Dictionary
 from qsproj.models.joint.joint_archive import archive_of, parts_of
 from qsproj.models.joint.joint_inference import infer_jointly
 from qsproj.models.joint.joint_options import (
+    LINK_FACTORS,
     SYNCH,
     JointOptions,
     JointTrainingOptions,
@@ -40,7 +41,7 @@ from qsproj.models.joint.joint_weights import (
 )
 from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.tags.choices import TagChoices, tag_choices
-from qsproj.models.storage import Stored
+from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 
@@ -294,6 +295,30 @@ class JointParser(Stored):
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; those of the two parsers carry their side's name."""
         return archive_of(self)
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells: of graphs, of parsing, and of training."""
+        options = JointOptions.from_header(dict(header))
+        training = JointTrainingOptions.from_header(header.get("training"))
+        tags = "links" if options.tag_threshold is None else "joint"
+        return {
+            "factors": [*LINK_FACTORS, *options.families],
+            "source_tree": options.source_tree,
+            "labels": "after" if header.get("labeller") is None else "joint",
+            "tags": "given" if header.get("tagger") is None else tags,
+            "least_probability_of_an_arc": options.least_probability,
+            "least_probability_of_a_link": options.link_threshold,
+            "weight_of_the_target_parser": header["target_scale"],
+            "propagation": asdict(options.propagation),
+            "training": None if training is None else asdict(training),
+            **{
+                side: described(
+                    "graph-parser" if header.get(f"{side}_order") == 2 else "arc-parser", header[side]
+                )
+                for side in ("source", "target")
+            },
+        }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointParser:

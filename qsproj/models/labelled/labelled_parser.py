@@ -228,6 +228,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         }, {**arrays, **relation_arrays}
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {
+            **FirstOrderParser.described(header),
+            "labels": "inside the tree (--labels joint)",
+            "least_probability_of_an_arc": header["least"],
+        }
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LabelledParser:
         """Rebuild what :meth:`to_archive` gave."""
         temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))

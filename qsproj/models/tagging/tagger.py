@@ -267,6 +267,18 @@ class Tagger(Stored):
             arrays |= nested(MORPHOLOGY_PREFIX, own)
         return header, arrays
 
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        tokens = "rules of the language" if header["language"] else "rules of a language that is to be named"
+        return {
+            "language": header["language"],
+            "tags": header["tags"],
+            "word_classes": header["class_sets"],
+            "contractions": len(header["contractions"]),
+            "tokens": tokens if header.get("tokenizer") is None else "learned from a treebank",
+        }
+
     @classmethod
     def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
         """Make a tagger from what :meth:`to_archive` returned."""

@@ -25,7 +25,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import options_from
-from qsproj.models.storage import Stored
+from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
 from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
@@ -184,6 +184,14 @@ class TaggingParser(Stored):
         for name, part in parts.items():
             arrays |= nested(f"{name}_", part[1])
         return {**header, "options": asdict(self.options)}, arrays
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        return {
+            "tagger": described("tagger", header["tagger"]),
+            "parser": described("arc-parser", header["base"]),
+        }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TaggingParser:

@@ -19,7 +19,15 @@ from qsproj.errors import UsageError, counted
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import anything, checked, optional, text, whole
-from qsproj.models.storage import BlockParser, Parser, Stored, is_of_kind, kind_of, model_from
+from qsproj.models.storage import (
+    BlockParser,
+    Parser,
+    Stored,
+    described,
+    is_of_kind,
+    kind_of,
+    model_from,
+)
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.kinds import TAGGING_PARSER
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain
@@ -166,6 +174,16 @@ class TextParser(Stored):
             "readings": self.readings,
         }
         return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what ``qsproj info`` tells of a model with this header."""
+        part = header["parser"]
+        return {
+            "language": header["tagger"]["language"],
+            "tagger": described("tagger", header["tagger"]),
+            "parser": described(part["kind"], part["model"]),
+        }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TextParser:
