@@ -10,15 +10,13 @@ import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[Any]]
 Check = Callable[[Any], None]
-Options = TypeVar("Options")
 
 # Weights are added by dozens, and their exponentials by thousands.
 MOST_WEIGHT = 1e9
@@ -160,39 +158,6 @@ def buckets(value: Any) -> None:
     """Check that it is a number of hash buckets: a power of two."""
     whole(_LEAST_BUCKETS, _MOST_BUCKETS)(value)
     _check(value & (value - 1) == 0, value, "a power of two")
-
-
-def options_from(kind: Callable[..., Options], defaults: Options, header: Any) -> Options:
-    """Make a dataclass of options from the header; each has the type of its default.
-
-    Parameters
-    ----------
-    kind : dataclass
-    defaults : Options
-        One of this kind; None among its fields stands for a list of names.
-
-    Raises
-    ------
-    TypeError, ValueError, UsageError
-        When an option is unknown, is of another type, or out of range.
-    """
-    if not isinstance(header, dict):
-        raise ValueError(f"found {_kind(header)} in the header, expected options")
-    known = {field.name: getattr(defaults, field.name) for field in fields(defaults)}  # type: ignore[arg-type]
-    values = {}
-    for name, value in header.items():
-        if name not in known:
-            raise ValueError(f"unknown option {name!r} in the header")
-        if known[name] is None or isinstance(known[name], tuple):
-            checked(header, {name: optional(names)})
-            values[name] = None if value is None else tuple(value)
-        else:
-            checked(header, {name: _LIKE[type(known[name])]})
-            values[name] = value
-    return kind(**values)
-
-
-_LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(), str: text}
 
 
 def shaped(

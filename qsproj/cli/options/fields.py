@@ -1,4 +1,4 @@
-"""Options that set a number in a bundle of options: declared by a table, with the bundle's own defaults.
+"""Options that set fields of a dataclass of options, as the dataclass tells of them (``models.spec``).
 
 An option is called as the field that it sets, ``--max-sentences`` for ``max_sentences``.
 """
@@ -6,42 +6,28 @@ An option is called as the field that it sets, ``--max-sentences`` for ``max_sen
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from qsproj.cli.options.common import add_number, add_whole_number
+from qsproj.models.spec import told_of
 
 
-class Field(NamedTuple):
-    """A row of a table: the field of a bundle, what its option is for, from what to what it may be set."""
-
-    name: str
-    help: str
-    least: float
-    most: float = math.inf
-    metavar: str | None = None
-
-
-def add_fields(group: argparse._ActionsContainer, fields: Sequence[Field], *, defaults: object) -> None:
-    """Add an option for each field; ``defaults`` is the bundle as it is where none is given."""
-    for field in fields:
-        name, default = f"--{field.name.replace('_', '-')}", getattr(defaults, field.name)
+def add_fields(group: argparse._ActionsContainer, usual: object, *names: str) -> None:
+    """Add an option for each named field of a dataclass; ``usual`` is what it is where none is given."""
+    known = told_of(type(usual))
+    for field in names:
+        told, name, default = known[field], f"--{field.replace('_', '-')}", getattr(usual, field)
         if isinstance(default, int):
-            least, metavar = int(field.least), field.metavar or "N"
-            add_whole_number(group, name, least=least, default=default, metavar=metavar, help=field.help)
-        else:
-            add_number(
-                group,
-                name,
-                least=field.least,
-                most=field.most,
-                default=default,
-                metavar=field.metavar or "X",
-                help=field.help,
+            metavar = told.metavar or "N"
+            add_whole_number(
+                group, name, least=int(told.least), default=default, metavar=metavar, help=told.help
             )
+        else:
+            bounds = {"least": told.least, "most": told.most}
+            metavar = told.metavar or "X"
+            add_number(group, name, **bounds, default=default, metavar=metavar, help=told.help)
 
 
-def values_of(options: argparse.Namespace, fields: Sequence[Field]) -> dict[str, Any]:
-    """Return what was given for each field, by its name: keyword arguments of the bundle."""
-    return {field.name: getattr(options, field.name) for field in fields}
+def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return what was given for each field, by its name: keyword arguments of the dataclass."""
+    return {name: getattr(options, name) for name in names}

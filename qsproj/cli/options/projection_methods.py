@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from qsproj.cli.options.common import add_files, add_order, add_whole_number
-from qsproj.cli.options.fields import Field, add_fields, values_of
+from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.cli.options.projection_em import (
     ARC_READS,
     EM_READS,
@@ -30,28 +30,10 @@ if TYPE_CHECKING:
     from qsproj.pipelines.projection.projected import Projected
 
 
-ARCS = (
-    Field("min_weight", "follow links of this weight, where links have weights", 0.0, 1.0, "P"),
-    Field(
-        "min_attached",
-        "train on sentences with heads for this share of their words; 1: whole trees",
-        0.0,
-        1.0,
-    ),
-)
-HARD = (Field("max_sentences", "train on the N densest at most", 1),)
-SOFT = (
-    Field("strength", "natural log of how much likelier an arc becomes by certain evidence", 0.0),
-    Field("sentences", "learn from the N pairs on which evidence and parser agree most", 1),
-    Field("rounds", "choose and learn N times, from the second on by the parser of the last", 1),
-    Field(
-        "share",
-        "how much of what links teach is added to the prior; less (0.5) where the bitext is poor or the "
-        "priors are good",
-        0.0,
-        1.0,
-    ),
-)
+# Fields of HardProjectionOptions and SoftProjectionOptions that have an option of their name.
+ARCS = ("min_weight", "min_attached")
+HARD = ("max_sentences",)
+SOFT = ("strength", "sentences", "rounds", "share")
 
 
 class Method(NamedTuple):
@@ -77,9 +59,9 @@ def add_hard_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
     )
-    add_fields(arcs, ARCS, defaults=defaults)
+    add_fields(arcs, defaults, *ARCS)
     group = parser.add_argument_group("--method hard")
-    add_fields(group, HARD, defaults=defaults)
+    add_fields(group, defaults, *HARD)
     group.add_argument(
         "--nonprojective",
         action="store_true",
@@ -103,7 +85,7 @@ def hard(sources: Sources, options: argparse.Namespace) -> Projected:
     return project_hard(
         pairs,
         rng=np.random.default_rng(options.seed),
-        projection=HardProjectionOptions(**projected_arcs(options), **values_of(options, HARD)),
+        projection=HardProjectionOptions(**projected_arcs(options), **values_of(options, *HARD)),
         training=TrainingOptions(epochs=options.epochs, projective=not options.nonprojective),
     )
 
@@ -119,7 +101,7 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         help="a parser of another language, trained with --features delexicalised; several vote, each with "
         "its own --prior (default: two trained on the trees of each source, with its words translated)",
     )
-    add_fields(group, SOFT, defaults=SoftProjectionOptions())
+    add_fields(group, SoftProjectionOptions(), *SOFT)
     add_files(
         group,
         "--annotated",
@@ -159,7 +141,7 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
         ),
         rng=rng,
         options=SoftProjectionOptions(
-            **values_of(options, SOFT), projective=not options.nonprojective, order=options.order
+            **values_of(options, *SOFT), projective=not options.nonprojective, order=options.order
         ),
         annotated=list(read_all(options.annotated)),
     )
@@ -170,13 +152,13 @@ METHODS: dict[str, Method] = {
     "soft": Method(
         "a parser of other languages, moved by arcs of uncertain links",
         add_soft_options,
-        ("prior", "strength", "sentences", "rounds", "share", "annotated", "qg", "order", "nonprojective"),
+        ("prior", *SOFT, "annotated", "qg", "order", "nonprojective"),
         soft,
     ),
     "hard": Method(
         "arcs through links, and a parser trained on them",
         add_hard_options,
-        (*ARC_READS, "max_sentences", "nonprojective", "epochs"),
+        (*ARC_READS, *HARD, "nonprojective", "epochs"),
         hard,
     ),
     "hard-em": Method(

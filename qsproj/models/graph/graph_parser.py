@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.arc.arc_parser import ArcParser
@@ -34,12 +35,14 @@ from qsproj.models.graph.graph_inference import (
     relax,
 )
 from qsproj.models.packing import nested, unnested
-from qsproj.models.schema import options_from
+from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder
 
 # Log-odds beyond this are as good as certain; the tree kernels want finite numbers.
 CERTAIN = 1e6
+# The largest number below a half.
+MOST_DOUBT = math.nextafter(0.5, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,28 +72,18 @@ class GraphOptions:
         When a name is unknown or a number is out of range.
     """
 
-    families: tuple[str, ...] | None = None
-    iterations: int = 5
-    threshold: float = 3e-3
+    families: tuple[str, ...] | None = told(None, known=("factors", FAMILIES))
+    iterations: int = told(5, least=1)
+    threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
     max_factors: int = 200_000
-    constraint: str = "tree"
-    doubt: float = 0.0
+    constraint: str = told("tree", known=("constraint", CONSTRAINTS))
+    doubt: float = told(0.0, least=0.0, most=MOST_DOUBT, expected="a probability below 0.5")
 
     def __post_init__(self) -> None:
+        check(self)
         families = self.families or ()
-        for name in families:
-            if name not in FAMILIES:
-                raise unknown_name("factors", name, list(FAMILIES))
         if len(set(families)) < len(families):
             raise UsageError(f"found {','.join(families)} as factors, expected each once")
-        if self.iterations < 1:
-            raise UsageError(f"iterations is {self.iterations}, expected at least 1")
-        if self.constraint not in CONSTRAINTS:
-            raise unknown_name("constraint", self.constraint, list(CONSTRAINTS))
-        if not 0.0 < self.threshold < 1.0:
-            raise UsageError(f"threshold is {self.threshold}, expected a probability between 0 and 1")
-        if not 0.0 <= self.doubt < 0.5:
-            raise UsageError(f"doubt is {self.doubt}, expected a probability below 0.5")
 
     def families_for(self, inference: TreeInference) -> tuple[str, ...]:
         """Return the families, chosen by the shape of the trees where they are not given."""
@@ -297,5 +290,5 @@ class GraphParser(Stored):
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             FactorScorer.from_archive(header["factors"], arrays),
-            options_from(GraphOptions, GraphOptions(), header["options"]),
+            restored(GraphOptions(), header["options"]),
         )

@@ -29,7 +29,7 @@ _ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: Grap
 
 def archive_of(parser: JointParser) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return header and arrays of a joint model; those of its two parsers carry their side's name."""
-    header = parser.options.to_header()
+    header = asdict(parser.options) | {"families": list(parser.options.families)}
     arrays = parser.weights.to_arrays() | dictionary_arrays(parser.dictionary)
     header["training"] = None if parser.training is None else asdict(parser.training)
     header["target_scale"] = parser.weights.target_scale

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.bp.options import Passing
-from qsproj.errors import unknown_name
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
-from qsproj.models.schema import anything, checked, names, number, optional, options_from, text
+from qsproj.models.schema import anything, checked, names, text
+from qsproj.models.spec import check, restored, told
 
 # Asked for like a family of factors: that both trees and the links could be derived synchronously.
 SYNCH = "SYNCH"
@@ -85,50 +84,22 @@ class JointOptions:
         When a name is unknown.
     """
 
-    families: tuple[str, ...] = FAMILIES
-    source_tree: str = "joint"
+    families: tuple[str, ...] = told(FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)))
+    source_tree: str = told("joint", known=("source tree", SOURCE_TREES))
     propagation: Propagation = field(default_factory=Propagation)
-    least_probability: float = MIN_PROBABILITY
-    link_threshold: float = LINK_THRESHOLD
-    tag_threshold: float | None = None
+    least_probability: float = told(MIN_PROBABILITY, least=0.0, most=1.0)
+    link_threshold: float = told(LINK_THRESHOLD, least=0.0, most=1.0)
+    tag_threshold: float | None = told(None, least=0.0, most=1.0)
 
     def __post_init__(self) -> None:
-        """Check the names."""
-        known = (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH)
-        for name in self.families:
-            if name not in known:
-                raise unknown_name("factor", name, list(known))
-        if self.source_tree not in SOURCE_TREES:
-            raise unknown_name("source tree", self.source_tree, list(SOURCE_TREES))
-
-    def to_header(self) -> dict[str, Any]:
-        """Return what a model file says of them."""
-        return {
-            "families": list(self.families),
-            "source_tree": self.source_tree,
-            "propagation": asdict(self.propagation),
-            "least_probability": self.least_probability,
-            "link_threshold": self.link_threshold,
-            "tag_threshold": self.tag_threshold,
-        }
+        """Check names and ranges."""
+        check(self)
 
     @staticmethod
     def from_header(header: dict[str, Any]) -> JointOptions:
-        """Rebuild what :meth:`to_header` gave; older files have the default propagation and thresholds."""
-        shares = optional(number(0.0, 1.0))
-        thresholds = {
-            "least_probability": MIN_PROBABILITY,
-            "link_threshold": LINK_THRESHOLD,
-            "tag_threshold": None,
-        }
-        checked(header, {"families": names, "source_tree": text, **dict.fromkeys(thresholds, shares)})
-        told = {name: header[name] for name in thresholds if header.get(name) is not None}
-        return JointOptions(
-            families=tuple(header["families"]),
-            source_tree=header["source_tree"],
-            propagation=options_from(Propagation, Propagation(), header.get("propagation", {})),
-            **(thresholds | told),
-        )
+        """Rebuild them from the header of a model; older ones have the default propagation and thresholds."""
+        checked(header, {"families": names, "source_tree": text})
+        return restored(JointOptions(), header, among_others=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +137,4 @@ class JointTrainingOptions:
         if header is None:
             return None
         checked(header, {"propagation": anything})
-        propagation = options_from(Propagation, Propagation(), header["propagation"])
-        usual = JointTrainingOptions(propagation=propagation)
-        rest = {name: value for name, value in header.items() if name != "propagation"}
-        return options_from(partial(JointTrainingOptions, propagation=propagation), usual, rest)
+        return restored(JointTrainingOptions(), header)

@@ -19,12 +19,12 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.packing import nested, unnested
-from qsproj.models.schema import options_from
+from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
@@ -54,16 +54,12 @@ class TaggingOptions:
         When a number is out of range.
     """
 
-    iterations: int = 5
-    arc_threshold: float = 3e-3
-    tag_threshold: float = 1e-2
+    iterations: int = told(5, least=1)
+    arc_threshold: float = told(3e-3, least=0.0, most=1.0, within=True)
+    tag_threshold: float = told(1e-2, least=0.0, most=1.0, within=True)
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise UsageError(f"iterations is {self.iterations}, expected at least 1")
-        for name in ("arc_threshold", "tag_threshold"):
-            if not 0.0 < getattr(self, name) < 1.0:
-                raise UsageError(f"{name} is {getattr(self, name)}, expected a probability between 0 and 1")
+        check(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,5 +198,5 @@ class TaggingParser(Stored):
             tagger,
             ArcParser.from_archive(header["base"], unnested("base_", arrays)),
             TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
-            options_from(TaggingOptions, TaggingOptions(), header["options"]),
+            restored(TaggingOptions(), header["options"]),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.spec import check, told
 
 # Links of this weight are trusted as if there were no others.
 MIN_WEIGHT = 0.5
@@ -18,30 +19,38 @@ class ProjectedArcs:
     ----------
     completion : str
         A name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    min_weight : float
-        Lighter links are not followed.
     min_attached : float
-        Share of the words of a sentence that must have a head; 1 trains on whole trees only (thesis
-        4.6.3.3), less on partial trees, the rest of which is summed out, or imputed.
+        With 1, whole trees only are learned from (thesis 4.6.3.3); with less partial ones, too, the rest of
+        which is summed out, or imputed.
     """
 
     completion: str = "none"
-    min_weight: float = MIN_WEIGHT
-    min_attached: float = 0.8
+    min_weight: float = told(
+        MIN_WEIGHT,
+        least=0.0,
+        most=1.0,
+        metavar="P",
+        help="follow links of this weight, where links have weights",
+    )
+    min_attached: float = told(
+        0.8,
+        least=0.0,
+        most=1.0,
+        help="train on sentences with heads for this share of their words; 1: whole trees",
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardProjectionOptions(ProjectedArcs):
     """What the method ``hard`` is given.
 
-    Attributes
-    ----------
-    max_sentences : int
-        Train on this many at most;
-        see :func:`~qsproj.pipelines.projection.tree_selection.densest_of_each_length`.
+    ``max_sentences``: see :func:`~qsproj.pipelines.projection.tree_selection.densest_of_each_length`.
     """
 
-    max_sentences: int = 20000
+    max_sentences: int = told(20000, least=1, help="train on the N densest at most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +59,9 @@ class SoftProjectionOptions:
 
     Attributes
     ----------
-    strength : float
-        Log of the likelihood ratio of an arc whose evidence is 1.
     sentences : int
-        How many pairs are learned from in each round. On five dev files of German, Spanish and Swedish twice
+        On five dev files of German, Spanish and Swedish twice
         the 8,000 of before gained half a point of UAS with given tags and more than one with a tagger's.
-    rounds : int
-        From the second on, the pairs are those on which evidence and the parser of the round before agree.
     epochs : int
         Passes over the pairs of a round.
     l2 : float
@@ -70,14 +75,29 @@ class SoftProjectionOptions:
         2: a second order is learned above the parser from the evidence of SECOND_ORDER_SENTENCES pairs.
     """
 
-    strength: float = 1.5
-    sentences: int = 16000
-    rounds: int = 2
-    epochs: int = 3
-    l2: float = 100.0
-    share: float = 0.75
+    strength: float = told(
+        1.5, least=0.0, help="natural log of how much likelier an arc becomes by certain evidence"
+    )
+    sentences: int = told(
+        16000, least=1, help="learn from the N pairs on which evidence and parser agree most"
+    )
+    rounds: int = told(
+        2, least=1, help="choose and learn N times, from the second on by the parser of the last"
+    )
+    epochs: int = told(3, least=1)
+    l2: float = told(100.0, least=0.0)
+    share: float = told(
+        0.75,
+        least=0.0,
+        most=1.0,
+        help="how much of what links teach is added to the prior; less (0.5) where the bitext is poor or the "
+        "priors are good",
+    )
     projective: bool = True
-    order: int = 1
+    order: int = told(1, least=1, most=2)
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 # Of the parser that the method ``hard`` trains: passes over the projected trees.

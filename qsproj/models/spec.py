@@ -1,0 +1,133 @@
+"""A field of options, told once: its default, its range, its help, and what a model file keeps of it.
+
+A dataclass of options makes its fields by :func:`told`. What is told is all that others need: the option of a
+command (:mod:`qsproj.cli.options.fields`), the check of what users of Python give (:func:`check`), and the
+header of a model file, which is the dataclass as JSON (:func:`restored`), as ``qsproj info`` shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar
+
+from qsproj.errors import UsageError, unknown_name
+from qsproj.models.schema import Check, checked, flag, names, number, optional, text, whole
+
+Options = TypeVar("Options")
+_TOLD = "told"
+# Of a field that has no range: what a header may hold in place of its default.
+_LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(), str: text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What is told of a field.
+
+    Attributes
+    ----------
+    help : str
+        As ``--help`` says it, without the default.
+    least, most : float
+        The range of a number.
+    within : bool
+        Whether the bounds themselves are out of range.
+    expected : str
+        What a message says of the range; made of the bounds where it is empty.
+    known : tuple of (str, collection of str) or None
+        What a name, or each of several names, is called in a message, and the names there are.
+    metavar : str or None
+        What ``--help`` calls the value.
+    """
+
+    help: str = ""
+    least: float = -math.inf
+    most: float = math.inf
+    within: bool = False
+    expected: str = ""
+    known: tuple[str, Collection[str]] | None = None
+    metavar: str | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise UsageError when a value is out of range, or a name unknown."""
+        if value is None:
+            return
+        if self.known is not None:
+            kind, known = self.known
+            for one in (value,) if isinstance(value, str) else value:
+                if one not in known:
+                    raise unknown_name(kind, one, list(known))
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            inside = self.least < value < self.most if self.within else self.least <= value <= self.most
+            if not inside:
+                raise UsageError(f"{name} is {value}, expected {self.expected or self._range()}")
+
+    def _range(self) -> str:
+        if self.within:
+            return f"a probability between {self.least:g} and {self.most:g}"
+        return f"at least {self.least:g}" + ("" if math.isinf(self.most) else f" and at most {self.most:g}")
+
+
+def told(default: Any, **what: Any) -> Any:
+    """Return a field of a dataclass with its default and what is told of it, as of :class:`Told`."""
+    return field(default=default, metadata={_TOLD: Told(**what)})
+
+
+def told_of(kind: type) -> dict[str, Told]:
+    """Return what is told of the fields of a dataclass, by their names; of a field without, nothing."""
+    return {one.name: one.metadata.get(_TOLD, Told()) for one in fields(kind)}
+
+
+def check(options: Any) -> None:
+    """Raise UsageError for the first field whose value is unknown, or out of range."""
+    for name, what in told_of(type(options)).items():
+        what.check(name, getattr(options, name))
+
+
+def restored(usual: Options, header: Any, *, among_others: bool = False) -> Options:
+    """Make options again of their fields in a header.
+
+    Parameters
+    ----------
+    usual : Options
+        What is taken for a field that the header lacks, as older ones do.
+    header : object
+        JSON of a file.
+    among_others : bool
+        Whether the header has other fields, too, and null for what is usual.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When it is no object, an option is unknown, of another type, or out of range.
+    """
+    checked(header, {})
+    known = told_of(type(usual))
+    values: dict[str, Any] = {}
+    for name, value in header.items():
+        if name not in known and not among_others:
+            raise ValueError(f"unknown option {name!r} in the header")
+        if name not in known or (among_others and value is None):
+            continue
+        default = getattr(usual, name)
+        if is_dataclass(default):
+            values[name] = restored(default, value)
+        elif isinstance(default, tuple) or (default is None and math.isinf(known[name].least)):
+            checked(header, {name: optional(names)})
+            values[name] = None if value is None else tuple(value)
+        else:
+            checked(header, {name: _check_of(known[name], default)})
+            values[name] = value
+    own = {name: getattr(usual, name) for name in known}
+    return type(usual)(**(own | values))
+
+
+def _check_of(what: Told, default: Any) -> Check:
+    """Return the check of a value in a header; null is one where it is the default."""
+    if default is None:
+        return optional(number(what.least, what.most))
+    if math.isinf(what.least) or isinstance(default, int) or what.within:
+        # The range of integers, and open ones, are checked with those of users, when the options are made.
+        return _LIKE[type(default)]
+    return number(what.least, what.most)
