@@ -20,6 +20,7 @@ from typing import Any
 import numba
 
 from qsproj.kernels.compilation_cache import KernelCache
+from qsproj.kernels.inner_kernels import InnerCompiler
 
 # Those that this system has of the signals that end a command, or have one come again.
 ENDING = tuple(
@@ -27,18 +28,21 @@ ENDING = tuple(
 )
 
 
-def njit(*, cache: bool = False, borrows: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, inner: bool = False, borrows: bool = False, **options: Any) -> Any:
     """Return a decorator that compiles a function when it is first called.
 
-    ``cache``: keep the compiled code for the next run, where a folder for it can be written. ``borrows``: the
-    function makes no array and returns none, so that references to those it is given need not be counted: in
-    what is called for each arc, that takes longer than the work. numba refuses to compile one that makes an
-    array. ``options``: those of ``numba.njit``.
+    ``cache``: keep the compiled code for the next run, where a folder for it can be written. ``inner``: only
+    kernels call it (:mod:`qsproj.kernels.inner_kernels`), as all whose names begin with an underscore.
+    ``borrows``: the function makes no array and returns none, so that references to those it is given need
+    not be counted: in what is called for each arc, that takes longer than the work. numba refuses to compile
+    one that makes an array. ``options``: those of ``numba.njit``.
     """
 
     def decorate(function: Any) -> Any:
         # Nothing calls a kernel by its address: without code for that, compiling takes a fifteenth less.
         compiler: Any = numba.njit
+        if function.__name__.startswith("_") or inner:
+            options.update(pipeline_class=InnerCompiler, no_cpython_wrapper=True)
         kernel = compiler(no_cfunc_wrapper=True, _nrt=not borrows, **options)(function)
         if hasattr(kernel, "_cache"):  # with NUMBA_DISABLE_JIT=1 it is the function itself
             kernel.compile = _undisturbed(kernel.compile)

@@ -31,6 +31,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
+from qsproj.kernels import inner_kernels
 from qsproj.kernels.compilation_notices import NOTICES
 
 KERNELS = Path(__file__).parent
@@ -78,7 +79,8 @@ class KernelCache:
             return
         path = folder / self._file_name(signature, compiled.library.codegen)
         try:
-            _replace(path, sealed(compiled._reduce(), source_stamp(self._source)))
+            kept = inner_kernels.reduced(compiled) if inner_kernels.is_inner(compiled) else compiled._reduce()
+            _replace(path, sealed(kept, source_stamp(self._source)))
         except OSError as error:
             NOTICES.not_kept(folder, error)
 
@@ -145,6 +147,8 @@ def _environment(module: str, constants: list[Any], name: str) -> Environment:
 def _rebuilt(target: Any, payload: Any) -> Any:
     """Return what was compiled. Its bitcode is read only where a kernel that calls it is compiled."""
     (name, kind, (machine_code, bitcode)), described, *rest = payload
+    if machine_code == inner_kernels.NO_CODE:
+        return inner_kernels.rebuilt(target, payload)
     # numba asks for no function that it has not seen in bitcode.
     named = llvm.parse_assembly(f'@"{described.llvm_cpython_wrapper_name}" = global i8 0').as_bitcode()
     compiled = CompileResult._rebuild(target, (name, kind, (machine_code, named)), described, *rest)

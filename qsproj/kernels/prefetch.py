@@ -43,7 +43,7 @@ def _compiled_prefetch(array, index):
     return lambda array, index: _prefetch(array, index)  # type: ignore[call-arg]
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def prefetch_rows(array, indices, count):
     """Ask for the lines that the first ``count`` of ``indices`` lie in."""
     for k in range(count):

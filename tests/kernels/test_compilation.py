@@ -26,6 +26,16 @@ def plus_one(number):
     return number + 1
 """
 
+INNER = """
+@njit(cache=True)
+def _twice(number):
+    return 2 * number
+
+@njit(cache=True)
+def plus_two(number):
+    return _twice(number) + 2
+"""
+
 
 @pytest.fixture
 def notices(monkeypatch):
@@ -75,6 +85,21 @@ def test_compiled_code_is_found_again(notices, load, tmp_path, capfd):
     assert (second(1), hits(second)) == (2, 1)
     assert (second(1.5), hits(second)) == (2.5, 1)
     assert capfd.readouterr().err == ""
+
+
+def test_a_kernel_that_only_kernels_call_is_found_again_by_another_caller(notices, load):
+    """It is kept as bitcode, without machine code, and without a way in from Python."""
+    text = KERNEL.replace("number + 1", "_twice(number) + 1") + INNER
+    assert load(text)(3) == 7
+    load(text)
+    module = sys.modules["small"]
+    assert module.plus_two(3.5) == 9.0
+    assert hits(module._twice) == 0
+    load(text)
+    module = sys.modules["small"]
+    assert (module.plus_two(3), hits(module._twice)) == (8, 1)
+    with pytest.raises(TypeError):
+        module._twice(3)
 
 
 def test_a_terminal_is_shown_how_many_kernels_are_compiled(notices, load, monkeypatch):

@@ -130,7 +130,7 @@ def path_between(heads, depths, head, dependent, up, down):
     return ups, downs, low
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def order_of(head, dependent, ancestor):
     """Number the ways in which head, dependent and their common ancestor follow each other."""
     code = 1 if head < dependent else 0
@@ -138,7 +138,7 @@ def order_of(head, dependent, ancestor):
     return code * 3 + (1 if ancestor < dependent else 2 if ancestor == dependent else 0)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def hash_path(atoms, column, up, ups, down, downs, runs):
     """Hash one column along a path; with ``runs``, of equal neighbours only the first."""
     state = NONE
@@ -158,7 +158,7 @@ def hash_path(atoms, column, up, ups, down, downs, runs):
     return state
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def hash_inner_tags(atoms, up, ups, down, downs, ancestor):
     """Hash the tags of the nodes strictly between the two ends of a path."""
     state = NONE
@@ -171,7 +171,7 @@ def hash_inner_tags(atoms, up, ups, down, downs, ancestor):
     return state
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, counts):
     """Count in ``counts`` int64[6] the ancestor's dependents between its two branches or beyond them.
 
@@ -196,7 +196,7 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
             counts[5] += base == atoms[dependent_branch, BASE]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def pair_atoms(source, head, dependent, room):
     """Work out the atoms of one candidate arc.
 
@@ -255,7 +255,7 @@ def workspace():
 TREES = ("stay", "move", "other-stay", "other-move")
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def chains_above(heads, turned, innermost, outermost, outwards):
     """Put the words turned over each word in order.
 

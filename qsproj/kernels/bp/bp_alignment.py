@@ -28,7 +28,7 @@ from qsproj.kernels.bp.bp_arithmetic import FLAGS, others_totals, plus, settle_f
 from qsproj.kernels.compilation import njit
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def jump_place(scores, before, position):
     """Return which score a jump from ``before`` to ``position`` counts."""
     widest = (scores.shape[0] - 2) // 2
@@ -214,7 +214,7 @@ def itg_total(whole, must_source, must_target, scale):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def itg_outside(inside, must_source, must_target, scale):
     """Return what surrounds each block that is a single link, by the charts of :func:`itg_inside`.
 

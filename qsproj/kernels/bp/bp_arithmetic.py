@@ -17,7 +17,7 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 CERTAIN = 1e5
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def plus(x, y, maximise):
     """Return log(exp(x) + exp(y)), or max(x, y); infinities of either sign are legal."""
     high, low = (x, y) if x > y else (y, x)
@@ -27,7 +27,7 @@ def plus(x, y, maximise):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def total(values, maximise):
     """Return the log of the sum of exp(values), or the maximum; -inf when there are none."""
     high = -np.inf
@@ -41,7 +41,7 @@ def total(values, maximise):
     return high + np.log(mass)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def weight_if_false(log_odds):
     """Return the log weight that a message gives to false: 0, or -inf when it says certainly true."""
     return -np.inf if log_odds == np.inf else 0.0
@@ -53,7 +53,7 @@ def weight_if_true(log_odds):
     return 0.0 if log_odds == np.inf else log_odds
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def others_totals(values, before, result, maximise):
     """Fill ``result[k]`` with the total of all values but the k-th, without a subtraction.
 
@@ -70,7 +70,7 @@ def others_totals(values, before, result, maximise):
         running = plus(running, values[k], maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def state_weights(ratios, weights):
     """Fill ``weights`` float64[K], the log weight of each state, from a message of K - 1 log-ratios.
 
@@ -86,7 +86,7 @@ def state_weights(ratios, weights):
             weights[k] = 0.0 if weights[k] == np.inf else -np.inf
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def ratios_against_state_0(weights, incoming, ratios):
     """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
@@ -113,7 +113,7 @@ def ratios_against_state_0(weights, incoming, ratios):
             ratios[k] = weights[k + 1] - reference
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def settle_forced(log_odds, weights):
     """Fill ``weights`` with log odds of which exactly one is true: one that is certain rules out the rest.
 

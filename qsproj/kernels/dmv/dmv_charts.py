@@ -49,7 +49,7 @@ def _span_sum(half, a, b, i, j):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def valence_inside(first, weights, stop, go, half, sealed_by_end, opened):
     """Fill the charts.
 
@@ -111,7 +111,7 @@ def _ends(first, stop, half, a, word):
     return left, right
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def valence_goal(first, root_weights, stop, half):
     """Return the total weight of all derivations: one child of the root, its halves reaching both ends."""
     n = first.shape[0] - 1
@@ -123,7 +123,7 @@ def valence_goal(first, root_weights, stop, half):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def valence_outside(
     first,
     weights,
@@ -260,7 +260,7 @@ class ChartSpace(NamedTuple):
     empty: NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def chart_space(nodes, words):
     """Return room for sentences of at most so many nodes and words."""
     return ChartSpace(
@@ -278,7 +278,7 @@ def chart_space(nodes, words):
     )
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     """Sum over the derivations of one sentence, and count its decisions to stop or go on.
 

@@ -78,7 +78,7 @@ def adagrad_row(weights, state, row, slopes, rate, step):
         _move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, inner=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
     """Do what :func:`adagrad_row` does, for some ``outcomes`` int64[k] alone."""
     for outcome in outcomes:

@@ -25,7 +25,7 @@ Where arcs are scored, memory is asked for the weights of an arc while those of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 BETWEEN_SEED = np.uint64(0xD6E8FEB86659FD93)
 SHIFT = np.uint64(29)
 ONE = np.uint64(1)
+# For a literal, numba would compile what it is handed to once more.
+ZERO: Any = np.int64(0)
 
 
 class ArcFeatures(NamedTuple):
@@ -91,7 +93,7 @@ def position_parts(atoms, operations, seeds, parts):
             parts[position, t] = state
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def direction_and_distance(head, dependent):
     """Direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005): a number from 3 to 14."""
     gap = abs(head - dependent)
@@ -115,28 +117,28 @@ class Between(NamedTuple):
     hashes: NDArray[np.uint64]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def between_workspace(features):
     """Return room for what lies between head and dependent, to be cleared by :func:`nothing_between`."""
     asking = features.between.shape[0] - features.directed
     return Between(np.empty(5, np.int64), np.empty(64, np.uint64), np.empty(asking, np.uint64))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def bucket_workspace(features):
     """Return room for the buckets of one arc; a template may fire for every tag, with and without place."""
     asking = features.between.shape[0] - features.directed
     return np.empty(2 * (features.directed + 64 * asking), np.uint64)
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def nothing_between(features, between):
     """Start anew: head and dependent are neighbours."""
     between.counts[:] = 0
     hash_between(features, between)
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def extend_between(tag, between):
     """Add the tag of one more word; return whether :func:`hash_between` has something new to read."""
     counts = between.counts
@@ -152,7 +154,7 @@ def extend_between(tag, between):
     return is_new or tag == TAG_VERB or tag == TAG_PUNCTUATION or tag == TAG_COORDINATOR
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def hash_between(features, between):
     """Hash what each template asks of the tags between (all but EACH)."""
     counts = between.counts
@@ -169,7 +171,7 @@ def hash_between(features, between):
         between.hashes[t - features.directed] = state
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_lines(features, head, dependent, between, out):
     """Write the buckets of an arc's features with direction and distance into ``out`` uint64.
 
@@ -196,7 +198,7 @@ def arc_lines(features, head, dependent, between, out):
     return np.int64(end)
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_buckets(features, head, dependent, between, out):
     """Write the buckets of the features of one arc into ``out`` uint64.
 
@@ -213,7 +215,9 @@ def arc_buckets(features, head, dependent, between, out):
     return lines, 2 * lines - (directed - plain)
 
 
-@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(
+    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
+)
 def total_weight(weights, buckets, count):
     """Return the sum of the weights of the first ``count`` buckets."""
     total = 0.0
@@ -222,7 +226,7 @@ def total_weight(weights, buckets, count):
     return total
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def look_between(features, head, dependent, between):
     """Gather afresh what lies between a head and a dependent. O(T + n) time."""
     between.counts[:] = 0
@@ -231,14 +235,14 @@ def look_between(features, head, dependent, between):
     hash_between(features, between)
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def one_arc(features, head, dependent, between, out):
     """Do what :func:`arc_buckets` does, with ``between`` gathered afresh; return the count."""
     look_between(features, head, dependent, between)
     return arc_buckets(features, head, dependent, between, out)[1]
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def total_of_lines(features, weights, buckets, place):
     """Return the sum of the weights of an arc's features, also of those without direction and distance.
 
@@ -263,8 +267,8 @@ def total_of_lines(features, weights, buckets, place):
 def _score_arcs(features, weights, first, scores, between, room):
     """Do what :func:`score_arcs` does; ``room`` uint64[2, B] is for lines of this arc and the last."""
     n = scores.shape[0] - 1
-    row, lines = 0, 0
-    previous_head = previous_dependent = 0
+    row, lines = 0, ZERO
+    previous_head = previous_dependent = ZERO
     for head in range(n + 1):
         for direction in (1, -1):
             nothing_between(features, between)
@@ -366,7 +370,7 @@ def count_features(features, arcs, counts, last, sentence):
                         last[bucket] = sentence
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def keep_supported(buckets, count, support):
     """Move the buckets of features that exist, of the first ``count``, to the front; return how many."""
     kept = np.int64(0)
@@ -407,7 +411,7 @@ def _gather_arcs(features, slopes, support, where, gradient, touched, used, betw
     """Do what :func:`gather_arcs` does; ``room`` uint64[2, B] is for the buckets of this arc and the last."""
     begin, negligible = where
     size = slopes.shape[0]
-    row, waiting, steepness = 0, 0, 0.0
+    row, waiting, steepness = 0, ZERO, 0.0
     for arc in range(begin, size * size):
         head, dependent = arc // size, arc % size
         slope = slopes[head, dependent]

@@ -11,6 +11,7 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.arc_features import (
     ONE,
+    ZERO,
     arc_buckets,
     between_workspace,
     bucket_workspace,
@@ -25,21 +26,21 @@ from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def first_clusters(buckets, count, clusters):
     """Turn the first ``count`` buckets into the numbers of their first clusters."""
     for k in range(count):
         buckets[k] *= np.uint64(clusters)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def next_clusters(buckets, count):
     """Turn the numbers of clusters into those of the clusters that follow."""
     for k in range(count):
         buckets[k] += ONE
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def total_weights(weights, places, count, scores):
     """Write the sums of weights of an arc in each cluster into ``scores`` float64[C]; mutates ``places``."""
     for cluster in range(scores.shape[0]):
@@ -57,7 +58,7 @@ def score_clusters(features, weights, scores):
     """
     n, clusters = scores.shape[0] - 1, scores.shape[2]
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
-    previous_head = previous_dependent = previous_count = 0
+    previous_head = previous_dependent = previous_count = ZERO
     for head in range(n + 1):
         for direction in (1, -1):
             nothing_between(features, between)

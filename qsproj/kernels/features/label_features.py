@@ -14,7 +14,7 @@ import numpy as np
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
-from qsproj.kernels.features.arc_features import between_workspace, bucket_workspace, one_arc
+from qsproj.kernels.features.arc_features import ZERO, between_workspace, bucket_workspace, one_arc
 from qsproj.kernels.features.sparse_gradient import DONE
 from qsproj.kernels.prefetch import prefetch
 
@@ -33,7 +33,7 @@ def score_labels(features, heads, weights, scores):
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     scores[:] = 0.0
     # Memory is asked for the weights of an arc while those of the arc before are summed.
-    previous, previous_count = 0, 0
+    previous, previous_count = ZERO, ZERO
     for dependent in range(1, heads.shape[0]):
         head = heads[dependent]
         if head < 0:
@@ -46,7 +46,7 @@ def score_labels(features, heads, weights, scores):
     add_rows(weights, out, previous_count, scores[previous])
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def ask_for_rows(weights, rows, count):
     """Ask for the memory that the first ``count`` of some rows of weights are in."""
     flat, width = weights.reshape(-1), weights.shape[1]
@@ -55,7 +55,9 @@ def ask_for_rows(weights, rows, count):
             prefetch(flat, rows[k] * np.uint64(width) + np.uint64(place))
 
 
-@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(
+    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
+)
 def add_rows(weights, rows, count, sums):
     """Add the first ``count`` of some rows of weights to ``sums`` float64[L]."""
     for k in range(count):
@@ -64,7 +66,9 @@ def add_rows(weights, rows, count, sums):
             sums[label] += row[label]
 
 
-@njit(cache=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(
+    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
+)
 def softmax_of_rows(weights, rows, chances):
     """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
     chances[:] = 0.0
@@ -177,7 +181,7 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
     labels = scores.shape[1]
     scores[:] = -np.inf
-    before, count = relations[:0], 0
+    before, count = relations[:0], ZERO
     for arc in range(heads.shape[0] + 1):
         candidates, coming = relations[:0], 0
         if arc < heads.shape[0]:

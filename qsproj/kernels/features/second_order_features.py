@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.features.arc_features import MULTIPLIER, total_weight
+from qsproj.kernels.features.arc_features import MULTIPLIER, ZERO, total_weight
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
@@ -38,7 +38,7 @@ class FactorFeatures(NamedTuple):
     shift: np.uint64
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def factor_buckets(features, factor, out):
     """Write the buckets of the features of one factor into ``out`` uint64[2 T]; return how many there are.
 
@@ -62,7 +62,7 @@ def factor_buckets(features, factor, out):
 @njit(cache=True, borrows=True, error_model="numpy")
 def _score_factors(features, weights, room, scores):
     """Do what :func:`score_factors` does; ``room`` uint64[2, 2 T]: buckets of this factor and the last."""
-    templates, count = features.parts.shape[2], 0
+    templates, count = features.parts.shape[2], ZERO
     for factor in range(scores.shape[0] + 1):
         out, ahead = room[(factor + 1) % 2], room[factor % 2]
         coming = 0

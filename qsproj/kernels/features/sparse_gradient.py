@@ -28,7 +28,7 @@ from qsproj.kernels.compilation import njit
 DONE = -1
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
+@njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def add_slopes(buckets, count, slope, gradient, touched, used):
     """Add ``slope`` to the gradient of the first ``count`` buckets; return how many are listed now.
 

@@ -35,7 +35,7 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.semirings import FLAGS, MAXIMUM_FLAGS, maximum, product
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_charts(scores, first):
     """Fill the Viterbi charts over the words ``first..n``.
 
@@ -64,7 +64,7 @@ def best_charts(scores, first):
     return closed, closed_by_end, opened
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def last_argmax(left, right):
     """Return where ``left + right`` is greatest: the split a chart entry came from."""
     best, where = -np.inf, 0
@@ -137,7 +137,7 @@ LIMIT = 1e120
 UNDERFLOW = 1e-290
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def inside(weights, first):
     """Sum the weights of all derivations of every span of the words ``first..n``.
 

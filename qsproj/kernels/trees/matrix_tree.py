@@ -28,9 +28,9 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.trees.semirings import FLAGS
 
-ELIMINATE = 0
-SUBSTITUTE = 1
-_VISIT = 2
+# Not literals: for each, numba would compile ``_put`` once more.
+ELIMINATE, SUBSTITUTE, _VISIT = np.int64(0), np.int64(1), np.int64(2)
+_ZERO, _ONE = np.int64(0), np.int64(1)
 
 
 @njit(cache=True, error_model="numpy")
@@ -39,7 +39,7 @@ def _put(row, kind, level, start, stop, gone, left):
     row[0], row[1], row[2], row[3], row[4], row[5] = kind, level, start, stop, gone, left
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, inner=True, error_model="numpy")
 def leave_one_out_schedule(n):
     """List the steps for the words 1..n.
 
@@ -54,7 +54,7 @@ def leave_one_out_schedule(n):
         depth += 1
     steps = np.empty((max(4 * (n - 1), 1), 6), np.int64)
     stack = np.empty((6 * depth + 6, 6), np.int64)
-    _put(stack[0], _VISIT, 0, 1, n + 1, 0, 0)
+    _put(stack[0], _VISIT, _ZERO, _ONE, n + 1, _ZERO, _ZERO)
     top, count = 1, 0
     while top > 0:
         top -= 1
@@ -66,10 +66,10 @@ def leave_one_out_schedule(n):
             middle = (start + stop) // 2
             # The stack gives back last in first out: these six lines read from the last step to the first.
             _put(stack[top], SUBSTITUTE, level, start, stop, middle, start)
-            _put(stack[top + 1], _VISIT, level + 1, start, middle, 0, 0)
+            _put(stack[top + 1], _VISIT, level + 1, start, middle, _ZERO, _ZERO)
             _put(stack[top + 2], ELIMINATE, level, start, stop, middle, start)
             _put(stack[top + 3], SUBSTITUTE, level, start, stop, start, middle)
-            _put(stack[top + 4], _VISIT, level + 1, middle, stop, 0, 0)
+            _put(stack[top + 4], _VISIT, level + 1, middle, stop, _ZERO, _ZERO)
             _put(stack[top + 5], ELIMINATE, level, start, stop, start, middle)
             top += 6
     return steps[:count], depth

@@ -76,7 +76,7 @@ class Charts(NamedTuple):
     between: NDArray[np.float64]  # [N, C, N]: dependent, context, dependent
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def empty_charts(size, contexts, semiring):
     """Return charts of zeros."""
     nothing = zero(semiring)
@@ -87,7 +87,7 @@ def empty_charts(size, contexts, semiring):
     )
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def sides(head, dependent):
     """Return the fence at the head, the fence beyond the dependent, and where the steps begin.
 
@@ -99,7 +99,7 @@ def sides(head, dependent):
     return head, dependent, dependent + 1
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def fill_steps(head, dependent, parts, charts, steps, semiring):
     """Write ``steps[s]`` for every word s from the head up to the dependent."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -109,7 +109,7 @@ def fill_steps(head, dependent, parts, charts, steps, semiring):
         steps[s] = times(parts.siblings[head, dependent, s], reached, semiring)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def fill_ends(head, outermost, parts, charts, ends, semiring):
     """Write ``ends[d]`` for every word d beyond the head up to ``outermost``, at the fence beyond that."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -118,7 +118,7 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
         ends[d] = times(parts.stops[head, d], charts.closed[d, own, far], semiring)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def possible(parts, semiring):
     """Return which arcs some tree may have, bool[N, N], and which contexts a word may have, bool[N, C].
 
@@ -140,7 +140,7 @@ def possible(parts, semiring):
     return arcs, allowed
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def contexts_of(left, right, contexts, part):
     """Return the range of contexts that lie before (part 0) or behind (part 1) the words ``left..right``."""
     if part == 0:

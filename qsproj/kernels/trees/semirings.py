@@ -18,25 +18,25 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def zero(semiring):
     """Return what adds nothing: 0, or -inf on the log scale."""
     return 0.0 if semiring == PROBABILITY else -np.inf
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def one(semiring):
     """Return what a product does not feel: 1, or 0 on the log scale."""
     return 1.0 if semiring == PROBABILITY else 0.0
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def times(x, y, semiring):
     """Return the product of two numbers of the semiring."""
     return x * y if semiring == PROBABILITY else x + y
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def plus(x, y, semiring):
     """Return the sum of two numbers of the semiring."""
     if semiring == PROBABILITY:
@@ -47,7 +47,7 @@ def plus(x, y, semiring):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def product(left, right):
     """Return the inner product of two rows."""
     total = 0.0
@@ -56,7 +56,7 @@ def product(left, right):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def maximum(left, right):
     """Return the maximum of ``left + right``."""
     best = -np.inf
@@ -65,7 +65,7 @@ def maximum(left, right):
     return best
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def inner(left, right, semiring):
     """Return the inner product of two rows of the same length; zero when they are empty."""
     if semiring == PROBABILITY:
@@ -79,7 +79,7 @@ def inner(left, right, semiring):
     return best + np.log(mass)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def add_multiple(target, factor, row, semiring):
     """Add ``factor`` times ``row`` to ``target``, in place."""
     if factor == zero(semiring):

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numba import njit
 
 from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, compile_templates
 from qsproj.features.arcs import arc_features
@@ -26,6 +27,11 @@ SENTENCE = make_sentence(
 def buckets_of(sentence, templates, head, dependent):
     compiled = compile_templates(templates)
     features = arc_features(encode(sentence, compiled.attributes), compiled, BUCKETS)
+    return _buckets(features, head, dependent)
+
+
+@njit
+def _buckets(features, head, dependent):
     out = kernels.bucket_workspace(features)
     count = kernels.one_arc(features, head, dependent, kernels.between_workspace(features), out)
     return out[:count].copy()
