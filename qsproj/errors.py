@@ -52,9 +52,14 @@ class DataError(QsprojError, ValueError):
     ) -> None:
         self.path = path
         self.line = line
+        self._facts = {"found": found, "expected": expected, "remedy": remedy}
         where = path if line is None else f"{path}:{line}"
         text = f"{where}: found {found}, expected {expected}"
         super().__init__(f"{text}; {remedy}" if remedy else text)
+
+    def at(self, line: int) -> DataError:
+        """Return the same error of another line."""
+        return DataError(self.path, line, **self._facts)
 
 
 class UsageError(QsprojError, ValueError):

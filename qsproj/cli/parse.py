@@ -1,9 +1,9 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
-that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line: blank lines are left out,
-lines of more than 1,000 words are cut where sentences end. Words of CoNLL-U without UPOS are tagged first. A
-model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
+that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line, with --paragraphs several:
+blank lines are left out, lines of more than 1,000 words are cut where sentences end. Words of CoNLL-U without
+UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.inputs import Source, count_sentences, open_source
 from qsproj.corpus.language.long_lines import cut_long_lines
+from qsproj.corpus.language.sentence_ends import read_running_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.progress import notice, track
@@ -62,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--language", metavar="CODE", help="language of plain text (default: that of the model)"
+    )
+    parser.add_argument(
+        "--paragraphs",
+        action="store_true",
+        help="cut plain text behind what ends a sentence, for lines of several, as `qsproj serve` does",
     )
     add_workers(parser)
 
@@ -109,6 +115,8 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     if source.is_conllu:
         if options.language is not None:
             raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
+        if options.paragraphs:
+            raise UsageError("--paragraphs is for plain text, found CoNLL-U; leave it out")
         sentences = source.sentences()
         if not fills_in_tags(parser):
             sentences = _with_tags(sentences, options.model, source.name)
@@ -122,8 +130,11 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             expected="CoNLL-U, as this parser reads tags",
             remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
         )
-    read = tagger.read(source.lines, language=options.language, split_contractions=True, name=source.name)
-    return cut_long_lines(read, tell=partial(_tell_cut, source.name))
+    read = partial(tagger.read, language=options.language, split_contractions=True, name=source.name)
+    if not options.paragraphs:
+        return cut_long_lines(read(source.lines), tell=partial(_tell_cut, source.name))
+    sentences = read_running_text(source.lines, read, options.language or tagger.language)
+    return cut_long_lines(sentences, tell=partial(_tell_cut, source.name))
 
 
 def _tell_cut(name: str, line: str, words: int, parts: int) -> None:

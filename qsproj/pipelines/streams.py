@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, SentenceError
+from qsproj.errors import DataError, SentenceError, counted
 from qsproj.models.storage import BlockParser, Parser, load_parser
 from qsproj.models.text.kinds import is_text_parser
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
+    from qsproj.models.text.text_parser import TextParser
 
 # Enough to be worth sending to another process, few enough to be parsed while one waits.
 BLOCK_SENTENCES = 128
+# So many sentences that take long are named, the others counted.
+_LONG_ONES_NAMED = 3
 
 Model = TypeVar("Model")
 # The line at which a block begins in its file, and the sentences.
@@ -94,6 +98,9 @@ def parse_stream(
         At an unknown decoder.
     """
     apply = partial(_parsed, parsing=parsing)
+    parser = loaded_once(load_parser, model)
+    if is_text_parser(parser):
+        sentences = _telling_long(sentences, parser, origin, retag=parsing.retag)
     return _stream(load_parser, model, apply, sentences, origin=origin, workers=workers)
 
 
@@ -120,6 +127,32 @@ def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) 
     if isinstance(parser, BlockParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
+
+
+def _telling_long(
+    sentences: Iterable[Sentence], parser: TextParser, origin: Origin, *, retag: bool
+) -> Iterator[Sentence]:
+    """Pass sentences on, and name those that are too long to be read by all tag sequences in doubt."""
+    line, told = 1, 0
+    for sentence in sentences:
+        at = _line_of(sentence) if origin.is_text else line
+        line += lines_in(sentence)
+        tried = parser.readings_of(sentence, retag=retag)
+        if tried is not None and tried < parser.readings:
+            told += 1
+            if told <= _LONG_ONES_NAMED:
+                notice(
+                    f"{origin.name}:{at}: a sentence of {counted(len(sentence), 'word')}, in which "
+                    f"{tried} tags in doubt are tried, not {parser.readings}; put one sentence on a line"
+                )
+        yield sentence
+    if told > _LONG_ONES_NAMED:
+        notice(f"{origin.name}: {told - _LONG_ONES_NAMED} more sentences are as long")
+
+
+def _line_of(sentence: Sentence) -> int:
+    """Return the line of plain text that a sentence, or a part of one, was read from."""
+    return int((sentence.sent_id or "").partition(".")[0])
 
 
 def _tagged(
@@ -194,8 +227,7 @@ def _apply_to_block(
     try:
         done.extend(apply(model(), watched()))
     except SentenceError as error:
-        number = (taken[-1].sent_id or "").partition(".")[0]
-        at = int(number) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
+        at = _line_of(taken[-1]) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
         return done, DataError(
             origin.name, at, found=error.found, expected=error.expected, remedy=error.remedy
         )

@@ -61,6 +61,20 @@ def test_a_sentence_that_is_too_long_is_named_by_its_line(run_cli, models, many,
     assert not (tmp_path / "out").exists()
 
 
+def test_sentences_that_are_too_long_for_all_readings_are_named_by_their_lines(run_cli, models, tmp_path):
+    """The first of them; in CoNLL-U with tags nothing is in doubt."""
+    model, text, tagged = models / "text.model", tmp_path / "text.txt", tmp_path / "tagged.conllu"
+    bundled = run_cli("bundle", models / "tagger", models / "parser", "-o", model, "--readings", "16")
+    assert bundled.code == 0, bundled.err
+    text.write_text("Ja .\n" + f"{'ja ' * 160}\n" * 5)
+    outcome = run_cli("parse", "-m", model, text, "-o", tagged)
+    told = [line for line in outcome.err.splitlines() if "put one sentence on a line" in line]
+    assert [line.partition("txt:")[2][:2] for line in told] == ["2:", "3:", "4:"]
+    assert "a sentence of 160 words, in which 13 tags in doubt are tried, not 16" in told[0]
+    assert "2 more sentences are as long" in outcome.err
+    assert "words, in which" not in run_cli("parse", "-m", model, tagged).err
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_bad_row_far_down_is_one_line(run_cli, models, many, tmp_path, jobs):
     text = many.read_text(encoding="utf-8")

@@ -101,6 +101,21 @@ def test_a_text_is_parsed_however_it_is_sent(client, model_files):
     assert [int(word[6]) for word in words] == heads
 
 
+@pytest.mark.parametrize("tokenizer", ["", "presegmented"])
+def test_text_is_parsed_as_the_command_parses_it(client, model_files, run_cli, tmp_path, tokenizer):
+    """Line by line, or sentence by sentence; names and paragraphs are the same."""
+    path = tmp_path / "text.txt"
+    path.write_text("Er kam. Sie ging! \x0b Dr. Kohl sah.\r\n\nDie Katze\u2028schläft.\n", encoding="utf-8")
+    flag = [] if tokenizer else ["--paragraphs"]
+    done = run_cli("parse", "-m", str(model_files / "de.model"), str(path), *flag)
+    assert done.code == 0, done.err
+    fields = EVERYTHING | {"tokenizer": tokenizer}
+    assert processed(client, data=path.read_bytes().decode(), **fields) == done.out
+    names = [line for line in done.out.split("\n") if line.startswith(("# sent_id", "# newpar"))]
+    wanted = ["1"] if tokenizer else ["1.1", "1.2", "1.3"]
+    assert names == [*(f"# sent_id = {name}" for name in wanted), "# newpar", "# sent_id = 3"]
+
+
 def test_conllu_comes_back_with_all_that_was_not_asked_for(client):
     text = Path("corpora/de.conllu").read_text(encoding="utf-8")
     assert processed(client, data=text) == text

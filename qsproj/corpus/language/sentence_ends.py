@@ -8,8 +8,14 @@ cutting.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
+
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import is_blank
+from qsproj.errors import DataError
 
 # What ends a sentence, with the quotes and brackets that close behind it: before a space, or, in scripts that
 # put none, anywhere.
@@ -40,6 +46,35 @@ def sentences_in(line: str, language: str | None) -> Iterator[str]:
     rest = line[start:].strip()
     if rest:
         yield rest
+
+
+def read_running_text(
+    lines: Iterable[str],
+    read: Callable[[Iterable[str]], Iterator[Sentence]],
+    language: str | None,
+) -> Iterator[Sentence]:
+    """Yield the sentences of lines that may hold several each, cut behind what ends them.
+
+    ``read`` takes lines of one sentence each, as :func:`qsproj.corpus.text.read_text`. A sentence has the
+    number of its line for a name; several on a line have *7.1*, *7.2* and so on. Raises as ``read``.
+    """
+    names = deque[str]()
+    number = 0
+
+    def sentences() -> Iterator[str]:
+        nonlocal number
+        for number, line in enumerate(lines, start=1):
+            found = [sentence for sentence in sentences_in(line, language) if not is_blank(sentence)]
+            parts = range(1, len(found) + 1)
+            names.extend([str(number)] if len(found) == 1 else [f"{number}.{part}" for part in parts])
+            # A blank line stays, as a paragraph begins behind it.
+            yield from found or [""]
+
+    try:
+        for sentence in read(sentences()):
+            yield replace(sentence, sent_id=names.popleft())
+    except DataError as error:
+        raise error.at(number) from None
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:

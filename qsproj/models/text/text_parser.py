@@ -30,7 +30,7 @@ from qsproj.models.storage import (
 )
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.kinds import TAGGING_PARSER
-from qsproj.models.text.uncertain_tags import Readings, read_uncertain
+from qsproj.models.text.uncertain_tags import Readings, read_uncertain, readings_of
 
 # Of tags that are tried in a sentence.
 MOST_READINGS = 1000
@@ -109,6 +109,11 @@ class TextParser(Stored):
         """Tell whether the sentence is read by several tag sequences, not by one."""
         several = self.readings > 0 and isinstance(self.parser, ArcParser)
         return several and (retag or UNSPECIFIED in sentence.upos)
+
+    def readings_of(self, sentence: Sentence, *, retag: bool = False) -> int | None:
+        """Return how many other tags are tried in a sentence at most; None where none is in doubt."""
+        in_doubt = self._is_uncertain(sentence, retag=retag)
+        return readings_of(len(sentence), self.readings) if in_doubt else None
 
     def _parsed(self, sentence: Sentence, *, decode: str, confidence: bool, retag: bool) -> Sentence:
         parser = cast(ArcParser, self.parser)

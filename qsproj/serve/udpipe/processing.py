@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.language.sentence_ends import sentences_in
+from qsproj.corpus.language.long_lines import cut_long_lines
+from qsproj.corpus.language.sentence_ends import read_running_text
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import is_blank
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.labelled.labelled_parser import LabelledParser
@@ -88,11 +88,10 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
     if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
         if model.tagger is None:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
-        lines: Iterable[str] = data.splitlines()
-        if PRESEGMENTED not in fields.get(TOKENIZER, "").split(";"):
-            lines = chain.from_iterable(sentences_in(line, model.tagger.language) for line in lines)
-        whole = [line for line in lines if not is_blank(line)]
-        return model.tagger.read(whole, split_contractions=True, name=NAME)
+        lines, read = data.split("\n"), partial(model.tagger.read, split_contractions=True, name=NAME)
+        if PRESEGMENTED in fields.get(TOKENIZER, "").split(";"):
+            return cut_long_lines(read(lines))
+        return cut_long_lines(read_running_text(lines, read, model.tagger.language))
     if given not in READERS:
         raise unknown_name("input", given, [*READERS, _TOKENIZER_INPUTS[0]])
     return READERS[given](data)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from qsproj.corpus.language.sentence_ends import sentences_in
+from qsproj.corpus.language.sentence_ends import read_running_text, sentences_in
+from qsproj.corpus.text import read_text
+from qsproj.errors import DataError
 from tests.timing import assert_linear
 
 
@@ -43,3 +47,9 @@ def test_nothing_is_lost():
 @pytest.mark.parametrize("piece", [".", "!", "…", '."', ". ", "A. ", "x. )"])
 def test_time_is_linear_in_the_line(piece):
     assert_linear(lambda text: list(sentences_in(text, "en")), piece)
+
+
+def test_a_line_that_cannot_be_cut_is_named_by_its_number():
+    lines = ["One. Two.", "", "Three. " + "今" * 20 + "。 Four."]
+    with pytest.raises(DataError, match=r"^f:3: found 20 letters without a space"):
+        list(read_running_text(lines, partial(read_text, language="en", name="f"), "en"))

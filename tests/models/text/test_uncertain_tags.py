@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,7 +17,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.models.text.uncertain_tags import DOUBT, LEAST_TAG, TRUST_IN_TREES, read_uncertain
+from qsproj.models.text.uncertain_tags import DOUBT, LEAST_TAG, TRUST_IN_TREES, read_uncertain, readings_of
 from tests.oracles.trees import all_trees, tree_score
 
 
@@ -161,3 +162,15 @@ def test_readings_are_stored(model, sample, tmp_path):
     assert loaded.readings == model.readings
     sentence = untagged(sample[40])
     assert list(loaded.parse(sentence).heads) == list(model.parse(sentence).heads)
+
+
+def test_a_long_sentence_takes_hardly_longer_than_under_one_tag_sequence(model):
+    """400 words, all of them in doubt: 200 other tags to try."""
+    (sentence,) = model.read(["der Hund " * 200])
+    seconds = []
+    for readings in (0, 200):
+        begin = time.process_time()
+        replace(model, readings=readings).parse(sentence)
+        seconds.append(time.process_time() - begin)
+    assert seconds[1] < 12 * seconds[0] + 1
+    assert [readings_of(words, 16) for words in (1, 150, 151, 300, 600)] == [16, 16, 15, 2, 0]
