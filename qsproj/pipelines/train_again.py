@@ -54,6 +54,22 @@ def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Pa
     return replace(parser, parser=tuned) if isinstance(parser, TextParser) else tuned
 
 
+def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
+    """Tell whether the tags of a sentence are those that a parser of text gives to it.
+
+    Then it parsed the sentence without tags, and by several readings where it tries them: so it is used, and
+    so it is to be measured and to parse again. Tags of another origin stay.
+    """
+    return isinstance(parser, TextParser) and parser.parse(sentence, retag=True).upos == sentence.upos
+
+
+def parsed_as_used(parser: Parser, sentence: Sentence, *, retag: bool, confidence: bool = False) -> Sentence:
+    """Return a sentence parsed, as from plain text where ``retag``, see :func:`tagged_itself`."""
+    if isinstance(parser, TextParser):
+        return parser.parse(sentence, retag=retag, confidence=confidence)
+    return parser.parse(sentence, confidence=confidence)
+
+
 def gain_of(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Gain | None:
     """Return what it gains to train on trees, each part of them held out in turn; None for a single tree.
 
@@ -63,11 +79,13 @@ def gain_of(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Gain | N
     folds = min(_MOST_FOLDS, len(trees))
     if folds < 2:
         return None
+    own = [tagged_itself(parser, tree) for tree in trees]
     parsed = list[Sentence](trees)
     for fold in range(folds):
         rest = [tree for number, tree in enumerate(trees) if number % folds != fold]
         tuned = trained_again(parser, rest, seed=seed)
         for number in range(fold, len(trees), folds):
-            parsed[number] = tuned.parse(trees[number])
-    before, after = attachment_scores(trees, [[parser.parse(tree) for tree in trees], parsed])
-    return Gain(before, after, folds)
+            parsed[number] = parsed_as_used(tuned, trees[number], retag=own[number])
+    before = [parsed_as_used(parser, tree, retag=retag) for tree, retag in zip(trees, own, strict=True)]
+    scores_before, scores_after = attachment_scores(trees, [before, parsed])
+    return Gain(scores_before, scores_after, folds)

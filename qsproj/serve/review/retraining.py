@@ -12,7 +12,14 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import AttachmentScores
 from qsproj.models.storage import Parser
 from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.train_again import Gain, gain_of, trainable, trained_again
+from qsproj.pipelines.train_again import (
+    Gain,
+    gain_of,
+    parsed_as_used,
+    tagged_itself,
+    trainable,
+    trained_again,
+)
 from qsproj.serve.review.correction import arc_chances, tree_of
 
 NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...]]
@@ -77,7 +84,12 @@ class Retraining:
             made = {"command": "serve", "version": __version__, "reviewed": len(trees), "seed": self.seed}
             # Both kinds that can be trained on have it: an arc parser, alone or behind a tagger.
             cast(TextParser, tuned).save(self.output, made=made)
-        parsed = {index: tuned.parse(sentences[index], confidence=True) for index in given.left}
+        parsed = {
+            index: parsed_as_used(
+                tuned, sentences[index], retag=tagged_itself(self.parser, sentences[index]), confidence=True
+            )
+            for index in given.left
+        }
         beliefs = {index: (*_heads_and_relations(one), arc_chances(one)) for index, one in parsed.items()}
         changed = sum(int((parsed[index].heads != sentences[index].heads).sum()) for index in given.left)
         told = {"reviewed": len(trees), "left": len(parsed), "changed": changed, "model": self.output}
