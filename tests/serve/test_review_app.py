@@ -192,6 +192,24 @@ def test_cycles_and_second_roots_are_refused(page):
     assert "cycle" in page.confirm(told, heads=cycle).text
 
 
+def test_an_odd_root_is_confirmed_once_more(page, path):
+    told, before = page.ask("sentences/1").json, path.read_bytes()
+    at = told["heads"].index(0)
+    odd = [*told["relations"][:at], "csubj", *told["relations"][at + 1 :]]
+    twice = ["root" if word == (at + 1) % len(odd) else one for word, one in enumerate(told["relations"])]
+    for relations, text in (
+        (odd, "is the root, with relation csubj, not root"),
+        (twice, "and is not the root"),
+    ):
+        refused = page.confirm(told, relations=relations, sure=False)
+        assert (refused.status, refused.json["reason"]) == (409, "doubt")
+        assert text in refused.json["text"]
+    assert path.read_bytes() == before
+    assert page.confirm(told, sure=False).status == 200
+    told = page.ask("sentences/1").json
+    assert page.confirm(told, relations=odd, sure=True).json["relations"][at] == "csubj"
+
+
 def test_nobody_else_may_ask(page):
     port = page.client.address.rpartition(":")[2]
     ask = page.client.ask

@@ -156,6 +156,41 @@ def test_a_head_is_corrected_saved_and_taken_back(window, path):
     assert path.read_text() == DRAFT
 
 
+def test_the_last_confirmation_is_taken_back_from_the_next_sentence(window, path):
+    page = window()
+    page.locator("#confirm").click()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    until(lambda: page.locator("#name").inner_text() != "unsure")
+    assert page.locator("#undo").is_enabled()
+    page.locator("#undo").click()
+    page.locator("#progress", has_text="0 of 5").wait_for()
+    assert page.locator("#name").inner_text() == "unsure"
+    assert path.read_text() == DRAFT
+    assert page.locator("#undo").is_disabled()
+
+
+def test_an_odd_root_is_confirmed_once_more(window, path):
+    page = window()
+    word(page, 3).locator(".relation button").click()
+    page.keyboard.type("csubj")
+    page.keyboard.press("Enter")
+    page.locator("#confirm").click()
+    said(page, "Not saved: word 3 is the root, with relation csubj, not root")
+    assert path.read_text() == DRAFT
+    page.locator("#confirm").click()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+
+
+def test_in_a_narrow_window_the_list_comes_when_it_is_asked_for(window):
+    page = window()
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert not page.locator("#list").is_visible()
+    assert box(page, "#confirm")["y"] < 400
+    page.locator("#sentences").click()
+    show(page, "sure")
+    assert not page.locator("#list").is_visible()
+
+
 def test_a_list_that_comes_late_does_not_replace_a_newer_one(window):
     page = window()
     page.locator("#confirm").click()
@@ -183,6 +218,8 @@ def test_the_keyboard_does_it_all(window, path):
     page.keyboard.press("r")
     page.keyboard.type("ccomp")
     page.keyboard.press("Enter")
+    page.keyboard.press("c")
+    said(page, "Confirm again if that is meant")
     page.keyboard.press("c")
     page.locator("#progress", has_text="1 of 5").wait_for()
     # The old root hangs below the new one, with its relation.

@@ -22,7 +22,7 @@ from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
 from qsproj.serve.review.retraining import Retrained, Reviewed
-from qsproj.serve.review.session import Session
+from qsproj.serve.review.session import DoubtError, Session
 
 PATHS = ("/", "/static", "/api")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -93,7 +93,9 @@ class _Review:
         index = _index(request)
         given = _correction(await body_of(request, self._limits))
         tree = Tree(tuple(given["heads"]), tuple(given["relations"]))
-        return self._changed(index, partial(self._session.confirm, index, tree, version=given["version"]))
+        sure = given.get("sure") is not False
+        change = partial(self._session.confirm, index, tree, version=given["version"], sure=sure)
+        return self._changed(index, change)
 
     async def undo(self, request: Request) -> Response:
         index = _index(request)
@@ -107,6 +109,8 @@ class _Review:
         except StaleError as error:
             told = {"reason": "sentence", "text": str(error), "sentence": self._session.sentence(index)}
             return _json(told, status=409)
+        except DoubtError as error:
+            return _json({"reason": "doubt", "text": str(error)}, status=409)
         except FileChangedError as error:
             return _json({"reason": "file", "text": str(error)}, status=409)
         return _json(self._session.sentence(index) | {"all_reviewed": self._session.reviewed})

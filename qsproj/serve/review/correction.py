@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, misc_values, with_misc, without_misc
 from qsproj.corpus.sentence import Sentence
@@ -61,6 +62,17 @@ def check_tree(tree: Tree, words: int) -> None:
             raise UsageError(
                 f"found relation {relation!r} of word {word}, expected a name without spaces or |"
             )
+
+
+def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
+    """Return what is odd about the relation of a root, though it is a tree; None where nothing is."""
+    for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), start=1):
+        is_root, is_named_so = head == ROOT, bare_relation(relation) == bare_relation(root_relation)
+        if is_root and not is_named_so:
+            return f"word {word} is the root, with relation {relation}, not {root_relation}"
+        if is_named_so and not is_root:
+            return f"word {word} has relation {relation}, and is not the root"
+    return None
 
 
 def reviewed(sentence: Sentence, tree: Tree) -> Sentence:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from qsproj.conventions import ROOT
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError, unknown_name
-from qsproj.serve.review.correction import Tree, arc_chances, is_reviewed, tree_of, unsureness
+from qsproj.serve.review.correction import (
+    Tree,
+    arc_chances,
+    check_tree,
+    doubt_about,
+    is_reviewed,
+    tree_of,
+    unsureness,
+)
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.translations import PairFiles, Translation, read_translations
@@ -25,6 +36,10 @@ UNIVERSAL_RELATIONS = frozenset(
 UNSURE, FILE = ORDERS = ("unsure", "file")
 TO_DO, REVIEWED, ALL = SHOWN = ("todo", "reviewed", "all")
 _PREVIEW = 120
+
+
+class DoubtError(QsprojError):
+    """A tree that is odd: it is confirmed once more, or corrected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +210,26 @@ class Session:
             "links": [] if translation is None else translation.links.links.tolist(),
         }
 
-    def confirm(self, index: int, tree: Tree, *, version: str) -> None:
-        """Confirm a tree; parameters and errors as those of :meth:`Draft.confirm`."""
+    def root_relation(self) -> str:
+        """Return the relation that most roots of the file have; that of UD where there is none."""
+        roots = Counter(
+            relation
+            for one in self.draft.sentences
+            for head, relation in zip(one.heads.tolist()[1:], one.deprels, strict=True)
+            if head == ROOT and relation != UNSPECIFIED
+        )
+        return min(roots, key=lambda relation: (-roots[relation], relation), default="root")
+
+    def confirm(self, index: int, tree: Tree, *, version: str, sure: bool = True) -> None:
+        """Confirm a tree; parameters and errors as those of :meth:`Draft.confirm`.
+
+        Raises DoubtError for a tree that is odd, unless the person is sure of it.
+        """
         self._check(index)
+        doubt = None if sure else doubt_about(tree, root_relation=self.root_relation())
+        if doubt is not None:
+            check_tree(tree, len(self.draft.sentences[index]))
+            raise DoubtError(doubt)
         self.draft.confirm(index, tree, version=version)
         self._proposed.pop(index, None)
         self._reviewed[index] = True

@@ -22,6 +22,8 @@ export class Editor {
     this.open_ = null; // the sentence as the server told it, with the states of its tree
     this.kept = new Map(); // sentences with corrections that are not confirmed, by index
     this.taken = null; // the word that waits for its head
+    this.doubted = null; // the tree that was found odd when it was confirmed
+    this.confirmed = []; // what was confirmed in this window, by index, the last one last
     $("confirm").addEventListener("click", () => this.confirm());
     $("undo").addEventListener("click", () => this.undo());
     $("previous").addEventListener("click", () => this.#go(-1));
@@ -37,7 +39,7 @@ export class Editor {
   get tree() { return this.open_.states.at(-1); }
   get changed() { return this.open_ !== null && this.open_.states.length > 1; }
   unsaved() { return this.changed || this.kept.size > 0; }
-  forget() { this.kept.clear(); this.open_ = null; }
+  forget() { this.kept.clear(); this.confirmed = []; this.open_ = null; }
 
   async open(index) {
     if (this.changed) this.kept.set(this.index, this.open_);
@@ -49,6 +51,15 @@ export class Editor {
     $("sentence").scrollTop = 0;
   }
 
+  /** Show the sentence that is open as the server tells it now, where a person was. */
+  async refresh() {
+    if (this.open_ === null || this.changed) return;
+    const focused = this.#wordOf(document.activeElement), place = $("sentence").scrollTop;
+    this.#show(this.#fresh(await ask(`sentences/${this.index}`)));
+    this.#row(focused)?.focus({ preventScroll: true });
+    $("sentence").scrollTop = place;
+  }
+
   say(text, bad = false) {
     if (text) $("sentence").hidden = false; // also what goes wrong before there is a sentence
     $("message").textContent = text;
@@ -56,11 +67,14 @@ export class Editor {
     $("choices").replaceChildren();
   }
 
+  /** Confirm the tree; one that the server finds odd is confirmed twice. */
   async confirm() {
+    const sure = this.doubted === this.tree;
     const lacking = missing(this.tree);
     if (lacking) return this.say(`Not confirmed: ${lacking}.`, true);
     const { index, version } = this.open_;
-    await this.#send(`sentences/${index}`, { method: "PUT", body: { version, ...this.tree } }, async (told) => {
+    await this.#send(`sentences/${index}`, { method: "PUT", body: { version, sure, ...this.tree } }, async (told) => {
+      this.confirmed = [...this.confirmed.filter((one) => one !== index), index];
       this.#show(this.#fresh(told));
       this.say("Saved.");
       await this.hooks.confirmed(told, { goOn: true });
@@ -71,8 +85,12 @@ export class Editor {
     if (this.changed) {
       this.open_.states.pop();
       this.#update("Undone.");
-    } else if (this.open_.undo) {
+    } else if (this.open_.undo || this.confirmed.length) {
+      // Of a sentence without a confirmation: the last one of this window, which was left for this sentence.
+      if (!this.open_.undo) await this.open(this.confirmed.at(-1));
+      if (this.changed) return this.say("These corrections are not confirmed yet: undo takes them back.");
       const { index, version } = this.open_;
+      this.confirmed = this.confirmed.filter((one) => one !== index);
       await this.#send(`sentences/${index}/undo`, { method: "POST", body: { version } }, async (told) => {
         this.#show(this.#fresh(told));
         this.say("The confirmation was taken back.");
@@ -98,7 +116,10 @@ export class Editor {
 
   /** Offer what can be done when someone else was faster. */
   #offer(told) {
-    if (told.reason === "file") {
+    if (told.reason === "doubt") {
+      this.doubted = this.tree;
+      this.say(`Not saved: ${told.text}. Confirm again if that is meant.`, true);
+    } else if (told.reason === "file") {
       this.#choice("Load the file again", () => this.hooks.reload());
     } else {
       this.#choice("Show what is there now", () => { this.#show(this.#fresh(told.sentence)); this.say(""); });
@@ -190,7 +211,7 @@ export class Editor {
     });
     const state = this.changed ? "changed" : this.open_.reviewed ? "reviewed" : this.open_.proposed ? "parsed again" : "";
     $("state").textContent = state;
-    $("undo").disabled = !this.changed && !this.open_.undo;
+    $("undo").disabled = !this.changed && !this.open_.undo && !this.confirmed.length;
     this.#draw();
     this.say(message);
   }

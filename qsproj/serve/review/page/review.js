@@ -86,6 +86,12 @@ function span(kind, text = "") {
   return made;
 }
 
+/** Show or hide the list where the window is too narrow for both; wider ones always show it. */
+function showNarrowList(shown) {
+  document.body.classList.toggle("listing", shown);
+  $("sentences").setAttribute("aria-expanded", shown);
+}
+
 function mark() {
   for (const button of $("list").querySelectorAll("button")) {
     const current = Number(button.dataset.index) === editor.index;
@@ -95,6 +101,7 @@ function mark() {
 }
 
 async function open(index) {
+  showNarrowList(false);
   await editor.open(index);
   mark();
 }
@@ -151,8 +158,10 @@ async function watchTraining() {
     overview = { ...overview, ...(await ask("training")) };
   }
   showProgress();
-  await showList(0);
-  if (!editor.changed && list.rows.length) await open(list.rows[0].index);
+  // New trees, and a new order; the sentence that is open stays open.
+  await showList(list.offset < overview.sentences ? list.offset : 0);
+  await editor.refresh();
+  mark();
 }
 
 const told = (action) => (...given) => Promise.resolve(action(...given)).catch((error) => editor.say(error.message, true));
@@ -170,6 +179,7 @@ $("filter").addEventListener("submit", (event) => {
 $("earlier").addEventListener("click", told(() => showList(Math.max(0, list.offset - PAGE))));
 $("later").addEventListener("click", told(() => showList(list.offset + PAGE)));
 $("train").addEventListener("click", told(train));
+$("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
