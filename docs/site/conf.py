@@ -33,4 +33,4 @@ html_theme = "furo"
 html_title = "qsproj"
 html_copy_source = False
 templates_path = ["templates"]
-html_additional_pages = {"index": "to_the_readme.html"}
+html_additional_pages = {"index": "to_the_start.html"}

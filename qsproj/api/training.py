@@ -86,7 +86,7 @@ def train_parser(
         Whole or partial trees.
     order : int
         1: single arcs are scored; 2: pairs and sequences of arcs too, by belief propagation; more accurate,
-        and about seven times slower.
+        and parses seven to nine times as slowly.
     objective : str
         ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; of the first order
         also ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
