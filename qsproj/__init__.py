@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qsproj.corpus.interchange import from_nltk, from_token_list, to_nltk, to_token_list
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
-    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
+    from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.progress import progress_bars
 
 __version__ = "0.1.0"
@@ -52,7 +52,7 @@ __all__ = [
 
 _HOMES = {
     "Alignment": "qsproj.corpus.sentence",
-    "BiparseOptions": "qsproj.pipelines.bilingual.biparse_options",
+    "BiparseOptions": "qsproj.models.joint.joint_options",
     "QsprojError": "qsproj.errors",
     "Sentence": "qsproj.corpus.sentence",
     "SentencePair": "qsproj.corpus.sentence",

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.joint.joint_parser import JointParser
-    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.pipelines.projection.projected import Projected, SavableParser
 
 
@@ -201,8 +201,8 @@ def train_biparser(
     """
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
+    from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
-    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
     if options is not None and not isinstance(options, BiparseOptions):
         raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")

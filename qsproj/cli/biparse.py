@@ -77,11 +77,11 @@ def _train(options: argparse.Namespace) -> None:
         MIN_PROBABILITY,
         MIN_PROBABILITY_OF_GIVEN,
         SYNCH,
+        BiparseOptions,
         JointOptions,
         JointTrainingOptions,
     )
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
-    from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
     from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
 
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}

@@ -13,8 +13,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.factor_scorer import FactorScorer, FactorTrainer
-from qsproj.models.graph.graph_factors import SentenceGraph, sentence_graph
+from qsproj.models.graph.graph_factors import FactorScorer, FactorTrainer, SentenceGraph, sentence_graph
 from qsproj.models.graph.graph_inference import Array, candidate_arcs, expectations
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import L2_SHARE, RATE_SHARE

@@ -25,8 +25,14 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.graph.factor_scorer import FactorScorer
-from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, SentenceGraph, sentence_graph
+from qsproj.models.graph.graph_factors import (
+    CONSTRAINTS,
+    FAMILIES,
+    Doubts,
+    FactorScorer,
+    SentenceGraph,
+    sentence_graph,
+)
 from qsproj.models.graph.graph_inference import (
     RelaxationLimits,
     arc_log_odds,
@@ -253,7 +259,7 @@ class GraphParser(Stored):
         believed = self._beliefs(encoded, None, maximise=False)
         if believed.order == 1:
             told = with_misc(sentence, "Order", ["1"] * len(sentence))
-            return self.base.parse(told, decode=decode, confidence=confidence)
+            return next(self.base.parse_all([told], decode=decode, confidence=confidence))
         if decode == "map":
             highest = self._beliefs(encoded, None, maximise=True)
             heads = self.inference.most_right(highest.probabilities)

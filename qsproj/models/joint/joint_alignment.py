@@ -18,12 +18,11 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
-from qsproj.models.joint.joint_evidence import observed_links
-from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.joint.joint_examples import observed_links
+from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
-from qsproj.models.joint.joint_scores import JointBeliefs, JointScores
-from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
-from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, known_states
+from qsproj.models.joint.joint_sides import NO_VARIABLE, TRUE_STATE, UNKNOWN, Relation, Side
+from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.joint.joint_weights import (
@@ -176,7 +175,7 @@ def train_link_chooser(
     """Learn to choose links from hand alignments.
 
     Sure links are observed to be true and links that are not even possible to be false; those that annotators
-    only called possible are hidden (:func:`~qsproj.models.joint.joint_evidence.observed_links`).
+    only called possible are hidden (:func:`~qsproj.models.joint.joint_examples.observed_links`).
     """
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)

@@ -7,13 +7,14 @@ a pair that is met again, in every epoch of training, can keep its graphs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.beliefs import Beliefs, log_odds
 from qsproj.bp.factors.align_hmm import align_hmm
 from qsproj.bp.factors.align_itg import align_itg
 from qsproj.bp.factors.alignment import fertility, word_starts
@@ -23,14 +24,94 @@ from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, checked_scores
+from qsproj.bp.odds import probability
+from qsproj.bp.run import run
+from qsproj.bp.status import Status
+from qsproj.conventions import Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
 from qsproj.models.graph.graph_factors import Family
-from qsproj.models.joint.joint_scores import FamilyScores, JointScores
-from qsproj.models.joint.joint_sides import NO_VARIABLE, Side
-from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, JointStructure, free_rows
-from qsproj.models.joint.joint_synchronous import synchronous_groups
-from qsproj.models.joint.tags.tag_factors import TagFactors, no_scores
+from qsproj.models.joint.joint_options import Propagation
+from qsproj.models.joint.joint_sides import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, Side
+from qsproj.models.joint.joint_structure import JointStructure, free_rows, synchronous_groups
+from qsproj.models.joint.tag_factors import TagFactors, TagScores, no_scores
 from qsproj.models.tree_inference import TreeInference
+
+FamilyScores = tuple[NDArray[np.float64], ...]
+
+
+def _no_jumps() -> NDArray[np.float64]:
+    return np.zeros((0, JUMP_SCORES))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JointScores:
+    """Natural-log scores of everything in a pair's graph.
+
+    ``source`` float64[m+1, m+1]: arcs; not read where the source tree is observed.
+    ``target`` float64[n+1, n+1].
+    ``links`` float64[k]: candidate links.
+    ``fertility`` float64[m + n, B]: by number of links, the last bin open: source words, then target words.
+    ``factors`` float64[F]: quasi-synchronous factors.
+    ``jumps`` float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link.
+    ``source_factors``, ``target_factors`` tuple of float64[F]: second-order factors of each family of a side.
+    ``tags``: of the TAG variables, where there are any.
+    """
+
+    source: Scores
+    target: Scores
+    links: NDArray[np.float64]
+    fertility: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
+    source_factors: FamilyScores = ()
+    target_factors: FamilyScores = ()
+    tags: TagScores | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JointBeliefs:
+    """What belief propagation found; probabilities, in the shapes of :class:`JointScores`.
+
+    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: probability of each arc; 1 and 0 where a tree
+        is observed.
+    ``links`` float64[k].
+    ``fertility`` float64[m + n, B].
+    ``factors`` float64[F]: that each factor fires.
+    ``status``: how the run ended.
+    ``jumps`` float64[A, JUMP_SCORES]: how often each jump is expected.
+    ``target_factors`` tuple of float64[F]: that each second-order factor over target arcs fires; 1 and 0
+        where the tree is known. Those of the source are not asked for: they are never learned with the rest.
+    ``tags``: of the TAG variables, and that their factors fire.
+    """
+
+    source: Scores
+    target: Scores
+    links: NDArray[np.float64]
+    fertility: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    status: Status
+    iterations: int
+    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
+    target_factors: FamilyScores = ()
+    tags: TagScores | None = None
+
+
+def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
+    """Return the mean of two beliefs of the same graph, in which the second has a weight of ``share``.
+
+    It contradicts itself where the second does; else status and iterations are the first's. So is what is
+    believed of second-order factors: the target tree is known in both.
+    """
+    of_arrays = {
+        name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)
+        for name in ("source", "target", "links", "fertility", "factors", "jumps")
+    }
+    status = second.status if second.status is Status.CONTRADICTION else first.status
+    tags = None
+    if first.tags is not None and second.tags is not None:
+        tags = first.tags.mixed(second.tags, share)
+    return replace(first, **of_arrays, status=status, tags=tags)
+
 
 Values = NDArray[np.float64]
 
@@ -243,3 +324,86 @@ def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: Jo
     if np.isnan(joined).any():
         raise ValueError("a score is NaN; NaN often comes from weights that diverged in training")
     return joined
+
+
+def infer_jointly(
+    structure: JointStructure,
+    scores: JointScores,
+    known: NDArray[np.int8],
+    *,
+    source_trees: TreeInference,
+    target_trees: TreeInference,
+    propagation: Propagation,
+) -> JointBeliefs:
+    """Lay out the graph of a pair and pass messages over it.
+
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`.
+    """
+    graph = joint_graph(structure, known, source_trees=source_trees, target_trees=target_trees)
+    return pass_messages(graph, scores, propagation)
+
+
+def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:
+    """Pass messages over the graph of a pair."""
+    structure, known = graph.structure, graph.known
+    beliefs = run(graph.with_scores(scores), propagation.passing())
+    factors = np.zeros(len(structure.rows))
+    factors[graph.fixed] = 1.0
+    for chosen, firing in zip(graph.joining, _expected(graph, "factors", beliefs), strict=True):
+        factors[chosen] = firing
+    return JointBeliefs(
+        source=_arc_probabilities(structure.source, beliefs, known),
+        target=_arc_probabilities(structure.target, beliefs, known),
+        links=probability(log_odds(beliefs, structure.link_variables)),
+        fertility=_expected(graph, "fertility", beliefs)[0],
+        factors=factors,
+        status=beliefs.status,
+        iterations=len(beliefs.residuals),
+        jumps=np.array(_expected(graph, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
+        target_factors=_second_order(graph, beliefs),
+        tags=_believed_tags(graph, beliefs),
+    )
+
+
+def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[NDArray[np.float64]]:
+    """Return what the groups of one part of the graph expect of their scores."""
+    part = graph.parts[name]
+    heard = zip(beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
+    return [group.expected(incoming) for group, incoming in heard]
+
+
+def _believed_tags(graph: JointGraph, beliefs: Beliefs) -> TagScores | None:
+    """Return what is believed of TAG variables and their factors, where there are any."""
+    if graph.tags is None:
+        return None
+    arcs = _probabilities(beliefs, graph.tags.tags.arcs, graph.known)
+    links = probability(log_odds(beliefs, graph.tags.link_variables))
+    return graph.tags.expected(_expected(graph, "tags", beliefs), arcs, links)
+
+
+def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
+    """Return what is believed of the second-order factors over target arcs."""
+    target, part = graph.structure.target, graph.parts["target families"]
+    if not is_free(target, graph.known):
+        return () if target.observed else graph.decided(target.families)
+    heard = zip(target.families, beliefs.graph.groups[part], beliefs.incoming[part], strict=True)
+    return tuple(family.expected(group, incoming) for family, group, incoming in heard)
+
+
+def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:
+    """Return the probability of every arc of a side, 0 where it has no variable."""
+    chances = np.zeros(side.arcs.shape)
+    arcs = side.arcs != NO_VARIABLE
+    chances[arcs] = _probabilities(beliefs, side.arcs[arcs], known)
+    return chances
+
+
+def _probabilities(
+    beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]
+) -> NDArray[np.float64]:
+    """Return the probabilities of some booleans, 1 or 0 where they are known."""
+    states = known[variables]
+    found: NDArray[np.float64] = np.where(
+        states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE
+    )
+    return found

@@ -15,15 +15,16 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.features.dictionary import Dictionary
-from qsproj.models.joint.joint_archive import archive_of, parts_of
-from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
+from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import (
     LINK_FACTORS,
     SYNCH,
     JointOptions,
     JointTrainingOptions,
 )
-from qsproj.models.joint.joint_scores import JointBeliefs
 from qsproj.models.joint.joint_sides import observed_side
 from qsproj.models.joint.joint_structure import beyond_itg, known_states
 from qsproj.models.joint.joint_trees import (
@@ -36,13 +37,29 @@ from qsproj.models.joint.joint_trees import (
 from qsproj.models.joint.joint_weights import (
     JointWeights,
     PreparedPair,
+    dictionary_arrays,
+    dictionary_from,
     prepare_pair,
     with_tag_variables,
 )
-from qsproj.models.joint.relations.joint_labeller import JointLabeller, relation_senses
-from qsproj.models.joint.tags.choices import TagChoices, tag_choices
+from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
+from qsproj.models.packing import nested, unnested
+from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.link_tagger import LinkTagger
+
+# Arrays of labeller and tagger.
+RELATIONS, TAGS = "relations_", "tags_"
+# By what a file says of the order of a side's parser; older files do not.
+_ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
+
+
+def _tag_scales(value: Any) -> None:
+    """Check the scales of TAG variables, ``value`` of a header; raise ValueError unless they are so many."""
+    if not isinstance(value, list) or len(value) != N_TAG_SCALES:
+        raise ValueError(f"is {value!r}, expected {N_TAG_SCALES} numbers")
+    for scale in value:
+        number()(scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -232,8 +249,8 @@ class JointParser(Stored):
         parsed_source = pair.source
         if beliefs is None or alone:
             if kind != "observed":
-                parsed_source = self.source.parse(pair.source, confidence=True)
-            parsed_target = self.target.parse(pair.target, confidence=True)
+                parsed_source = next(self.source.parse_all([pair.source], confidence=True))
+            parsed_target = next(self.target.parse_all([pair.target], confidence=True))
             link_chances = probability(prepared.prior)
         else:
             if kind != "observed":
@@ -294,7 +311,22 @@ class JointParser(Stored):
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays; those of the two parsers carry their side's name."""
-        return archive_of(self)
+        header = asdict(self.options) | {"families": list(self.options.families)}
+        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
+        header["training"] = None if self.training is None else asdict(self.training)
+        header["target_scale"] = self.weights.target_scale
+        header["aligner_scale"] = self.weights.aligner_scale
+        header["tag_scales"] = list(self.weights.tag_scales)
+        for name, part, prefix in (("labeller", self.labeller, RELATIONS), ("tagger", self.tagger, TAGS)):
+            header[name] = None
+            if part is not None:
+                header[name], own = part.to_archive()
+                arrays |= nested(prefix, own)
+        for side, one in (("source", self.source), ("target", self.target)):
+            header[side], own = one.to_archive()
+            header[f"{side}_order"] = 1 if isinstance(one, ArcParser) else 2
+            arrays |= nested(f"{side}_", own)
+        return header, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,7 +355,38 @@ class JointParser(Stored):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointParser:
         """Rebuild what :meth:`to_archive` gave."""
-        return JointParser(**parts_of(header, arrays))
+        scale, order = number(0.0), optional(whole(1, 2))
+        checked(
+            header,
+            {
+                "target_scale": scale,
+                "aligner_scale": optional(scale),
+                "tag_scales": optional(_tag_scales),
+                "source_order": order,
+                "target_order": order,
+            },
+        )
+        weights = JointWeights.from_arrays(
+            arrays,
+            target_scale=header["target_scale"],
+            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
+            tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
+        )
+        kinds = {side: _ORDERS[header.get(f"{side}_order") or 1] for side in ("source", "target")}
+        sides = {
+            side: kind.from_archive(header[side], unnested(f"{side}_", arrays))
+            for side, kind in kinds.items()
+        }
+        labeller, tagger = header.get("labeller"), header.get("tagger")
+        return JointParser(
+            **sides,
+            weights=weights,
+            options=JointOptions.from_header(header),
+            dictionary=dictionary_from(arrays),
+            training=JointTrainingOptions.from_header(header.get("training")),
+            labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
+            tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),
+        )
 
 
 def synchronous_parser(source: Parser, target: Parser) -> JointParser:

@@ -22,6 +22,8 @@ from qsproj.models.joint.joint_options import MIN_PROBABILITY
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
+# What is known of a variable.
+UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
 # Heads kept for each word, at most: the most probable ones.
 MAX_HEADS = 20

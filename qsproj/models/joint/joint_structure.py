@@ -3,24 +3,164 @@
 Variable 0 is always true: it stands for the link of the two roots and for what is observed. Tables over arcs
 hold the variable of each arc [head, dependent], NO_VARIABLE where there is none because it is false.
 
-*Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5.
+A quasi-synchronous factor is about two links, that of a head and that of a dependent. It fires if both hold,
+and if the two source words and the two target words stand as its family wants them to (FACTORS). The link of
+the roots is one that always holds.
+
+*Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5. Families of grandparents or siblings on both sides are
+ours: pairs of arcs are what the factors of a second-order target parser are about, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.factors.link import link
+from qsproj.bp.factors.pair import all_true
+from qsproj.bp.factors.synch import synch
+from qsproj.bp.group import FactorGroup
 from qsproj.conventions import Heads
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
-from qsproj.models.joint.joint_factors import FACTORS, Variables
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH
-from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, Side, Table
-from qsproj.models.joint.tags.variables import TagVariables
+from qsproj.models.joint.joint_sides import (
+    ALWAYS_TRUE,
+    FALSE_STATE,
+    NO_VARIABLE,
+    TRUE_STATE,
+    UNKNOWN,
+    Pairs,
+    Relation,
+    Side,
+    Table,
+)
+from qsproj.models.joint.tag_factors import TagVariables
 
-UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
+
+class Variables:
+    """The variables of a pair's graph as they are handed out. Mutable.
+
+    ``count``: how many there are so far.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._results = [np.zeros(0, dtype=np.int32)]
+        self._pairs = [np.zeros((0, 2), dtype=np.int32)]
+
+    def of_pairs(self, relation: Relation, first: Table, second: Table) -> Table:
+        """Give every related pair of words that is asked for a variable, and tie it to its arcs.
+
+        ``first``, ``second`` int32[F]: the words of each pair; pairs that are the same share a variable.
+        """
+        size = len(relation.possible)
+        asked = np.unique(first * size + second)
+        variables = np.full(size * size, NO_VARIABLE, dtype=np.int32)
+        variables[asked] = np.arange(self.count, self.count + len(asked))
+        self.count += len(asked)
+        results = variables[relation.first * size + relation.second]
+        wanted = results != NO_VARIABLE
+        self._results.append(results[wanted])
+        self._pairs.append(relation.arcs[wanted])
+        made: Table = variables[first * size + second]
+        return made
+
+    def ties(self) -> tuple[Table, Table]:
+        """Return the tied variables, int32[P], sorted, and the arcs that make each true, int32[P, 2]."""
+        results, pairs = np.concatenate(self._results), np.concatenate(self._pairs)
+        order = np.argsort(results, kind="stable")
+        return results[order], pairs[order]
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How two words of one side stand to each other.
+
+    ``possible``: ``possible(side, words)`` tells of the words int32[k] of k links, bool[k, k], which two of
+    them (that of the head, that of the dependent) may stand so. ``ask``: ``ask(side, heads, dependents,
+    variables)`` returns int32[F], the variable that says whether two words do, for each of F pairs that may.
+    """
+
+    possible: Callable[[Side, Table], Pairs]
+    ask: Callable[[Side, Table, Table, Variables], Table]
+
+
+def _spread(possible: Pairs, words: Table) -> Pairs:
+    """Look up the words of every two links."""
+    spread: Pairs = possible[words[:, None], words]
+    return spread
+
+
+def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, variables: Variables) -> Table:
+    """Return variables of grandparents or siblings; where the tree is observed, those that may be are."""
+    if side.observed:
+        return np.full(len(first), ALWAYS_TRUE, dtype=np.int32)
+    return variables.of_pairs(relation, first, second)
+
+
+ARC = Stand(
+    lambda side, words: _spread(side.arcs != NO_VARIABLE, words),
+    lambda side, heads, dependents, _: side.arcs[heads, dependents],
+)
+TURNED_ARC = Stand(
+    lambda side, words: _spread(side.arcs != NO_VARIABLE, words).T,
+    lambda side, heads, dependents, _: side.arcs[dependents, heads],
+)
+SAME_WORD = Stand(
+    lambda _, words: words[:, None] == words,
+    lambda _, heads, dependents, __: np.full(len(heads), ALWAYS_TRUE, dtype=np.int32),
+)
+GRANDPARENT = Stand(
+    lambda side, words: _spread(side.grand.possible, words),
+    lambda side, heads, dependents, variables: _ask_relation(side, side.grand, heads, dependents, variables),
+)
+SIBLINGS = Stand(
+    lambda side, words: _spread(side.siblings.possible, words),
+    lambda side, heads, dependents, variables: _ask_relation(
+        side, side.siblings, np.minimum(heads, dependents), np.maximum(heads, dependents), variables
+    ),
+)
+
+
+TURNED_GRANDPARENT = Stand(
+    lambda side, words: _spread(side.grand.possible, words).T,
+    lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
+)
+# Each two siblings once.
+SIBLINGS_IN_ORDER = Stand(
+    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words),
+    SIBLINGS.ask,
+)
+
+
+class Family(NamedTuple):
+    """A row of FACTORS: how the source words stand, and how the target words do."""
+
+    source: Stand
+    target: Stand
+
+
+# By the names of qsproj.features.joint_templates.EVERY_FAMILY, which model files hold.
+FACTORS = {
+    "MONO": Family(ARC, ARC),
+    "SWAP": Family(TURNED_ARC, ARC),
+    "SDOUBLE": Family(ARC, SAME_WORD),
+    "TDOUBLE": Family(SAME_WORD, ARC),
+    "SGRAND": Family(GRANDPARENT, ARC),
+    "SSIB": Family(SIBLINGS, ARC),
+    "TGRAND": Family(ARC, GRANDPARENT),
+    "TSIB": Family(ARC, SIBLINGS),
+    "STGRAND": Family(GRANDPARENT, GRANDPARENT),
+    "SWAPGRAND": Family(TURNED_GRANDPARENT, GRANDPARENT),
+    "STSIB": Family(SIBLINGS, SIBLINGS_IN_ORDER),
+    "SSIBTGRAND": Family(SIBLINGS, GRANDPARENT),
+    "SGRANDTSIB": Family(GRANDPARENT, SIBLINGS),
+}
+
 
 _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
@@ -38,7 +178,7 @@ class JointStructure:
     ``families`` int8[F]: family of each quasi-synchronous factor, a place in EVERY_FAMILY.
     ``rows`` int32[F, 4]: the booleans of each factor, filled up with ALWAYS_TRUE.
     ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
-    ``synchronous``: whether SYNCH holds (:mod:`qsproj.models.joint.joint_synchronous`).
+    ``synchronous``: whether SYNCH holds (:mod:`qsproj.models.joint.joint_structure`).
     ``align_hmms``: which of ALIGN_HMMS hold.
     ``align_itg``: whether ALIGNITG holds; only where :func:`within_itg`.
     ``tags``: of target words whose tags are uncertain; None: all tags are certain.
@@ -174,3 +314,56 @@ def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int
         chosen = np.flatnonzero(alive & (degrees == degree))
         reduced.append((chosen, rows[chosen][free[chosen]].reshape(len(chosen), degree)))
     return reduced
+
+
+def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
+    """List the factors of SYNCH, which rules out what no synchronous derivation of two trees has (4.7.2.4).
+
+    Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source
+    arc, the target arc. The roots are linked.
+
+    Returns ``quadruples`` int32[F, 4]: link of the dependents, link of the heads, source arc, target arc;
+    ALWAYS_TRUE where one is known. ``triples`` int32[G, 3]: what may not be true together, where one of the
+    four cannot be: link of the dependents, two others.
+
+    O(k m n) for k candidate links.
+    """
+    source, target = structure.source.arcs, structure.target.arcs
+    links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
+    links[0, 0] = ALWAYS_TRUE
+    links[structure.links[:, 0], structure.links[:, 1]] = structure.link_variables
+    of_source, of_target = structure.links[:, 0], structure.links[:, 1]
+    shape = (len(structure.links), *links.shape)
+    columns = [
+        np.broadcast_to(column, shape)
+        for column in (
+            structure.link_variables[:, None, None],
+            links,
+            source.T[of_source][:, :, None],
+            target.T[of_target][:, None, :],
+        )
+    ]
+    possible = np.stack([column != NO_VARIABLE for column in columns[1:]])
+    # No word is its own head: on the diagonal there is no arc, not one that is false. Treated as false it
+    # would forbid nothing more, but by more factors.
+    own_head = np.zeros(shape, dtype=np.bool_)
+    k = np.arange(len(structure.links))
+    own_head[k, of_source, :] = True
+    own_head[k, :, of_target] = True
+    count = np.where(own_head, 0, possible.sum(axis=0))
+    quadruples = np.stack([column[count == 3] for column in columns], axis=1)
+    two = count == 2
+    others = np.stack([column[two] for column in columns[1:]], axis=1)
+    remaining = others[possible[:, two].T].reshape(-1, 2)
+    return quadruples, np.concatenate([columns[0][two][:, None], remaining], axis=1)
+
+
+def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+    """Return SYNCH as groups of factors, with what is known, int8[V], as evidence."""
+    quadruples, triples = synchronous_tables(structure)
+    decided = np.flatnonzero(known[: structure.n_variables] != UNKNOWN)
+    return [
+        link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf)),
+        synch(quadruples),
+        all_true(triples, np.full(len(triples), -np.inf)),
+    ]

@@ -12,21 +12,36 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
+from qsproj.features.atoms import EncodedSentence
 from qsproj.features.joint_templates import HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
+from qsproj.models.arc.above import with_added
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
+from qsproj.models.arc.cross_fitting import cross_fitted_relations
+from qsproj.models.arc.labeller import Labeller
 from qsproj.models.checkpoint import KeptStages, learn_kept
 from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
-from qsproj.models.joint.joint_graph import JointGraph
-from qsproj.models.joint.joint_inference import pass_messages
+from qsproj.models.joint.joint_graph import JointBeliefs, JointGraph, JointScores, mixed, pass_messages
+from qsproj.models.joint.joint_labeller import (
+    JointLabeller,
+    known_relations,
+    relation_senses,
+    train_joint_labeller,
+)
 from qsproj.models.joint.joint_options import JointTrainingOptions
-from qsproj.models.joint.joint_scores import JointBeliefs, JointScores, mixed
+from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import NO_VARIABLE
+from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
+from qsproj.training.sense_mixture import SenseExample
 
 Example = TypeVar("Example")
 Model = TypeVar("Model")
@@ -250,3 +265,152 @@ def train_joint_weights(
     """Learn joint weights beside target scores that stay as they are."""
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
     return following.learn(trainer, examples, joint=trainer, rng=rng)
+
+
+TARGET_RATE = 0.05
+TARGET_L2 = 150.0
+LEAST_TARGET_SCALE = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetExample:
+    """A pair to learn from, and its target sentence, encoded for the target parser.
+
+    ``with_source`` is False where the pair is learned from as if its source were empty.
+    """
+
+    encoded: EncodedSentence
+    joint: JointExample
+    with_source: bool = True
+
+
+class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
+    """Learns joint weights, and what is added to the target parser's. Mutable; final."""
+
+    def __init__(self, joint: JointTrainer, template_set: str) -> None:
+        self._joint = joint
+        self._arcs = ArcTrainer(template_set, rule=self._rule)
+
+    def _rule(self, weights: NDArray[Any]) -> AdaGrad:
+        """Return the optimiser of what is added, whose state is asked for."""
+        self._added = AdaGrad(weights, rate=TARGET_RATE, l2=TARGET_L2)
+        return self._added
+
+    def step(self, example: TargetExample) -> float:
+        """Learn from one pair; return its loss before the step."""
+        features = self._arcs.features(example.encoded)
+        learn = self._joint.step_above if example.with_source else self._joint.step_alone
+        loss, slopes = learn(example.joint, self._arcs.scores(features))
+        self._arcs.descend(features, slopes)
+        return loss
+
+    def regularise(self) -> None:
+        """Shrink both kinds of weights."""
+        self._joint.regularise()
+        self._arcs.regularise()
+
+    def averaged(self) -> tuple[ArcScorer, JointWeights]:
+        """Return the means of the weights after every step so far."""
+        return self._arcs.averaged(), self._joint.averaged()
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that learning goes on from between two epochs."""
+        return {**nested("arcs_", self._added.state()), **nested("links_", self._joint.state())}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
+        self._added.restore(unnested("arcs_", state))
+        self._joint.restore(unnested("links_", state))
+
+
+def train_target_jointly(
+    examples: Sequence[JointExample],
+    sentences: Sequence[Sentence],
+    target: ArcParser,
+    *,
+    rng: np.random.Generator,
+    source_trees: TreeInference,
+    options: JointTrainingOptions,
+    following: Epochs = UNKEPT,
+) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
+    """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
+
+    Without a source, what comes out parses worse than what was given, unless sources were empty in training,
+    too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
+
+    What is learned is added to the target parser: in training, to the scores of one that has not seen the
+    sentence; in parsing, to those of the one that has seen all. L2 pulls it to zero, so the target weights
+    stay near where monolingual training left them (thesis 4.7.3, where all are learned together).
+    """
+    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
+    pairs = [
+        TargetExample(target.scorer.encode(sentence), example)
+        for sentence, example in zip(sentences, examples, strict=True)
+    ]
+    if options.null_source:
+        pairs += [replace(pair, with_source=False) for pair in pairs]
+    (added, weights), records, statuses = following.learn(
+        _Trainer(trainer, target.scorer.template_set), pairs, joint=trainer, rng=rng
+    )
+    if weights.target_scale < LEAST_TARGET_SCALE:
+        raise UsageError(
+            f"training has diverged: the target scale is {weights.target_scale:.4f}; "
+            "keep the target weights fixed"
+        )
+    parser = with_added(target, added, scale=weights.target_scale)
+    return parser, weights, records, statuses
+
+
+def with_joint_labeller(
+    parser: JointParser,
+    pairs: Sequence[SentencePair],
+    examples: Sequence[JointExample],
+    *,
+    rng: np.random.Generator,
+    unseen: bool,
+) -> JointParser:
+    """Return a joint parser that decides relations of the target with those of the source.
+
+    What the target words are linked to is inferred given their trees, by the joint weights that were learned
+    before; the target's labeller is heard as it would be of a sentence that it has not seen.
+    """
+    source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
+    if source is None or target is None:
+        return parser
+    start = JointLabeller.untrained(_source_relations(source, examples), target.relations)
+    scores = _label_scores(target, pairs, rng=rng, unseen=unseen)
+    found = (
+        _relation_example(parser, start, pair, example, own)
+        for pair, example, own in zip(pairs, examples, scores, strict=True)
+    )
+    labeller = train_joint_labeller(start, [example for example in found if example is not None], rng=rng)
+    return replace(parser, labeller=labeller)
+
+
+def _source_relations(labeller: Labeller, examples: Sequence[JointExample]) -> tuple[str, ...]:
+    """Return the relations that the source may have: those of its labeller, and those that are given."""
+    given = (example.pair.source_relations or () for example in examples)
+    return tuple(sorted(set(labeller.relations).union(*given) - {UNSPECIFIED}))
+
+
+def _label_scores(
+    labeller: Labeller, pairs: Sequence[SentencePair], *, rng: np.random.Generator, unseen: bool
+) -> list[Scores]:
+    """Return what a labeller that has not seen a target tree scores its relations, float64[n+1, L]."""
+    sentences = [pair.target for pair in pairs]
+    if not unseen:
+        return cross_fitted_relations(sentences, labeller, rng=rng)
+    return [labeller.scores(labeller.encode(sentence), sentence.heads) for sentence in sentences]
+
+
+def _relation_example(
+    parser: JointParser, labeller: JointLabeller, pair: SentencePair, example: JointExample, scores: Scores
+) -> SenseExample | None:
+    """Infer what the words of a target tree are linked to; None where messages contradict each other."""
+    beliefs = parser.infer(example.pair, example.target_heads, target_tags=example.target_tags)
+    if beliefs.status is Status.CONTRADICTION:
+        return None
+    senses = relation_senses(labeller, parser.source, pair, example.pair, beliefs, example.target_heads)
+    return SenseExample(
+        senses, scores, known_relations(labeller.relations, pair.target, example.target_heads)
+    )

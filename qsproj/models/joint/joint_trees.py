@@ -20,11 +20,10 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_graph import FamilyScores
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES
-from qsproj.models.joint.joint_scores import FamilyScores
 from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
-from qsproj.models.joint.tags.choices import TagChoices
-from qsproj.models.joint.tags.tagged_arcs import TaggedArcs, tagged_arcs
+from qsproj.models.joint.tag_choices import TagChoices, TaggedArcs, tagged_arcs
 from qsproj.models.tree_inference import TreeInference, arcs_in
 
 Parser = ArcParser | GraphParser

@@ -26,13 +26,18 @@ from qsproj.features.joint_templates import (
     word_hashes,
 )
 from qsproj.kernels.features.sparse_gradient import score_rows
-from qsproj.models.joint.joint_scores import FamilyScores, JointScores
+from qsproj.models.joint.joint_graph import FamilyScores, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
 from qsproj.models.joint.joint_structure import JointStructure, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.tags.choices import TagChoices
-from qsproj.models.joint.tags.prepared import NEUTRAL, PreparedTags, TagScales, prepared_tags
-from qsproj.models.joint.tags.variables import tag_variables
+from qsproj.models.joint.tag_choices import (
+    NEUTRAL,
+    PreparedTags,
+    TagChoices,
+    TagScales,
+    prepared_tags,
+    tag_variables,
+)
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import ascending, shaped
 from qsproj.models.tagging.link_tagger import LinkTagger
@@ -147,7 +152,7 @@ class JointWeights:
     ``target_scale``: what the target parser's scores are multiplied by, those of its factors, too.
     ``aligner_scale``: what the aligner's log-odds of links are multiplied by; 0: all candidates alike.
     ``tag_scales``: what the parts of the scores of TAG variables are multiplied by
-        (:mod:`qsproj.models.joint.tags.prepared`).
+        (:mod:`qsproj.models.joint.tag_choices`).
     """
 
     weights: NDArray[np.float64]

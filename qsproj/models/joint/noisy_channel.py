@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from qsproj.bp.odds import odds_of
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
-from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_scores import JointBeliefs, JointScores
 from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE
 from qsproj.models.joint.joint_structure import JointStructure, known_states
 from qsproj.models.tree_inference import TreeInference, arcs_in, of_tree

@@ -27,8 +27,13 @@ from qsproj.models.packing import nested, unnested
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagging_graph import infer_tags_and_tree, tagging_graph
-from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, tagging_features
+from qsproj.models.tagging.tagging_graph import (
+    TaggingFeatures,
+    TaggingWeights,
+    infer_tags_and_tree,
+    tagging_features,
+    tagging_graph,
+)
 from qsproj.models.tree_inference import TreeInference
 
 # Tags and arcs are chosen by what is believed of each; the best assignment of all together is not searched.

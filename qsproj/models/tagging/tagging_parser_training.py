@@ -25,9 +25,15 @@ from qsproj.models.arc.cross_fitting import cross_fitted_scores
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.tagging_graph import FactorValues, infer_tags_and_tree, observed_values
+from qsproj.models.tagging.tagging_graph import (
+    FactorValues,
+    TaggingFeatures,
+    TaggingWeights,
+    infer_tags_and_tree,
+    observed_values,
+    trigram_rows,
+)
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
-from qsproj.models.tagging.tagging_weights import TaggingFeatures, TaggingWeights, trigram_rows
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn

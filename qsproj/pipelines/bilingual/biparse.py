@@ -18,17 +18,20 @@ from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_evidence import count_hand_links, observed_links
-from qsproj.models.joint.joint_examples import JointExample
-from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, JointTrainingOptions
+from qsproj.models.joint.joint_examples import JointExample, count_hand_links, observed_links
+from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
-from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import Epochs, train_joint_weights
+from qsproj.models.joint.joint_targets import TrainedTarget, given_target, kept_stages, train_target
+from qsproj.models.joint.joint_training import (
+    Epochs,
+    train_joint_weights,
+    train_target_jointly,
+    with_joint_labeller,
+)
 from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.joint.tags.choices import TagChoices
+from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
 from qsproj.models.tree_inference import reachable
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import (
     NO_LINK,
     JointTrainingReport,
@@ -36,10 +39,6 @@ from qsproj.pipelines.bilingual.biparse_reports import (
     epoch_line,
     tell_without_itg,
 )
-from qsproj.pipelines.bilingual.kept_training import kept_stages
-from qsproj.pipelines.bilingual.relations import with_joint_labeller
-from qsproj.pipelines.bilingual.tags import GIVEN, learned_tags
-from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, given_target, train_target
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
@@ -56,14 +55,14 @@ def train_joint_parser(
     """Train a joint parser on pairs whose target sides have trees.
 
     The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
-    that have not seen the pair at hand (:mod:`qsproj.pipelines.bilingual.target_parsers`). The thesis learns
+    that have not seen the pair at hand (:mod:`qsproj.models.joint.joint_targets`). The thesis learns
     both together (``target_weights="joint"``); then the target's lexical features soon explain its own
     training trees, and little is left for the source to explain. With SYNCH for a family, only the target
     parser is learned.
 
     Pairs without a whole target tree are left out and counted. Links by hand, where a pair has any, are
     observed like the target tree; other links are hidden, and in parsing all are. ``target`` may be what
-    :func:`~qsproj.pipelines.bilingual.target_parsers.train_target` made of these pairs, or a parser that has
+    :func:`~qsproj.models.joint.joint_targets.train_target` made of these pairs, or a parser that has
     not seen their target trees. A ``checkpoint`` keeps what is done, to go on from.
     """
     options = options or BiparseOptions()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import counted, listed_reasons
-from qsproj.models.joint.joint_evidence import HandLinkCounts
+from qsproj.models.joint.joint_examples import HandLinkCounts
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
 from qsproj.models.joint.joint_structure import beyond_itg

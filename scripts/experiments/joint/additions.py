@@ -18,11 +18,10 @@ from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_alignment import train_link_chooser
-from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import within_itg
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.choose_links import CANDIDATE_THRESHOLD
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -16,11 +16,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import Parser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures

@@ -28,10 +28,9 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_alignment import train_link_chooser
-from qsproj.models.joint.joint_options import JointOptions
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.choose_links import CANDIDATE_THRESHOLD
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab

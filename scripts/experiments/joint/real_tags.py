@@ -15,6 +15,7 @@ from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.storage import load_model_of
@@ -23,7 +24,6 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import cross_fitted_tags
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures
 from scripts.experiments.harness.tables import Table, table

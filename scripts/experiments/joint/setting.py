@@ -12,12 +12,12 @@ import numpy as np
 
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.checkpoint import KeptStages
+from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_targets import TrainedTarget, train_target
 from qsproj.models.joint.joint_trees import Parser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import JointTrainingReport
-from qsproj.pipelines.bilingual.target_parsers import TrainedTarget, train_target
 from scripts.experiments.harness.build import DIGITS, hash_of
 from scripts.experiments.joint.timed import TimedCheckpoint, going_on
 

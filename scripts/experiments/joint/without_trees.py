@@ -18,12 +18,11 @@ import numpy as np
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.joint.joint_options import MIN_PROBABILITY_OF_GIVEN, JointOptions
+from qsproj.models.joint.joint_options import MIN_PROBABILITY_OF_GIVEN, BiparseOptions, JointOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from scripts.experiments.harness.cache import Source

@@ -6,10 +6,9 @@ import pytest
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_examples import FOLDS, graph_examples, train_pruners
 from qsproj.models.graph.graph_factors import FAMILIES, Doubts, sentence_graph
 from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.graph.graph_training import graph_loss
+from qsproj.models.graph.graph_training import FOLDS, graph_examples, graph_loss, train_pruners
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence

@@ -12,11 +12,10 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_inference
-from qsproj.models.graph.graph_examples import sentences_with_trees
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, sentence_graph
 from qsproj.models.graph.graph_inference import RelaxationLimits, arc_log_odds, propagate, relax
 from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.graph.graph_training import train_factors, train_graph_parser
+from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
 from qsproj.models.tree_inference import TreeInference
 
 ALL_TREES = TreeInference(projective=False, single_root=False)

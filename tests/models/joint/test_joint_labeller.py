@@ -17,13 +17,19 @@ from qsproj.kernels.features.sense_mixture import step_mixture
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_relations
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_labeller import (
+    ARC_FAMILIES,
+    CONFIGURATIONS,
+    JointLabeller,
+    Senses,
+    expected_senses,
+    known_relations,
+)
+from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_trees import relation_chances
-from qsproj.models.joint.relations.joint_labeller import JointLabeller, known_relations
-from qsproj.models.joint.relations.senses import ARC_FAMILIES, CONFIGURATIONS, Senses, expected_senses
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import parse_pairs, train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.training.sense_mixture import SenseWeights
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, enumeration, infer, structure_of
 from tests.oracles.finite_differences import gradient

@@ -15,8 +15,9 @@ from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
+from qsproj.models.joint.joint_targets import train_target
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import (
@@ -25,9 +26,7 @@ from qsproj.pipelines.bilingual.biparse import (
     train_joint_parser,
     usable_pairs,
 )
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.biparse_reports import epoch_line
-from qsproj.pipelines.bilingual.target_parsers import train_target
 
 OPTIONS = TrainingOptions(epochs=2)
 BIPARSE = BiparseOptions(target_training=OPTIONS)

@@ -21,20 +21,17 @@ from qsproj.models.graph.graph_inference import arc_log_odds, propagate
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
-from qsproj.models.joint.joint_graph import joint_graph
-from qsproj.models.joint.joint_inference import infer_jointly, pass_messages
-from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions, Propagation
+from qsproj.models.joint.joint_graph import JointScores, infer_jointly, joint_graph, pass_messages
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_scores import JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, observed_side
 from qsproj.models.joint.joint_structure import joint_structure, known_states
 from qsproj.models.joint.joint_trees import heads_alone, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.joint.tags.choices import TagChoices
+from qsproj.models.joint.tag_choices import TagChoices
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from tests.oracles.joint_pairs import PairEnumeration, second_order_parts
 from tests.oracles.trees import all_trees
 

@@ -14,9 +14,8 @@ import pytest
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.joint.joint_options import JointTrainingOptions
+from qsproj.models.joint.joint_options import BiparseOptions, JointTrainingOptions
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 
 # Two source words without an arc between them, where there is one between the target words.
 ROWS = """
@@ -25,7 +24,7 @@ import numpy as np
 import qsproj.features.joint_templates as templates
 templates.FAMILIES += ("UNRELATED",)
 templates.EVERY_FAMILY = (*templates.FAMILIES, *templates.PAIR_FAMILIES)
-from qsproj.models.joint.joint_factors import ARC, FACTORS, SAME_WORD, Family, Stand
+from qsproj.models.joint.joint_structure import ARC, FACTORS, SAME_WORD, Family, Stand
 UNRELATED = Stand(
     lambda side, words: (words[:, None] != words) & ~ARC.possible(side, words),
     SAME_WORD.ask,
@@ -37,7 +36,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
+from qsproj.models.joint.joint_options import BiparseOptions
 
 def told(parser, pair):
     parsed = parser.parse_pair(pair.source, pair.target, pair.alignment)

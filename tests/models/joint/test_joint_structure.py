@@ -9,9 +9,8 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
-from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_scores import JointScores
 from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, kept_arcs, observed_side
 from qsproj.models.joint.joint_structure import free_rows, joint_structure, known_states
 from qsproj.models.tree_inference import TreeInference

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from qsproj.bp.status import Status
-from qsproj.models.joint.joint_inference import infer_jointly
+from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import SYNCH, Propagation
-from qsproj.models.joint.joint_scores import JointScores
-from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE, free_side, observed_side
-from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, joint_structure, known_states
-from qsproj.models.joint.joint_synchronous import synchronous_groups
+from qsproj.models.joint.joint_sides import (
+    ALWAYS_TRUE,
+    NO_VARIABLE,
+    TRUE_STATE,
+    UNKNOWN,
+    free_side,
+    observed_side,
+)
+from qsproj.models.joint.joint_structure import joint_structure, known_states, synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
 from tests.oracles.trees import all_trees

@@ -16,12 +16,11 @@ from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_sides import free_side
 from qsproj.models.joint.joint_structure import joint_structure
-from qsproj.models.joint.joint_target import train_target_jointly
-from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights
+from qsproj.models.joint.joint_targets import train_target
+from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights, train_target_jointly
 from qsproj.models.joint.joint_trees import tree_scores
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
-from qsproj.pipelines.bilingual.target_parsers import train_target
 from tests.oracles.factor_graphs import log_sum
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration

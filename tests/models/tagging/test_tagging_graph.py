@@ -17,8 +17,8 @@ from qsproj.models.tagging.tagging_graph import (
     infer_tags_and_tree,
     observed_values,
     tagging_graph,
+    trigram_rows,
 )
-from qsproj.models.tagging.tagging_weights import trigram_rows
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from tests.oracles.factor_graphs import GraphEnumeration

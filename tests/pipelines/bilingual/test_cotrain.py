@@ -14,9 +14,9 @@ from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.parallel import Workers
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, all_beliefs, cotrain, target_beliefs
 
 OPTIONS = TrainingOptions(epochs=3)

@@ -12,13 +12,17 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.joint.joint_options import TAG_THRESHOLD, JointOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import (
+    TAG_THRESHOLD,
+    BiparseOptions,
+    JointOptions,
+    JointTrainingOptions,
+)
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.models.joint.tags.choices import TagChoices, tag_choices
+from qsproj.models.joint.tag_choices import TagChoices, tag_choices
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
 from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
 
 FEW = TrainingOptions(epochs=1)

@@ -10,8 +10,7 @@ import pytest
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.tags.choices import TagChoices
-from qsproj.models.joint.tags.tagged_arcs import TaggedArcs, tagged_arcs
+from qsproj.models.joint.tag_choices import TagChoices, TaggedArcs, tagged_arcs
 from tests.oracles.factor_graphs import log_sum
 from tests.oracles.trees import all_trees
 

@@ -1,27 +1,73 @@
-"""What is kept of the training of a joint parser, so that it can be interrupted and go on."""
+"""The target parser of a joint model, trained and kept, and what others say of the trees it was trained on.
+
+A parser is surer of its own training trees than of any others, and joint weights that were learned beside it
+would find nothing left to explain.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import NothingToLearnError, counted
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.cross_fitting import cross_fitted_scorers
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
 from qsproj.models.graph.graph_factors import Family, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_trees import Parser, TreeScores
-from qsproj.models.joint.tags.tagged_arcs import TaggedArcs
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.joint.joint_options import MIN_PROBABILITY, BiparseOptions
+from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order_scores, tree_scores
+from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags
 from qsproj.models.packing import nested, unnested
 from qsproj.models.storage import kind_of, model_from
-from qsproj.pipelines.bilingual.biparse_options import BiparseOptions
-from qsproj.progress import notice
+from qsproj.models.tree_inference import reachable
+from qsproj.progress import notice, track
+
+FOLDS = 5
+
+
+def cross_fitted_trees(
+    sentences: Sequence[Sentence],
+    parser: GraphParser,
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    folds: int = FOLDS,
+    again: Sequence[Sentence] = (),
+    choices: Sequence[TagChoices | None] | None = None,
+) -> list[TreeScores]:
+    """Ask of each sentence a parser that was trained on the others; its tree is kept possible."""
+    inference = parser.inference
+    shape = replace(
+        options,
+        template_set=parser.base.scorer.template_set,
+        projective=inference.projective,
+        single_root=inference.single_root,
+    )
+    # Labels are not asked for.
+    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
+    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
+    found: dict[int, TreeScores] = {}
+    for fold in track(range(fold_of.max() + 1), "training on other folds", unit="fold"):
+        others = np.flatnonzero(fold_of != fold).tolist()
+        rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
+        other, _ = train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            tree = reachable(sentences[i].heads, inference)
+            own = None if choices is None else choices[i]
+            found[i] = tree_scores(other, sentences[i], required=tree, choices=own)
+    return [found[i] for i in range(len(sentences))]
+
 
 STAGE = "target"
 # Of a sentence whose factors are those of the first order.
@@ -175,3 +221,99 @@ def _families(parser: Parser, kept: NDArray[np.bool_]) -> tuple[Family, ...]:
     inference = parser.base.inference
     graph = sentence_graph(kept, inference, families=parser.options.families_for(inference))
     return tuple(family.numbered_from(0) for family in graph.families)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedTarget:
+    """What is learned of the target side before the two sides meet.
+
+    ``parser``: trained on all target trees.
+    ``scores``: what a parser says of each target sentence that was not trained on it.
+    ``unseen``: whether ``parser`` itself was not trained on them either.
+    """
+
+    parser: Parser
+    scores: list[TreeScores]
+    unseen: bool = False
+
+
+def train_target(
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    training: TrainingOptions | None = None,
+    order: int = 1,
+    least_probability: float = MIN_PROBABILITY,
+    stages: KeptStages | None = None,
+    tags: TargetTags = GIVEN,
+) -> TrainedTarget:
+    """Train the target parser of this order, and score each target tree by one that has not seen it.
+
+    Those of the first order prune by ``least_probability``, as
+    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. ``tags`` say under which other tags these
+    trees are learned from, and arcs are scored, too. With ``stages``, what comes out is kept there, or taken
+    from there.
+    """
+    if len(pairs) < 2:
+        raise NothingToLearnError(
+            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
+        )
+    if stages is not None and (kept := read_target(stages, rng)) is not None:
+        return TrainedTarget(*kept)
+    trained = _train_target(
+        [pair.target for pair in pairs], tags, rng, training or TrainingOptions(), order, least_probability
+    )
+    if stages is not None:
+        write_target(stages, trained.parser, trained.scores, rng)
+    return trained
+
+
+def _train_target(
+    targets: Sequence[Sentence],
+    tags: TargetTags,
+    rng: np.random.Generator,
+    training: TrainingOptions,
+    order: int,
+    least_probability: float,
+) -> TrainedTarget:
+    """Do the work of :func:`train_target`."""
+    again, choices = tags.true or (), tags.choices or [None] * len(targets)
+    if order == 2:
+        graph_parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
+        return TrainedTarget(
+            graph_parser,
+            cross_fitted_trees(
+                targets, graph_parser, rng=rng, options=training, again=again, choices=choices
+            ),
+        )
+    parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
+    inference = parser.inference
+    scorers = cross_fitted_scorers(
+        targets,
+        rng=rng,
+        template_set=parser.scorer.template_set,
+        inference=inference,
+        options=training,
+        again=again,
+    )
+    held_out: dict[int, TreeScores] = {}
+    for i, scorer in scorers:
+        held_out[i] = first_order_scores(
+            scorer.scores(scorer.features(scorer.encode(targets[i]))),
+            inference,
+            required=reachable(targets[i].heads, inference),
+            least_probability=least_probability,
+        ).with_tags(scorer, targets[i], choices[i])
+    return TrainedTarget(parser, [held_out[i] for i in range(len(targets))])
+
+
+def given_target(
+    pairs: Sequence[SentencePair], parser: Parser, *, least_probability: float, tags: TargetTags = GIVEN
+) -> TrainedTarget:
+    """Take a target parser that was not trained on these trees: one that was projected, or of other trees."""
+    trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
+    scores = [
+        tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)
+        for pair, tree, own in zip(pairs, trees, tags.choices or [None] * len(pairs), strict=True)
+    ]
+    return TrainedTarget(parser, scores, unseen=True)

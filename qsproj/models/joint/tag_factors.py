@@ -1,4 +1,4 @@
-"""The factors of TAG variables: TAG, and TAGLINK over arcs and over links.
+"""TAG variables of a pair's graph, and their factors: TAG, and TAGLINK over arcs and over links.
 
 TAG scores the tags of a word. TAGLINK over an arc scores it together with the tags of both words, where a
 certain tag is a variable of one state (thesis 2.2.5). The same factor over a link scores it together with the
@@ -17,9 +17,63 @@ from qsproj.bp.factors.link import link
 from qsproj.bp.factors.tag import tag
 from qsproj.bp.factors.tag_link import tag_link
 from qsproj.bp.group import FactorGroup
-from qsproj.models.joint.joint_sides import Table
-from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN
-from qsproj.models.joint.tags.variables import CERTAIN, TagScores, TagVariables
+from qsproj.models.joint.joint_sides import TRUE_STATE, UNKNOWN, Table
+
+# Stands for a word whose tag is certain.
+CERTAIN = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagVariables:
+    """The TAG variables of the target words whose tags are uncertain, and what depends on them.
+
+    ``variables`` int32[U]: one for each word, of K states; the variable after the last has one state, for
+        tags that are certain.
+    ``possible`` bool[U, K]: the tags that each word may have, at least two; the first is that of the
+        sentence.
+    ``arcs`` int32[F]: variables of the arcs that have an end among these words.
+    ``heads``, ``dependents`` int32[F]: places of their words among the U, or CERTAIN.
+    ``links`` int32[L]: places, among the candidate links, of those of these words.
+    ``linked`` int32[L]: places of their words among the U.
+    """
+
+    variables: Table
+    possible: NDArray[np.bool_]
+    arcs: Table
+    heads: Table
+    dependents: Table
+    links: Table
+    linked: Table
+
+    @property
+    def states(self) -> list[int]:
+        """Number of states of each variable, the last one included."""
+        return [*[self.possible.shape[1]] * len(self.variables), 1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagScores:
+    """Natural-log scores of TAG variables; or what is believed, as probabilities.
+
+    ``words`` float64[U, K]: of each tag of each word. Scores of tags that are not possible are not read.
+    ``arcs`` float64[F, K, K]: of an arc together with [tag of its head, tag of its dependent]; a certain tag
+        is at 0.
+    ``links`` float64[L, K]: of a link together with the tag of its target word.
+    """
+
+    words: NDArray[np.float64]
+    arcs: NDArray[np.float64]
+    links: NDArray[np.float64]
+
+    def less(self, other: TagScores) -> TagScores:
+        """Return the difference of both."""
+        return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
+
+    def mixed(self, other: TagScores, share: float) -> TagScores:
+        """Return the mean of both, in which the other has a weight of ``share``."""
+        parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
+        return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
+
 
 Values = NDArray[np.float64]
 

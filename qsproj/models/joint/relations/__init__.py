@@ -1,1 +1,0 @@
-"""Relations of both sides of a pair, decided together."""

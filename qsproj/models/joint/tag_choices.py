@@ -1,0 +1,380 @@
+"""Target words with several likely tags: what tagger, links and parser say of each tag.
+
+The score of a tag is what the tagger says of it, less what the sum over all trees grows by under it: a parser
+says how likely trees are given tags, not how likely tags are. The score of an arc with the tags of its words
+is what the parser scores it more than under the best tags. The score of a link with the tag of its target
+word is what the table of the tagger (:mod:`qsproj.models.tagging.link_tagger`) says of the tag more than of
+the best one, and weights of the tags of both words, learned with those of the other factors. Each of these
+four parts has a scale of its own, which is learned, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.conventions import Scores
+from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.features.arcs import arc_features
+from qsproj.features.atoms import PADDING, EncodedSentence
+from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_hashes
+from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.kernels.features.sparse_gradient import score_rows
+from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.joint.joint_sides import Table
+from qsproj.models.joint.tag_factors import CERTAIN, TagScores, TagVariables
+from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
+
+# Tags that a word may choose from, at most: the most probable ones.
+MOST_TAGS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagChoices:
+    """The words of a target sentence whose tags are uncertain.
+
+    ``words`` int32[U]: ascending, one at least.
+    ``tags``: the likely tags of each, two at least; the first is the one that the sentence has.
+    ``scores`` float64[U, K]: what the tagger alone says of each tag against the first one, natural log; -inf
+        where there is none.
+    """
+
+    words: NDArray[np.int32]
+    tags: tuple[tuple[str, ...], ...]
+    scores: NDArray[np.float64]
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """Tell which tags there are, bool[U, K]."""
+        possible: NDArray[np.bool_] = self.scores > -np.inf
+        return possible
+
+    def applied(self, sentence: Sentence, states: NDArray[np.integer]) -> Sentence:
+        """Return the sentence with the chosen tags, int[U]."""
+        upos = list(sentence.upos)
+        for word, names, state in zip(self.words.tolist(), self.tags, states.tolist(), strict=True):
+            upos[word - 1] = names[min(state, len(names) - 1)]
+        return with_columns(sentence, upos=upos)
+
+    def with_truth(self, upos: Sequence[str]) -> tuple[TagChoices | None, NDArray[np.int8]]:
+        """Return the words whose true tag can be chosen, and which one that is, int8[U].
+
+        The others keep the tag that the sentence has: a truth that cannot be reached teaches nothing. None:
+        no word is left.
+        """
+        true = [upos[word - 1] for word in self.words.tolist()]
+        left = [u for u, (tag, names) in enumerate(zip(true, self.tags, strict=True)) if tag in names]
+        states = np.array([self.tags[u].index(true[u]) for u in left], dtype=np.int8)
+        if not left:
+            return None, states
+        return TagChoices(self.words[left], tuple(self.tags[u] for u in left), self.scores[left]), states
+
+
+def tag_choices(
+    tagger: LinkTagger, pair: SentencePair, scores: Scores, *, least_probability: float
+) -> tuple[Sentence, TagChoices | None]:
+    """Tag the target of a pair, and say which of its words have other likely tags.
+
+    ``scores`` float64[n+1, T]: the tagger's, natural log.
+    """
+    sentence = tagger.decided(pair, scores)
+    chances = tagger.chances(pair, scores)
+    likely = np.minimum((chances >= least_probability).sum(axis=1), MOST_TAGS)
+    likely[[0, *(i for i, tag in enumerate(pair.target.upos, start=1) if tag != UNSPECIFIED)]] = 0
+    words = np.flatnonzero(likely > 1).astype(np.int32)
+    if not len(words):
+        return sentence, None
+    counts = likely[words]
+    ranked = np.argsort(-chances[words], axis=1, kind="stable")[:, : counts.max()]
+    own = tagger.table.scale * np.take_along_axis(scores[words], ranked, axis=1)
+    relative = np.where(np.arange(counts.max()) < counts[:, None], own - own[:, :1], -np.inf)
+    tags = tuple(
+        tuple(tagger.tagger.tags[number] for number in row[:count])
+        for row, count in zip(ranked.tolist(), counts.tolist(), strict=True)
+    )
+    return sentence, TagChoices(words, tags, relative)
+
+
+Numbers = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggedArcs:
+    """The arcs of which a word, or both, have a choice of tags.
+
+    ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: how much more the arc scores under [tag
+    of head, tag of dependent] than under the tags that the sentence has, natural log; a word whose tag is
+    certain has its tag at 0. 0 where there is no such tag.
+    """
+
+    heads: Numbers
+    dependents: Numbers
+    scores: NDArray[np.float64]
+
+    def growth(self, choices: TagChoices, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the sum over trees grows by under each tag of a word, float64[U, K], natural log.
+
+        A parser scores trees given tags: what that sum is under one tag and under another says nothing of
+        which tag is right.
+
+        ``chances`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has. Heads of
+        a word exclude each other; arcs to different words are taken to be independent.
+        """
+        own = chances[self.heads, self.dependents]
+        numbers = np.full(len(chances), -1)
+        numbers[choices.words] = np.arange(len(choices.words))
+        weights = np.exp(choices.scores)
+        certain = np.eye(1, weights.shape[1])
+        tags = np.vstack([weights / weights.sum(axis=1, keepdims=True), certain])
+        factors = np.exp(self.scores)
+        as_head = np.einsum("frs,fs->fr", factors, tags[numbers[self.dependents]]) - 1.0
+        as_dependent = np.einsum("frs,fr->fs", factors, tags[numbers[self.heads]]) - 1.0
+        result = np.zeros(choices.scores.shape)
+        for u, word in enumerate(choices.words.tolist()):
+            below, above = self.heads == word, self.dependents == word
+            grown = own[below, None] * as_head[below]
+            result[u] = np.log1p(np.maximum(grown, LEAST_GROWTH)).sum(axis=0)
+            grown = (own[above, None] * as_dependent[above]).sum(axis=0)
+            result[u] += np.log1p(np.maximum(grown, LEAST_GROWTH))
+        growth: NDArray[np.float64] = np.where(choices.possible, result - result[:, :1], 0.0)
+        return growth
+
+
+# The sum over trees does not vanish under any tag.
+LEAST_GROWTH = -1.0 + 1e-9
+
+
+def tagged_arcs(
+    scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: NDArray[np.bool_]
+) -> TaggedArcs:
+    """Score arcs under the tags that their words may choose.
+
+    An arc scores under two tags as in the sentence in which its two words have them; other words have the
+    tags that ``sentence`` has.
+
+    ``kept`` bool[n+1, n+1]: the arcs that matter.
+    """
+    numbers = np.zeros(len(sentence) + 1, dtype=np.int64)
+    numbers[choices.words] = np.arange(1, len(choices.words) + 1)
+    heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
+    chosen = (numbers[heads] > 0) | (numbers[dependents] > 0)
+    heads, dependents = heads[chosen], dependents[chosen]
+    counts = np.append(1, choices.possible.sum(axis=1))
+    n_tags = choices.scores.shape[1]
+    cells = [
+        np.stack([arcs, np.full_like(arcs, r), np.full_like(arcs, s)], axis=1)
+        for r, s in product(range(n_tags), repeat=2)
+        if r or s
+        for arcs in [np.flatnonzero((r < counts[numbers[heads]]) & (s < counts[numbers[dependents]]))]
+    ]
+    arcs, head_tags, dependent_tags = np.concatenate(cells).T
+    own_heads, own_dependents = heads[arcs], dependents[arcs]
+    # The words that have another tag than in the sentence, and which; 0 is the root, which has no other.
+    changed = np.stack(
+        [
+            np.where(head_tags > 0, own_heads, 0),
+            head_tags,
+            np.where(dependent_tags > 0, own_dependents, 0),
+            dependent_tags,
+        ],
+        axis=1,
+    )
+    turned = changed[:, 0] > changed[:, 2]
+    changed[turned] = changed[turned][:, [2, 3, 0, 1]]
+    variants, places = np.unique(changed, axis=0, return_inverse=True)
+    features, stride = _variants(scorer, sentence, choices, variants)
+    starts = (places.reshape(-1) * stride).astype(np.int32)
+    found = scorer.scores_of(features, starts + own_heads, starts + own_dependents)
+    plain = scorer.scores_of(scorer.features(scorer.encode(sentence)), heads, dependents)
+    scores = np.zeros((len(heads), n_tags, n_tags))
+    scores[arcs, head_tags, dependent_tags] = found - plain[arcs]
+    return TaggedArcs(heads, dependents, scores)
+
+
+def _variants(
+    scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
+) -> tuple[ArcFeatures, int]:
+    """Return features of a sentence retagged in several ways, one after the other, and how far apart.
+
+    ``variants``, int[V, 4], are two words each, with the number of each one's tag.
+    """
+    n_tags = choices.scores.shape[1]
+    versions = [
+        scorer.encode(choices.applied(sentence, np.full(len(choices.words), tag))) for tag in range(n_tags)
+    ]
+    atoms = np.stack([version.atoms for version in versions])
+    padded = np.stack([np.pad(version.tags, PADDING) for version in versions])
+    all_atoms = np.repeat(atoms[:1], len(variants), axis=0)
+    all_tags = np.repeat(padded[:1], len(variants), axis=0)
+    order = np.arange(len(variants))
+    for words, tags in (variants[:, :2].T, variants[:, 2:].T):
+        all_atoms[order, words + PADDING] = atoms[tags, words + PADDING]
+        all_tags[order, words + PADDING] = padded[tags, words + PADDING]
+    encoded = EncodedSentence(
+        all_atoms.reshape(-1, atoms.shape[2]), all_tags.reshape(-1)[PADDING : all_tags.size - PADDING]
+    )
+    return arc_features(encoded, scorer.templates, len(scorer.weights)), atoms.shape[1]
+
+
+# What has a scale: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
+N_TAG_SCALES = 4
+TagScales = tuple[float, ...]
+NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedTags:
+    """What the scores of a pair's TAG variables are made of.
+
+    ``tagger``, ``trees`` float64[U, K]: what the tagger says of each tag against the first one, natural log,
+        0 where there is none; and minus what the sum over trees grows by.
+    ``arcs`` float64[F, K, K]: what the parser says of arcs under other tags.
+    ``links`` float64[L, K]: what the tagger's table says of links with tags against the first one.
+    ``buckets`` int32[L * K, T]: features of links with tags.
+    """
+
+    tagger: Values
+    trees: Values
+    arcs: Values
+    links: Values
+    buckets: NDArray[np.int32]
+
+    def scores(self, scales: TagScales, weights: Values) -> TagScores:
+        """Score the tags and their factors by scales and weights of features."""
+        tagger, trees, arcs, links = scales
+        learned = score_rows(self.buckets, weights).reshape(self.links.shape)
+        return TagScores(
+            words=tagger * self.tagger + trees * self.trees,
+            arcs=arcs * self.arcs,
+            links=links * self.links + learned,
+        )
+
+    def slopes(self, by_score: TagScores) -> Values:
+        """Return derivatives by the scales, float64[4], of what has these derivatives by the scores."""
+        parts = (
+            (by_score.words, self.tagger),
+            (by_score.words, self.trees),
+            (by_score.arcs, self.arcs),
+            (by_score.links, self.links),
+        )
+        return np.array([float((slopes * values).sum()) for slopes, values in parts])
+
+
+def tag_variables(
+    choices: TagChoices, arcs: TaggedArcs, arc_variables: Table, links: Table, first: int
+) -> TagVariables:
+    """Lay out the TAG variables of a pair.
+
+    ``arc_variables`` int32[n+1, n+1]: of the target. ``links`` int32[k, 2]: candidate links.
+    """
+    numbers = np.full(len(arc_variables), CERTAIN, dtype=np.int32)
+    numbers[choices.words] = np.arange(len(choices.words))
+    of_links = np.flatnonzero(numbers[links[:, 1]] != CERTAIN).astype(np.int32)
+    return TagVariables(
+        variables=np.arange(first, first + len(choices.words), dtype=np.int32),
+        possible=choices.possible,
+        arcs=arc_variables[arcs.heads, arcs.dependents],
+        heads=numbers[arcs.heads],
+        dependents=numbers[arcs.dependents],
+        links=of_links,
+        linked=numbers[links[of_links, 1]],
+    )
+
+
+def prepared_tags(
+    pair: SentencePair,
+    tagger: LinkTagger,
+    choices: TagChoices,
+    tagged: TaggedArcs,
+    variables: TagVariables,
+    marginals: Scores,
+) -> PreparedTags:
+    """Gather what the scores of TAG variables are made of.
+
+    ``marginals`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has, by the
+    first order.
+    """
+    links = pair.alignment.links[variables.links]
+    source_tags = word_hashes(pair.source).tags[links[:, 0]]
+    posteriors = link_posteriors(pair.alignment)[variables.links]
+    names = [choices.tags[u] for u in variables.linked.tolist()]
+    n_tags = choices.scores.shape[1]
+    return PreparedTags(
+        tagger=np.where(choices.possible, choices.scores, 0.0),
+        trees=-tagged.growth(choices, marginals),
+        arcs=tagged.scores,
+        links=_by_table(tagger, pair, links, posteriors, names, n_tags),
+        buckets=tag_buckets(names, source_tags, posteriors, n_tags),
+    )
+
+
+def _by_table(
+    tagger: LinkTagger,
+    pair: SentencePair,
+    links: NDArray[np.int32],
+    posteriors: Values,
+    names: list[tuple[str, ...]],
+    n_tags: int,
+) -> Values:
+    """Return what the tagger's table says of links with tags against the first one, float64[L, K]."""
+    said = tagger.of_links([pair.source.upos[s - 1] for s in links[:, 0].tolist()], posteriors)
+    numbers = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
+    columns = [[numbers[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
+    own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
+    relative: Values = own - own[:, :1]
+    return relative
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetTags:
+    """What is known of the tags of target words in training.
+
+    ``tagger``: which is stored with the parser; None: tags are those of the files.
+    ``choices``: for each pair, its target words that have other likely tags, the true one among them; None:
+        tags are not decided with the trees.
+    ``states`` tuple of int8[U]: which of its possible tags each of these words has.
+    ``true``: the targets with their true tags: the target's parser learns from these, too. None: tags are
+        those of the files. On the dev file of LinES that gains .4 to .6 UAS.
+    """
+
+    tagger: LinkTagger | None = None
+    choices: list[TagChoices | None] | None = None
+    states: tuple[NDArray[np.int8], ...] = ()
+    true: list[Sentence] | None = None
+
+    def of(self, number: int) -> tuple[TagChoices | None, NDArray[np.int8] | None]:
+        """Return the choices of a pair, and what is true of them."""
+        if self.choices is None:
+            return None, None
+        return self.choices[number], self.states[number]
+
+
+GIVEN = TargetTags()
+
+
+def learned_tags(
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, threshold: float | None
+) -> tuple[TargetTags, list[SentencePair]]:
+    """Learn to tag the target side of pairs."""
+    tagger, tagged, scores = train_link_tagger(pairs, rng=rng)
+    retagged = [replace(pair, target=own) for pair, own in zip(pairs, tagged, strict=True)]
+    true = [pair.target for pair in pairs]
+    if threshold is None:
+        return TargetTags(tagger, true=true), retagged
+    choices, states = [], []
+    for pair, own in zip(pairs, scores, strict=True):
+        _, found = tag_choices(tagger, untagged(pair), own, least_probability=threshold)
+        left, state = (
+            (None, np.zeros(0, dtype=np.int8)) if found is None else found.with_truth(pair.target.upos)
+        )
+        choices.append(left)
+        states.append(state)
+    return TargetTags(tagger, choices, tuple(states), true), retagged
