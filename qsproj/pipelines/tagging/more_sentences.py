@@ -21,6 +21,9 @@ from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 NUMERAL = "NUM"
 # However sure the first tagger is: so much, in natural logs, is still open to doubt.
 MOST_DOUBTED = -12.0
+# Probabilities are divided by this power of the tag's frequency, of which the least that counts is RAREST.
+BALANCE = 0.4
+RAREST = 0.03
 # A text in which so many words are digits shows what they are.
 ENOUGH_IN_DIGITS = 100
 # Else so many sentences at most have a number replaced, by one of these in turn.
@@ -72,14 +75,24 @@ class RawText:
 
 
 def as_tagged(
-    tagger: Tagger, raw: RawText, sentences: Iterable[Words], *, strength: float
+    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float
 ) -> list[SetExample]:
-    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence."""
+    """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence.
+
+    A tagger that learns from its own tags gives frequent ones to ever more words: NOUN takes from ADJ. So
+    probabilities are divided by a power of how frequent the tag is, as the tagger reads all sentences.
+
+    Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
+    embedding for clustering analysis", equation 3; the power is ours.
+    """
+    found = [tagger.distribution_within(forms, raw.sets_of(forms)) for forms in sentences]
+    if not found:
+        return []
+    frequency = np.maximum(np.concatenate(found).mean(axis=0), RAREST)
     examples = []
-    for forms in sentences:
-        probabilities = tagger.distribution_within(forms, raw.sets_of(forms))
+    for forms, probabilities in zip(sentences, found, strict=True):
         with np.errstate(divide="ignore"):
-            evidence = np.log(probabilities)
+            evidence = np.log(probabilities) - BALANCE * np.log(frequency)
         evidence -= evidence.max(axis=1, keepdims=True)
         examples.append(SetExample(forms, np.maximum(evidence, MOST_DOUBTED).astype(np.float32), strength))
     return examples

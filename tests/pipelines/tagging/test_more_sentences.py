@@ -1,5 +1,7 @@
 """What sentences beside those of the bitext teach: raw text, and numbers in digits."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -72,16 +74,24 @@ def test_raw_words_are_cut_as_tagged_ones_and_have_the_tags_of_script_and_lexico
     assert raw.sets_of(("1999",)).tolist() == [[False, False, True]]
 
 
-def test_sentences_are_evidence_as_the_tagger_reads_them():
+def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less():
+    """Word by word: p / max(mean of p, .03)^.4, of which the best counts 1 and none less than e^-12."""
     tagger = projected(made_pairs(200)).tagger
-    forms = ("der", "Wolf", "sieht", "die", "Katze", ".")
-    raw = RawText.of([forms], tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")}, contractions={})
-    (one,) = as_tagged(tagger, raw, raw.sentences, strength=3.0)
-    assert one.strength == 3.0
-    within = tagger.distribution_within(forms, raw.sets_of(forms))
-    expected = np.maximum(within / within.max(axis=1, keepdims=True), np.exp(-12.0))
-    np.testing.assert_allclose(np.exp(one.log_evidence), expected, rtol=1e-4)
-    assert one.log_evidence[1, tagger.tags.index("ADJ")] == pytest.approx(-12.0)
+    sentences = [("der", "Wolf", "sieht", "die", "Katze", "."), ("ein", "Wolf", "hört", "!")]
+    raw = RawText.of(sentences, tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")}, contractions={})
+    read = [tagger.distribution_within(forms, raw.sets_of(forms)).tolist() for forms in sentences]
+    words = [row for rows in read for row in rows]
+    often = [max(sum(column) / len(words), 0.03) for column in zip(*words, strict=True)]
+    examples = as_tagged(tagger, raw, sentences, strength=3.0)
+    assert [one.forms for one in examples] == sentences
+    for one, rows in zip(examples, read, strict=True):
+        assert one.strength == 3.0
+        for found, row in zip(one.log_evidence, rows, strict=True):
+            less = [p / f**0.4 for p, f in zip(row, often, strict=True)]
+            expected = [max(value / max(less), math.exp(-12.0)) for value in less]
+            np.testing.assert_allclose(np.exp(found), expected, rtol=1e-4)
+    assert examples[0].log_evidence[1, tagger.tags.index("ADJ")] == pytest.approx(-12.0)
+    assert as_tagged(tagger, raw, [], strength=3.0) == []
 
 
 # A word that the bitext lacks, where nouns stand.
