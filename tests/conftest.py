@@ -13,6 +13,9 @@ import pytest
 
 from qsproj.cli.main import main
 
+# Tests name the sample as a user in the checkout does ("corpora/en.conllu"), wherever pytest was started.
+os.chdir(Path(__file__).parents[1])
+
 # Whether kernels are compiled in a test or found in the cache changes nothing that it sees.
 os.environ["QSPROJ_NOTICES"] = "0"
 
