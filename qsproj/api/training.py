@@ -26,13 +26,24 @@ LABELS = ("after", "joint")
 
 
 @overload
+def train_parser(  # type: ignore[overload-overlap]  # What is named decides what comes back.
+    sentences: Iterable[Sentence],
+    *,
+    order: Literal[1] = 1,
+    objective: Literal["hidden"],
+    labels: Literal["after"] = "after",
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+) -> ClusterParser: ...
+
+
+@overload
 def train_parser(
     sentences: Iterable[Sentence],
     *,
     order: Literal[1] = 1,
-    objective: Literal[
-        "margin", "likelihood", "risk", "perceptron", "mira", "mira-kbest", "mira-factored", "eg"
-    ] = "margin",
+    objective: str = "margin",
     labels: Literal["after"] = "after",
     features: str | None = None,
     dev: Iterable[Sentence] = (),
@@ -124,7 +135,7 @@ def train_parser(
     True
     """
     from qsproj.features.arc_templates import TEMPLATE_SETS
-    from qsproj.models.arc.arc_objectives import HIDDEN, objective_named
+    from qsproj.models.arc.arc_objectives import objective_named
     from qsproj.models.arc.arc_training import train_arc_parser
     from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.models.clusters.cluster_training import train_cluster_parser
@@ -147,7 +158,7 @@ def train_parser(
     options = TrainingOptions(template_set=features, objective=objective, epochs=chosen.epochs, l2=chosen.l2)
     if labels == "joint":
         return train_labelled_parser(trees, dev=dev_trees, rng=rng, options=options)[0]
-    if number == 1 and objective == HIDDEN:
+    if number == 1 and chosen.clustered:
         return train_cluster_parser(trees, dev=dev_trees, rng=rng, options=options)[0]
     train = train_arc_parser if number == 1 else train_graph_parser
     return train(trees, dev=dev_trees, rng=rng, options=options)[0]

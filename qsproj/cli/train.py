@@ -23,14 +23,14 @@ from qsproj.cli.options.common import (
     whole_number,
 )
 from qsproj.cli.options.made import languages_of, made_by
-from qsproj.cli.options.objectives import OBJECTIVE_WAYS, add_objective_arguments, training_options
+from qsproj.cli.options.objectives import add_objective_arguments, objective_ways, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, counted
-from qsproj.models.arc.arc_objectives import HIDDEN, objectives_explained
+from qsproj.models.arc.arc_objectives import objective_named, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -147,7 +147,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
     )
     add_seed(parser)
-    declare_ways(parser, WAYS, OBJECTIVE_WAYS, LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
+    declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -231,11 +231,12 @@ def _check_kind(options: argparse.Namespace) -> None:
     """Raise UsageError when options do not go with the kind of parser."""
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
-    if options.objective == HIDDEN and (options.joint_tags or options.order == 2):
-        raise UsageError(f"--objective {HIDDEN} belongs to --order 1; leave one of them out")
+    clustered = objective_named(options.objective).clustered
+    if clustered and (options.joint_tags or options.order == 2):
+        raise UsageError(f"--objective {options.objective} belongs to --order 1; leave one of them out")
     kind = "--joint-tags" if options.joint_tags else f"--order {options.order}"
     refuse_unread(options, WAYS, kind)
-    refuse_unread(options, OBJECTIVE_WAYS, f"--objective {options.objective}")
+    refuse_unread(options, objective_ways(), f"--objective {options.objective}")
     refuse_unread(options, LABEL_WAYS, f"--labels {options.labels}")
     refuse_unread(options, UNLABELLED_WAYS, "--unlabelled" if options.unlabelled else None)
     refuse_unread(options, CUTOFF_WAYS, "--cutoff" if options.cutoff else None)
@@ -249,7 +250,7 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[AnyParser, Tra
     from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 
-    if options.objective == HIDDEN:
+    if objective_named(options.objective).clustered:
         return train_cluster_parser
     if options.order == 2:
         return _second_order(options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,6 +70,7 @@ class Constraints:
         )
 
 
+@runtime_checkable
 class Margins(Protocol):
     """What arc scores of one sentence have to meet."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ Infer = Callable[[Scores], tuple[float, Scores]]
 Expect = Callable[[Scores, Scores], tuple[float, Scores]]
 
 
+@runtime_checkable
 class Objective(Protocol):
     """A loss of one sentence's arc scores."""
 
@@ -142,6 +143,31 @@ class Weighed:
         """Return loss and gradient of the objective, both times the weight."""
         loss, gradient = self.objective.value_and_gradient(scores)
         return self.weight * loss, self.weight * gradient
+
+
+@dataclass(frozen=True, slots=True)
+class Annealed:
+    """An objective that changes: ``stages`` are those from epoch ``first`` on; the last stays."""
+
+    objective: Objective
+    first: int
+    stages: tuple[Objective, ...]
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        """Return loss and gradient of the objective that comes first."""
+        return self.objective.value_and_gradient(scores)
+
+    def in_epoch(self, epoch: int) -> Objective:
+        """Return the objective of an epoch, the first of which is 0."""
+        return self.objective if epoch < self.first else self.stages[: epoch - self.first + 1][-1]
+
+
+def weighed(weight: float, objective: Objective) -> Objective:
+    """Return an objective that counts ``weight`` times."""
+    if isinstance(objective, Annealed):
+        stages = tuple(Weighed(weight, stage) for stage in objective.stages)
+        return Annealed(Weighed(weight, objective.objective), objective.first, stages)
+    return Weighed(weight, objective)
 
 
 @dataclass(frozen=True, slots=True)

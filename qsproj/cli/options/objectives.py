@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_number, add_whole_number, number, whole_number
+from qsproj.models.arc import arc_objectives
 from qsproj.models.arc.arc_objectives import objective_named
 
 if TYPE_CHECKING:
@@ -17,19 +18,22 @@ BATCH_STEPS = 60
 # How much a sentence of --unlabelled counts unless told.
 ENTROPY = 0.1
 
-# What each objective reads that not all do.
-PENALISED = ("entropy", "l1", "l2", "unlabelled")
-OBJECTIVE_WAYS = {
-    "--objective margin": (*PENALISED, "labels"),
-    "--objective likelihood": (*PENALISED, "labels"),
-    "--objective risk": PENALISED,
-    "--objective mira": ("limit",),
-    "--objective mira-kbest": ("best", "limit"),
-    "--objective mira-factored": ("limit",),
-    "--objective eg": ("cost",),
-    "--objective hidden": ("clusters", *PENALISED),
-    "--objective perceptron": (),
-}
+
+def objective_ways() -> dict[str, tuple[str, ...]]:
+    """Return what each objective reads that not all do."""
+    return {
+        f"--objective {one.name}": one.reads if one.margin is None else (*one.reads, "labels")
+        for one in arc_objectives.OBJECTIVES
+    }
+
+
+def _defaults(field: str) -> str:
+    """Return what a number is unless given, by most objectives and by each of the others."""
+    usual = getattr(arc_objectives.OBJECTIVES[0], field)
+    others = sorted(
+        (getattr(one, field), one.name) for one in arc_objectives.OBJECTIVES if getattr(one, field) != usual
+    )
+    return f"(default: {usual:g}; {', '.join(f'{name} {value:g}' for value, name in others)})"
 
 
 def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +75,7 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
         "--epochs",
         type=whole_number(least=1),
         metavar="N",
-        help="passes over the data (default: 10; perceptron 3, risk 8, eg 20)",
+        help=f"passes over the data {_defaults('epochs')}",
     )
     add_whole_number(
         parser,
@@ -87,9 +91,7 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
         help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
         "of up to 5 words; sentences, those that have such an arc",
     )
-    add_number(
-        parser, "--l2", least=0.0, most=1e6, help="strength of the L2 penalty (default: 15; hidden 60)"
-    )
+    add_number(parser, "--l2", least=0.0, most=1e6, help=f"strength of the L2 penalty {_defaults('l2')}")
     add_number(
         parser,
         "--l1",

@@ -1,4 +1,4 @@
-"""Trees made into what arc weights are learned from, and what all trainers of parsers do with trees."""
+"""What trees teach arc weights, and what all trainers of parsers do with trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,17 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
-from qsproj.models.arc.arc_scorer import AnnealedExample, ArcExample, ArcScorer
+from qsproj.models.arc.arc_objectives import names_of, objective_named
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
 from qsproj.models.arc.exponentiated_trainer import DualExample
 from qsproj.models.arc.margin_trainer import MarginExample
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
 from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.margins import ArcMargins, Margins, TreeMargins
 from qsproj.training.objectives import (
+    Annealed,
     Entropy,
     Mistakes,
     Objective,
@@ -30,6 +33,7 @@ from qsproj.training.objectives import (
     Risk,
     TreeLikelihood,
     Weighed,
+    weighed,
 )
 
 # How sharp the risk is in each of the last epochs of its training, and what a wrong head costs in nats of the
@@ -37,15 +41,9 @@ from qsproj.training.objectives import (
 SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 
-Lesson = TypeVar("Lesson")
-Example = TypeVar("Example")
-# The margins of a tree; None when no possible tree agrees with it.
-MarginsOf = Callable[[Heads, TreeInference], Margins | None]
-
-# How much more a wrong arc scores in training with the objective ``margin``, natural log. On the dev files of
-# English, Greek, Hungarian and Turkish 1 gave 0.1 to 0.25 UAS over none, 2 hardly more, and worse
-# probabilities.
-MARGIN = 1.0
+# What the right trees of a sentence teach: a loss of its scores, margins of these, or a distribution.
+Lesson = Objective | Margins | DualTree
+Example = ArcExample | MarginExample | DualExample
 
 
 def why_unusable(sentence: Sentence) -> str | None:
@@ -109,6 +107,39 @@ class RightTrees:
         """Return the best of these trees under some scores."""
         return self.heads if self.whole else self.inference.best(np.where(self.allowed, scores, -np.inf))
 
+    def likelihood(self, margin: float = 0.0) -> Objective:
+        """Return the loss of these trees, of a whole one with a margin for each wrong arc."""
+        if self.whole:
+            return TreeLikelihood(self.heads, self.inference.infer, margin)
+        return PartialTreeLikelihood(self.allowed, self.inference.infer)
+
+    def annealed_risk(self, epochs: int) -> Objective:
+        """Return the likelihood, and in the last of some epochs ever sharper risk; of partial trees no risk.
+
+        Risk alone, from weights of zero, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
+        """
+        if not self.whole:
+            return self.likelihood()
+        risks = (Risk(self.heads, self.inference.expect, sharpness) for sharpness in SHARPNESS)
+        stages = tuple(Weighed(RISK_WEIGHT, risk) for risk in risks)
+        return Annealed(self.likelihood(), max(epochs - len(SHARPNESS), 1), stages)
+
+    def mistakes(self) -> Objective:
+        """Return the loss of the perceptron."""
+        return Mistakes(self.best, self.inference.best)
+
+    def margins(self, *, k: int, cost: float = 0.0) -> Margins:
+        """Return margins against the k best trees, found with every wrong arc scoring ``cost`` more."""
+        return TreeMargins(self.heads, self.best, partial(self.inference.ranked, k=k), cost)
+
+    def arc_margins(self) -> Margins:
+        """Return margins of each known arc against all others into the same word."""
+        return ArcMargins(self.heads)
+
+    def distribution(self) -> DualTree | None:
+        """Return a distribution over trees for exponentiated gradient; None of a partial tree."""
+        return DualTree(self.heads, self.inference.infer) if self.whole else None
+
 
 def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
@@ -117,126 +148,72 @@ def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
     return None if allowed is None else RightTrees(heads, allowed, inference)
 
 
-def tree_objective(heads: Heads, inference: TreeInference, name: str) -> Objective | None:
-    """Return the objective of one whole or partial tree, or of the nearest one that the model can build.
+def tree_objective(heads: Heads, inference: TreeInference, name: str = "likelihood") -> Objective | None:
+    """Return the objective, by its name, of heads int32[n+1]; None when the model can build no such tree.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-    name : str
-        ``margin``, ``likelihood``, ``risk`` or ``perceptron``; see
-        :class:`~qsproj.models.arc.training_options.TrainingOptions`.
-
-    Returns
-    -------
-    Objective or None
-        None when no possible tree agrees with it.
+    Raises
+    ------
+    UsageError
+        When the objective is no loss with a gradient.
     """
     right = right_trees(heads, inference)
-    if right is None:
-        return None
-    if name == "perceptron":
-        return Mistakes(right.best, inference.best)
-    if not right.whole:
-        return PartialTreeLikelihood(right.allowed, inference.infer)
-    if name == "risk":
-        return Risk(right.heads, inference.expect)
-    return TreeLikelihood(right.heads, inference.infer, MARGIN if name == "margin" else 0.0)
-
-
-def tree_margins(heads: Heads, inference: TreeInference, *, k: int, cost: float = 0.0) -> Margins | None:
-    """Return the margins of one whole or partial tree, or of the nearest one that the model can build.
-
-    Parameters
-    ----------
-    heads : int32[n+1]
-    k : int
-        How many of the best trees it is to win against.
-    cost : float
-        How much more every wrong arc scores while these are looked for.
-
-    Returns
-    -------
-    Margins or None
-        None when no possible tree agrees with it.
-    """
-    right = right_trees(heads, inference)
-    return TreeMargins(right.heads, right.best, partial(inference.ranked, k=k), cost) if right else None
-
-
-def arc_margins(heads: Heads, inference: TreeInference) -> Margins | None:
-    """As :func:`tree_margins`, of each known arc against all others into the same word."""
-    right = right_trees(heads, inference)
-    return ArcMargins(right.heads) if right else None
-
-
-def _examples(
-    kind: Callable[[EncodedSentence, Lesson], Example],
-    lesson_of: Callable[[Heads], Lesson | None],
-    sentences: Iterable[Sentence],
-    scorer: ArcScorer,
-) -> list[Example | None]:
-    """Encode sentences, each with the lesson of its tree; None where it has none."""
-    lessons = ((sentence, lesson_of(sentence.heads)) for sentence in sentences)
-    return [kind(scorer.encode(sentence), lesson) if lesson else None for sentence, lesson in lessons]
+    lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
+    if lesson is not None and not isinstance(lesson, Objective):
+        raise UsageError(f"the objective {name} has no gradient; choose one that has")
+    return lesson
 
 
 def tree_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, objective: str
 ) -> list[ArcExample | None]:
-    """Encode sentences, each with the objective of its tree; None as of :func:`tree_objective`."""
-    return _examples(ArcExample, lambda heads: tree_objective(heads, inference, objective), sentences, scorer)
+    """Encode sentences, each with its :func:`tree_objective`."""
+    losses = ((sentence, tree_objective(sentence.heads, inference, objective)) for sentence in sentences)
+    return [ArcExample(scorer.encode(sentence), loss) if loss else None for sentence, loss in losses]
 
 
-def annealed_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, epochs: int
-) -> list[ArcExample | None]:
-    """Encode sentences, each with the likelihood of its tree, and in the last epochs with ever sharper risk.
-
-    Risk alone, from weights of zero, ends in a bad local optimum: 78.0 UAS on Danish, likelihood 80.5.
-
-    Parameters
-    ----------
-    epochs : int
-        How often each sentence will be visited.
-    """
-    likelihoods = tree_examples(sentences, scorer, inference, objective="likelihood")
-    first = max(epochs - len(SHARPNESS), 1)
-    examples: list[ArcExample | None] = []
-    for example in likelihoods:
-        if example is not None and isinstance(tree := example.objective, TreeLikelihood):
-            risks = (Risk(tree.heads, inference.expect, sharpness) for sharpness in SHARPNESS)
-            stages = tuple(Weighed(RISK_WEIGHT, risk) for risk in risks)
-            example = AnnealedExample(example.encoded, tree, first, stages)
-        examples.append(example)
+def training_examples(
+    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
+) -> list[Example | None]:
+    """Encode sentences, each with what the objective makes of its tree; None where it teaches nothing."""
+    objective = objective_named(options.objective)
+    examples: list[Example | None] = []
+    for sentence in sentences:
+        right = right_trees(sentence.heads, inference)
+        lesson = right and objective.taught_by(right, options)
+        examples.append(_example(scorer.encode(sentence), lesson) if lesson else None)
     return examples
 
 
+def _example(encoded: EncodedSentence, lesson: Lesson) -> Example:
+    if isinstance(lesson, DualTree):
+        return DualExample(encoded, lesson)
+    return MarginExample(encoded, lesson) if isinstance(lesson, Margins) else ArcExample(encoded, lesson)
+
+
+def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
+    """Return the example, counting ``weight`` times; UsageError where it has no gradient."""
+    if not isinstance(example, ArcExample):
+        raise UsageError(
+            f"sentences that count more or less need an objective with a gradient, not {options.objective}"
+        )
+    return ArcExample(example.encoded, weighed(weight, example.objective))
+
+
 def entropy_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, weight: float
+    sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
 ) -> list[ArcExample]:
-    """Encode sentences without trees, each with the entropy of its trees, which counts ``weight`` times."""
-    entropy = Weighed(weight, Entropy(inference.infer, inference.expect))
-    return [ArcExample(scorer.encode(sentence), entropy) for sentence in sentences]
+    """Encode sentences without trees, each with the entropy of its trees, but for those that are too long.
 
-
-def margin_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, margins_of: MarginsOf
-) -> list[MarginExample | None]:
-    """Encode sentences, each with the margins of its tree; None where it has none."""
-    return _examples(MarginExample, lambda heads: margins_of(heads, inference), sentences, scorer)
-
-
-def dual_examples(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference
-) -> list[DualExample | None]:
-    """Encode sentences, each with a distribution over trees; None where a head is missing or impossible."""
-
-    def distribution(heads: Heads) -> DualTree | None:
-        right = right_trees(heads, inference)
-        return DualTree(right.heads, inference.infer) if right and right.whole else None
-
-    return _examples(DualExample, distribution, sentences, scorer)
+    Raises
+    ------
+    UsageError
+        When there are some, and the objective is no loss in nats.
+    """
+    if sentences and "unlabelled" not in objective_named(options.objective).reads:
+        beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
+        raise UsageError(f"unlabelled sentences are learned from beside {beside}, not {options.objective}")
+    entropy = Weighed(options.entropy, Entropy(inference.infer, inference.expect))
+    return [ArcExample(scorer.encode(one), entropy) for one in sentences if len(one) <= MAX_WORDS]
 
 
 def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:

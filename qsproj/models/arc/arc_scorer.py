@@ -22,7 +22,7 @@ from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_
 from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
 from qsproj.models.schema import checked, optional, some_of
 from qsproj.training.loop import Trainer
-from qsproj.training.objectives import Objective, Weighed
+from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
 
 # Of a sentence, all that templates read but for the words themselves; what CoNLL-U calls it.
@@ -233,28 +233,7 @@ class ArcExample:
 
     def objective_in(self, epoch: int) -> Objective:
         """Return the objective of an epoch, the first of which is 0."""
-        return self.objective
-
-    def weighed(self, weight: float) -> ArcExample:
-        """Return the same, counting ``weight`` times."""
-        return ArcExample(self.encoded, Weighed(weight, self.objective))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AnnealedExample(ArcExample):
-    """A sentence whose objective changes: ``stages`` are those from epoch ``first`` on; the last stays."""
-
-    first: int
-    stages: tuple[Objective, ...]
-
-    def objective_in(self, epoch: int) -> Objective:
-        """Return the objective of an epoch, the first of which is 0."""
-        return self.objective if epoch < self.first else self.stages[: epoch - self.first + 1][-1]
-
-    def weighed(self, weight: float) -> AnnealedExample:
-        """Return the same, counting ``weight`` times."""
-        stages = tuple(Weighed(weight, stage) for stage in self.stages)
-        return AnnealedExample(self.encoded, Weighed(weight, self.objective), self.first, stages)
+        return self.objective.in_epoch(epoch) if isinstance(self.objective, Annealed) else self.objective
 
 
 class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,23 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, unknown_name
+from qsproj.errors import NothingToLearnError, unknown_name
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
-    MarginsOf,
-    annealed_examples,
-    arc_margins,
-    dual_examples,
+    Example,
     entropy_examples,
-    margin_examples,
     right_heads,
-    tree_examples,
-    tree_margins,
+    training_examples,
+    weighed_example,
 )
-from qsproj.models.arc.arc_objectives import HIDDEN, NAMES, objective_named
+from qsproj.models.arc.arc_objectives import check_unclustered, objective_named
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer
 from qsproj.models.arc.batch_training import BatchLoss, minimise
@@ -41,20 +36,6 @@ from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.mira import LeastChange
 
-# What a sentence teaches: a loss of its scores, margins they are to keep, or a distribution over its trees.
-Lesson = ArcExample | MarginExample | DualExample
-
-
-# Objectives in nats, beside which an entropy makes sense.
-ENTROPIC = ("margin", "likelihood", "risk", HIDDEN)
-
-# What the kinds of MIRA ask for.
-MARGINS: Mapping[str, Callable[[TrainingOptions], MarginsOf]] = {
-    "mira": lambda options: partial(tree_margins, k=1, cost=1.0),
-    "mira-kbest": lambda options: partial(tree_margins, k=options.best),
-    "mira-factored": lambda options: arc_margins,
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -64,7 +45,7 @@ class Prepared:
     ----------
     sentences : list of Sentence
         Those with a lesson: relations are learned from them.
-    lessons : list of Lesson
+    lessons : list of Example
         Of each of them, then of sentences without a tree.
     template_set : str
     inference : TreeInference
@@ -77,7 +58,7 @@ class Prepared:
     """
 
     sentences: list[Sentence]
-    lessons: list[Lesson]
+    lessons: list[Example]
     template_set: str
     inference: TreeInference
     support: NDArray[np.uint64]
@@ -119,11 +100,7 @@ def train_arc_parser(
         parsers with clusters (:func:`~qsproj.models.clusters.cluster_training.train_cluster_parser`).
     """
     options = options or TrainingOptions()
-    if options.objective == HIDDEN:
-        raise UsageError(
-            f"the objective {HIDDEN} makes a first-order parser of its own kind; choose another one here: "
-            f"{', '.join(name for name in NAMES if name != HIDDEN)}"
-        )
+    check_unclustered(objective_named(options.objective))
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     template_set, inference = prepared.template_set, prepared.inference
     dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
@@ -172,7 +149,7 @@ def prepare(
     usable, skipped = data.sentences, data.skipped
     template_set, inference = data.template_set, data.inference
     untrained = ArcScorer.untrained(template_set)
-    made = lessons(usable, untrained, inference, options)
+    made = training_examples(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
     examples = [example for example in made if example]
     if not examples:
@@ -180,12 +157,14 @@ def prepare(
             "no sentence of the training data can be learned from; is the HEAD column empty?"
         )
     if len(kept) < len(usable):
-        reason = "a head is missing, which eg cannot sum out, or " if options.objective == "eg" else ""
+        whole = objective_named(options.objective).whole
+        reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
         counts = [weight for weight, example in zip(data.weights, made, strict=True) if example]
         examples = [
-            _weighed(example, weight, options) for weight, example in zip(counts, examples, strict=True)
+            weighed_example(example, weight, options)
+            for weight, example in zip(counts, examples, strict=True)
         ]
     support = supported_by(
         template_set,
@@ -195,7 +174,7 @@ def prepare(
     )
     return Prepared(
         sentences=kept,
-        lessons=[*examples, *certainty(unlabelled, untrained, inference, options)],
+        lessons=[*examples, *entropy_examples(unlabelled, untrained, inference, options)],
         template_set=template_set,
         inference=inference,
         support=support,
@@ -204,60 +183,24 @@ def prepare(
     )
 
 
-def lessons(
-    sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
-) -> Sequence[Lesson | None]:
-    """Encode sentences, each with what the objective wants of it; None where no possible tree agrees."""
-    if options.objective in MARGINS:
-        return margin_examples(sentences, scorer, inference, margins_of=MARGINS[options.objective](options))
-    if options.objective == "eg":
-        return dual_examples(sentences, scorer, inference)
-    if options.objective == "risk":
-        return annealed_examples(sentences, scorer, inference, epochs=options.epochs)
-    return tree_examples(sentences, scorer, inference, objective=options.objective)
-
-
-def _weighed(lesson: Lesson, weight: float, options: TrainingOptions) -> ArcExample:
-    if not isinstance(lesson, ArcExample):
-        raise UsageError(
-            f"sentences that count more or less need an objective with a gradient, not {options.objective}"
-        )
-    return lesson.weighed(weight)
-
-
-def certainty(
-    sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeInference, options: TrainingOptions
-) -> Sequence[ArcExample]:
-    """Encode sentences without trees, of which the model is to be sure.
-
-    Raises
-    ------
-    UsageError
-        When there are some, and the objective cannot be added to.
-    """
-    if sentences and options.objective not in ENTROPIC:
-        raise UsageError(
-            f"unlabelled sentences are learned from beside {', '.join(ENTROPIC)}, not {options.objective}"
-        )
-    usable = [sentence for sentence in sentences if len(sentence) <= MAX_WORDS]
-    return entropy_examples(usable, scorer, inference, weight=options.entropy)
-
-
 def trainer_of(
-    template_set: str, support: NDArray[np.uint64] | None, options: TrainingOptions
+    examples: Sequence[Example],
+    template_set: str,
+    support: NDArray[np.uint64] | None,
+    options: TrainingOptions,
 ) -> ArcLearner[Any, Any]:
-    """Return what learns from :func:`lessons`."""
+    """Return what learns from examples, which are all of one kind."""
     if options.optimizer != "sgd":
         return BatchLoss(template_set, support, l2=options.l2)
-    if options.objective in MARGINS:
+    if examples and isinstance(examples[0], MarginExample):
         return MarginTrainer(template_set, support, rule=partial(LeastChange, limit=options.limit))
-    if options.objective == "eg":
+    if examples and isinstance(examples[0], DualExample):
         return ExponentiatedTrainer(template_set, support, cost=options.cost)
     return ArcTrainer(template_set, support, rule=options.rule())
 
 
 def train_scorer(
-    examples: Sequence[Lesson],
+    examples: Sequence[Example],
     template_set: str,
     *,
     rng: np.random.Generator,
@@ -267,7 +210,7 @@ def train_scorer(
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Learn arc weights from encoded sentences, each with what is wanted of it."""
-    trainer = trainer_of(template_set, support, options)
+    trainer = trainer_of(examples, template_set, support, options)
     # Scores without a scale have no probabilities yet.
     decode = "map" if objective_named(options.objective).scaled else "mbr"
     encoded_dev = [trainer.encode(sentence) for sentence in dev]

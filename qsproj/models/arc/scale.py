@@ -42,7 +42,7 @@ def scaled_to_likelihood(
     ArcScorer or None
         None when there is no tree that the model can build.
     """
-    trees = ((one, tree_objective(one.heads, inference, "likelihood")) for one in sentences)
+    trees = ((one, tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
     known = [
         (objective, scorer.scores(scorer.features(scorer.encode(sentence)))) for sentence, objective in sample

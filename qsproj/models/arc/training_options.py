@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from qsproj.errors import UsageError, counted, unknown_name
-from qsproj.models.arc.arc_objectives import OBJECTIVES, objective_named
+from qsproj.models.arc.arc_objectives import names_of, objective_named
 from qsproj.models.arc.batch_training import METHODS
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord
 from qsproj.training.optimiser import Rule
-from qsproj.training.plain import PlainSteps
 
 OPTIMIZERS = ("sgd", *METHODS)
 
@@ -78,9 +77,9 @@ class TrainingOptions:
     single_root: bool | None = None
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
-        """Return the rule that weights step by: AdaGrad, at a share of the rate, but for the perceptron."""
-        if self.objective == "perceptron":
-            return PlainSteps
+        """Return the rule that weights step by: the objective's own, or AdaGrad at a share of the rate."""
+        if own := objective_named(self.objective).rule:
+            return own(self)
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
 
 
@@ -96,7 +95,7 @@ def check_optimizer(options: TrainingOptions) -> None:
     if not objective.batch:
         raise UsageError(
             f"--optimizer {options.optimizer} is for objectives with one gradient from the first step to the "
-            f"last: {', '.join(one.name for one in OBJECTIVES if one.batch)}; found {objective.name}"
+            f"last: {', '.join(names_of(lambda one: one.batch))}; found {objective.name}"
         )
 
 

@@ -15,7 +15,8 @@ from qsproj.features.atoms import EncodedSentence, empty_columns, without_column
 from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
-from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective
+from qsproj.models.arc.arc_examples import right_heads, right_trees, tree_objective
+from qsproj.models.arc.arc_objectives import margin_of, names_of
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller, untrained
@@ -28,9 +29,6 @@ from qsproj.models.labelled.temperatures import calibrated
 from qsproj.models.tree_inference import TreeInference, is_whole, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
-
-# What can be trained for with relations inside: losses in nats of trees that are summed over.
-OBJECTIVES = ("margin", "likelihood")
 
 # One sentence in so many is held out from a second parser, whose probabilities of it give the temperatures,
 # where there are enough.
@@ -117,10 +115,11 @@ def train_labelled_parser(
         As of train_arc_parser; when the objective is another, or no word has a relation.
     """
     options = options or TrainingOptions()
-    if options.objective not in OBJECTIVES or options.optimizer != "sgd":
+    summed = names_of(lambda one: one.margin is not None)
+    if options.objective not in summed or options.optimizer != "sgd":
         asked = options.objective if options.optimizer == "sgd" else f"--optimizer {options.optimizer}"
         raise UsageError(
-            f"relations are inside the tree with {' and '.join(OBJECTIVES)}, by sgd, not {asked}; "
+            f"relations are inside the tree with {' and '.join(summed)}, by sgd, not {asked}; "
             "leave --labels joint out"
         )
     data = training_data(
@@ -136,7 +135,7 @@ def train_labelled_parser(
     kept = [
         (sentence, weight)
         for sentence, weight in zip(data.sentences, data.weights, strict=True)
-        if tree_objective(sentence.heads, data.inference, "margin")
+        if right_trees(sentence.heads, data.inference)
     ]
     if not kept:
         raise NothingToLearnError(
@@ -245,7 +244,7 @@ def labelled_tree(
         return None
     heads = reachable(sentence.heads, inference)
     known = np.where(heads == sentence.heads, numbers_of(sentence, relations), UNKNOWN)
-    margin = MARGIN if objective == "margin" and is_whole(heads) else 0.0
+    margin = margin_of(objective, "a labelled parser") if is_whole(heads) else 0.0
     return LabelledTree(found, heads, known, margin)
 
 

@@ -18,7 +18,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, counted, unknown_name
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.arc_examples import MARGIN, check_finite, dev_score
+from qsproj.models.arc.arc_examples import check_finite, dev_score
+from qsproj.models.arc.arc_objectives import margin_of
 from qsproj.models.arc.arc_scorer import ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.cross_fitting import cross_fitted_scores
@@ -38,7 +39,7 @@ from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import Trainer, learn
 
-OBJECTIVES = ("margin", "likelihood")
+KIND = "a parser that tags"
 TEMPLATE_SETS = ("words",)
 TAGGER_FOLDS = 4
 PARSER_FOLDS = 2
@@ -97,8 +98,7 @@ def train_tagging_parser(
 
 def _checked(options: TrainingOptions) -> TrainingOptions:
     """Return the options with the templates that read no more than words and UPOS."""
-    if options.objective not in OBJECTIVES:
-        raise unknown_name("objective of a parser that tags", options.objective, list(OBJECTIVES))
+    margin_of(options.objective, KIND)
     template_set = options.template_set or TEMPLATE_SETS[0]
     if template_set not in TEMPLATE_SETS:
         raise unknown_name("features of a parser that tags", template_set, list(TEMPLATE_SETS))
@@ -229,7 +229,7 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         self._start = start
         # The arc trainer scores its own arcs.
         self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)
-        self._margin = MARGIN if options.objective == "margin" else 0.0
+        self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: TaggingExample) -> float:
         """Learn from one sentence; return its loss before the step."""

@@ -20,7 +20,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_objectives import HIDDEN, objective_named
+from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters.cluster_scorer import summed_out
@@ -81,7 +81,7 @@ def measure(way: Way, lab: Lab, treebank: str) -> dict[str, Any]:
     ]
     test = lab.treebank(f"{treebank}-test")
     rng = np.random.default_rng(SEED)
-    if way.objective == HIDDEN:
+    if objective_named(way.objective).clustered:
         clustered, report = train_cluster_parser(train, rng=rng, options=way.options)
         in_clusters = [clustered.cluster_scores(sentence) for sentence in test]
         scores, best_clusters = (

@@ -8,24 +8,22 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import (
-    MARGIN,
     RISK_WEIGHT,
     SHARPNESS,
-    annealed_examples,
-    arc_margins,
     check_finite,
     dev_score,
     right_trees,
+    training_examples,
     tree_examples,
-    tree_margins,
     tree_objective,
     usable_sentences,
 )
-from qsproj.models.arc.arc_scorer import AnnealedExample, ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_objectives import MARGIN, names_of
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import learn
-from qsproj.training.objectives import PartialTreeLikelihood
+from qsproj.training.objectives import Annealed, PartialTreeLikelihood, Risk, weighed
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
@@ -69,7 +67,7 @@ def test_risk_is_the_expected_number_of_wrong_heads(scores):
     trees = list(all_trees(3, projective=False, single_root=False))
     weights = np.exp([score(tree, scores) for tree in trees])
     expected = sum(w * wrong(tree) for w, tree in zip(weights, trees, strict=True)) / weights.sum()
-    loss, _ = tree_objective(frozen_heads(HEADS), INFERENCE, "risk").value_and_gradient(scores)
+    loss, _ = Risk(frozen_heads(HEADS), INFERENCE.expect).value_and_gradient(scores)
     assert loss == pytest.approx(expected, abs=1e-9)
 
 
@@ -101,20 +99,20 @@ def test_a_tree_that_cannot_be_built_is_no_example():
 
 def test_risk_comes_after_likelihood_and_counts_more(scores):
     partial = make_sentence("a b c", "X X X", [-1, 0, -1])
-    whole, known = annealed_examples(
+    whole, known = training_examples(
         [make_sentence("a b c", "X X X", HEADS[1:]), partial],
         ArcScorer.untrained("words"),
         INFERENCE,
-        epochs=5,
+        TrainingOptions(objective="risk", epochs=5),
     )
-    likelihood, risk = (
-        tree_objective(frozen_heads(HEADS), INFERENCE, name) for name in ("likelihood", "risk")
-    )
+    likelihood = tree_objective(frozen_heads(HEADS), INFERENCE, "likelihood")
+    risk = Risk(frozen_heads(HEADS), INFERENCE.expect)
     stages = [whole.objective_in(epoch) for epoch in range(6)]
     losses = [stage.value_and_gradient(scores)[0] for stage in stages]
     assert losses == [stage.value_and_gradient(scores)[0] for stage in stages]
     assert stages[-1] is stages[-2]
-    halves = [whole.weighed(0.5).objective_in(epoch) for epoch in range(6)]
+    half_of_it = ArcExample(whole.encoded, weighed(0.5, whole.objective))
+    halves = [half_of_it.objective_in(epoch) for epoch in range(6)]
     assert [half.value_and_gradient(scores)[0] for half in halves] == [loss / 2 for loss in losses]
     assert losses[:2] == [likelihood.value_and_gradient(scores)[0]] * 2
     assert losses[2] == pytest.approx(RISK_WEIGHT * risk.value_and_gradient(scores)[0])
@@ -136,7 +134,7 @@ def test_an_objective_stays_for_an_epoch():
     trainer = ArcTrainer("delexicalised", rule=TrainingOptions().rule())
     encoded = trainer.encode(make_sentence("a b c", "X X X", HEADS[1:]))
     examples = [
-        AnnealedExample(encoded, Constant(1.0), 2, (Constant(2.0), Constant(3.0))),
+        ArcExample(encoded, Annealed(Constant(1.0), 2, (Constant(2.0), Constant(3.0)))),
         ArcExample(encoded, Constant(5.0)),
     ]
     _, records = learn(trainer, examples, epochs=5, rng=np.random.default_rng(1))
@@ -167,6 +165,9 @@ def test_scores_that_are_no_numbers_end_training():
 def test_a_tree_that_cannot_be_teaches_nothing():
     two_roots = frozen_heads([-1, 0, 0, 1])
     assert tree_objective(two_roots, ONE_ROOT, "margin") is None
-    assert tree_margins(two_roots, ONE_ROOT, k=1) is None
-    assert arc_margins(two_roots, ONE_ROOT) is None
-    assert arc_margins(two_roots, INFERENCE) is not None
+    sentence = make_sentence("a b c", "X X X", [0, 0, 1])
+    for objective in names_of():
+        options = TrainingOptions(objective=objective)
+        scorer = ArcScorer.untrained("words")
+        assert training_examples([sentence], scorer, ONE_ROOT, options) == [None]
+        assert training_examples([sentence], scorer, INFERENCE, options) != [None]

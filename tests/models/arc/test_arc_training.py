@@ -10,11 +10,13 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.arc_examples import MARGIN, right_heads, tree_objective, usable_sentences
+from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_sentences
+from qsproj.models.arc.arc_objectives import MARGIN
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.tree_inference import TreeInference
+from qsproj.training.objectives import Risk
 from qsproj.trees import projective
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
@@ -65,7 +67,7 @@ def test_the_margin_is_one_nat():
 
 @pytest.mark.parametrize("inference", INFERENCES, ids=str)
 def test_whole_trees_by_expected_wrong_heads(scores, inference):
-    loss, _ = tree_objective(frozen_heads(TREE), inference, "risk").value_and_gradient(scores)
+    loss, _ = Risk(frozen_heads(TREE), inference.expect).value_and_gradient(scores)
     weighed = [(wrong(tree), math.exp(score)) for tree, score in trees_and_scores(scores, inference)]
     assert loss == pytest.approx(sum(w * p for w, p in weighed) / sum(p for _, p in weighed))
 

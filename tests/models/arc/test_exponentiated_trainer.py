@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_examples import dual_examples
+from qsproj.models.arc.arc_examples import training_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.exponentiated_trainer import ExponentiatedTrainer
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.exponentiated_gradient import START, DualTree
 from tests.oracles.trees import all_trees, tree_score
@@ -19,6 +20,12 @@ COST = 0.005
 @pytest.fixture(scope="module")
 def sentences():
     return list(read_conllu("corpora/en.conllu"))[:6]
+
+
+def dual_examples(sentences, template_set="delexicalised"):
+    return training_examples(
+        sentences, ArcScorer.untrained(template_set), TREES, TrainingOptions(objective="eg")
+    )
 
 
 def missed_margins(trainer, sentences):
@@ -36,7 +43,7 @@ def missed_margins(trainer, sentences):
 
 def test_the_dual_objective_never_falls_and_meets_the_primal_one(sentences):
     trainer = ExponentiatedTrainer("delexicalised", cost=COST)
-    examples = dual_examples(sentences, ArcScorer.untrained("delexicalised"), TREES)
+    examples = dual_examples(sentences)
     duals, gaps = [], []
     for _ in range(60):
         for example in examples:
@@ -55,7 +62,7 @@ def test_the_dual_objective_never_falls_and_meets_the_primal_one(sentences):
 def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
     """Steps of full size threw the dual objective to minus millions, and training ended in bad trees."""
     trainer = ExponentiatedTrainer("delexicalised", cost=cost)
-    examples = dual_examples(sentences, ArcScorer.untrained("delexicalised"), TREES)
+    examples = dual_examples(sentences)
     duals = []
     for _ in range(20):
         for example in examples:
@@ -78,7 +85,7 @@ def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
 def test_weights_are_what_the_distributions_put_in(sentences):
     trainer = ExponentiatedTrainer("delexicalised", cost=COST)
     encoded = trainer.encode(sentences[0])
-    (example,) = dual_examples(sentences[:1], ArcScorer.untrained("delexicalised"), TREES)
+    (example,) = dual_examples(sentences[:1])
     change = example.tree.ascend(trainer.scores(trainer.features(encoded)), share=1.0)
     assert change[sentences[0].heads[1:], np.arange(1, len(sentences[0]) + 1)].max() <= 0.0
     # Each word has one head, so that what one arc gains others lose, but for what is negligible.
@@ -110,7 +117,7 @@ def test_an_epoch_that_lowers_the_dual_objective_halves_the_steps(sentences):
         for _ in range(halvings):
             trainer.dual = 1.0
             trainer.regularise()
-        one, other = dual_examples([sentences[0]] * 2, ArcScorer.untrained("delexicalised"), TREES)
+        one, other = dual_examples([sentences[0]] * 2)
         trainer.step(one)
         other.tree.ascend(np.zeros((len(sentences[0]) + 1,) * 2), share=0.5**halvings)
         assert one.tree.wrong == pytest.approx(other.tree.wrong, rel=1e-9)
@@ -118,4 +125,4 @@ def test_an_epoch_that_lowers_the_dual_objective_halves_the_steps(sentences):
 
 def test_a_tree_that_is_not_whole_is_left_out():
     partial = make_sentence("a b c", "X X X", [2, 0, -1])
-    assert dual_examples([partial], ArcScorer.untrained("words"), TREES) == [None]
+    assert dual_examples([partial], "words") == [None]

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_examples import arc_margins, right_heads, tree_margins, tree_objective
+from qsproj.models.arc.arc_examples import RightTrees, right_heads, right_trees, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
@@ -34,13 +34,13 @@ def sample():
     return list(read_conllu("corpora/en.conllu"))
 
 
-@pytest.mark.parametrize("margins", [lambda h: tree_margins(h, TREES, k=7), lambda h: arc_margins(h, TREES)])
+@pytest.mark.parametrize("margins", [lambda right: right.margins(k=7), RightTrees.arc_margins])
 def test_after_a_step_the_margins_hold(margins):
     for seed in range(5):
         trainer = MarginTrainer("words", rule=LeastChange)
         noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
         trainer.rule.weights[:] = noise
-        example = MarginExample(trainer.encode(SENTENCE), margins(SENTENCE.heads))
+        example = MarginExample(trainer.encode(SENTENCE), margins(right_trees(SENTENCE.heads, TREES)))
         features = trainer.features(example.encoded)
         before = trainer.scores(features)
         constraints = example.margins.constraints(before)
@@ -60,7 +60,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
     start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
     trainer.rule.weights[:] = start
-    example = MarginExample(trainer.encode(sentence), arc_margins(sentence.heads, TREES))
+    example = MarginExample(trainer.encode(sentence), right_trees(sentence.heads, TREES).arc_margins())
     features = trainer.features(example.encoded)
     constraints = example.margins.constraints(trainer.scores(features))
     slacks = constraints.slacks(trainer.scores(features))
@@ -88,7 +88,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
     trainer = MarginTrainer("words", rule=LeastChange)
-    example = MarginExample(trainer.encode(SENTENCE), arc_margins(SENTENCE.heads, TREES))
+    example = MarginExample(trainer.encode(SENTENCE), right_trees(SENTENCE.heads, TREES).arc_margins())
     assert trainer.step(example) > 0.0
     reached = trainer.rule.weights.copy()
     trainer.step(example)
