@@ -25,7 +25,7 @@ MARGIN = 1.0
 PENALTIES = ("entropy", "l1", "l2", "unlabelled")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArcObjective:
     """An objective of training.
 
@@ -86,66 +86,70 @@ def _plain_steps(_: TrainingOptions) -> Rule:
 
 OBJECTIVES = (
     ArcObjective(
-        "margin",
-        "log-likelihood in which the right tree must win by a margin for each wrong head; the default",
-        "Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007",
+        name="margin",
+        purpose="log-likelihood in which the right tree must win by a margin for each wrong "
+        "head; the default",
+        source="Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007",
         batch=True,
         margin=MARGIN,
         reads=PENALTIES,
     ),
     ArcObjective(
-        "likelihood",
-        "conditional log-likelihood: slightly less accurate, probabilities that can be trusted",
-        "Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)",
+        name="likelihood",
+        purpose="conditional log-likelihood: slightly less accurate, probabilities that can be trusted",
+        source="Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)",
         batch=True,
         margin=0.0,
         reads=PENALTIES,
     ),
     ArcObjective(
-        "risk",
-        "the expected number of wrong heads, which is what is scored, from likelihood on, ever sharper",
-        "Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8",
+        name="risk",
+        purpose="the expected number of wrong heads, which is what is scored, from likelihood "
+        "on, ever sharper",
+        source="Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8",
         epochs=8,
         lesson=lambda right, options: right.annealed_risk(options.epochs),
         reads=PENALTIES,
     ),
     ArcObjective(
-        "perceptron",
-        "arcs of the best tree down, those of the right tree up, weights averaged; the baseline",
-        "Collins 2002; Koo et al. 2007, 6.2",
+        name="perceptron",
+        purpose="arcs of the best tree down, those of the right tree up, weights averaged; the baseline",
+        source="Collins 2002; Koo et al. 2007, 6.2",
         epochs=3,
         scaled=True,
         lesson=lambda right, _: right.mistakes(),
         rule=_plain_steps,
     ),
     ArcObjective(
-        "mira",
-        "the least change of weights by which the right tree wins where it is furthest from winning",
-        "Crammer and Singer 2003; McDonald, Crammer and Pereira 2006 take --objective mira-kbest --best 1",
+        name="mira",
+        purpose="the least change of weights by which the right tree wins where it is furthest from winning",
+        source="Crammer and Singer 2003; McDonald, Crammer and Pereira 2006 take --objective "
+        "mira-kbest --best 1",
         scaled=True,
         lesson=lambda right, _: right.margins(k=1, cost=1.0),
         reads=("limit",),
     ),
     ArcObjective(
-        "mira-kbest",
-        "the least change by which the right tree wins against each of the K best trees (--best)",
-        "McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)",
+        name="mira-kbest",
+        purpose="the least change by which the right tree wins against each of the K best trees (--best)",
+        source="McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, options: right.margins(k=options.best),
         reads=("best", "limit"),
     ),
     ArcObjective(
-        "mira-factored",
-        "the same of each right arc against all other arcs into its word: no search for trees",
-        "McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)",
+        name="mira-factored",
+        purpose="the same of each right arc against all other arcs into its word: no search for trees",
+        source="McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, _: right.arc_margins(),
         reads=("limit",),
     ),
     ArcObjective(
-        "eg",
-        "max-margin by exponentiated gradient: every wrong tree is to lose by its wrong heads, at --cost",
-        "Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
+        name="eg",
+        purpose="max-margin by exponentiated gradient: every wrong tree is to lose by its wrong "
+        "heads, at --cost",
+        source="Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
         epochs=20,
         scaled=True,
         lesson=lambda right, _: right.distribution(),
@@ -153,9 +157,10 @@ OBJECTIVES = (
         whole=True,
     ),
     ArcObjective(
-        "hidden",
-        "log-likelihood in which each arc is in one of --clusters hidden clusters, which are summed out",
-        "Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5",
+        name="hidden",
+        purpose="log-likelihood in which each arc is in one of --clusters hidden clusters, which "
+        "are summed out",
+        source="Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5",
         l2=60.0,
         reads=("clusters", *PENALTIES),
         clustered=True,
