@@ -108,10 +108,10 @@ def run(options: argparse.Namespace) -> None:
 def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from functools import partial
 
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception.app import PATH, inception_routes, work_on
     from qsproj.serve.listening import address_of
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.served_models import load_served
@@ -122,14 +122,14 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     models = load_served(options.model)
     pool = ComputePool(partial(work_on, models), processes=options.jobs)
     answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
-    app = outermost(answers, paths=(*PATHS, PATH), headers=HEADERS)
+    app = with_access_log(answers, paths=(*PATHS, PATH), headers=HEADERS)
     _run(app, listening, options.seconds, f"{', '.join(models)} at {address_of(listening)}", [pool])
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.cli.options.command_files import check_files
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.listening import address_of
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.guard import HEADERS, guarded, new_token
@@ -140,7 +140,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     token = new_token()
     app = guarded(review_app(session, next(iter(pools), None), limits), token=token, host=options.host)
     said = f"open {address_of(listening)}/?token={token} to review {options.review}"
-    _run(outermost(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
+    _run(with_access_log(app, paths=PATHS, headers=HEADERS), listening, options.seconds, said, pools)
 
 
 def _session(options: argparse.Namespace) -> Session:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool, WorkerError
-from qsproj.serve.outermost import FACTS
 from qsproj.serve.requests import Limits, RequestError, unless_gone
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from qsproj.errors import QsprojError
-from qsproj.serve.outermost import where_from
+from qsproj.serve.access_log import where_from
 
 # More file descriptors than a server of ours has open.
 _MOST_FILES = 65536

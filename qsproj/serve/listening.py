@@ -69,7 +69,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     Parameters
     ----------
     app : ASGI application
-        That answers whatever happens within; see :func:`qsproj.serve.outermost.outermost`.
+        That answers whatever happens within; see :func:`qsproj.serve.access_log.with_access_log`.
     listening : socket
         As from :func:`listen`.
     seconds : float
@@ -79,8 +79,8 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     """
     import uvicorn
 
-    from qsproj.serve.impatient import impatient_protocol
-    from qsproj.serve.outermost import AsLines
+    from qsproj.serve.access_log import AsLines
+    from qsproj.serve.header_timeout import protocol_with_timeout
 
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
@@ -90,7 +90,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
         lifespan="off",
         ws="none",
         loop="asyncio",
-        http=impatient_protocol(seconds),
+        http=protocol_with_timeout(seconds),
         log_config=None,
         access_log=False,
         server_header=False,

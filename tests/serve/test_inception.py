@@ -23,9 +23,9 @@ XMI_ID = "{http://www.omg.org/XMI}id"
 
 @pytest.fixture(scope="module")
 def client(model_files, serving):
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception.app import PATH, inception_routes, work_on
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.served_models import load_served
@@ -37,7 +37,7 @@ def client(model_files, serving):
         pools.append(ComputePool(partial(work_on, models), processes=1))
         limits = Limits(bytes=1_000_000)
         app = udpipe_app(models, pools[0], limits, others=inception_routes(models, pools[0], limits))
-        return outermost(app, paths=(*PATHS, PATH), headers=HEADERS)
+        return with_access_log(app, paths=(*PATHS, PATH), headers=HEADERS)
 
     with serving(make_app) as found:
         yield found

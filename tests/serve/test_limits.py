@@ -43,15 +43,15 @@ def served(serving, *, seconds):
 
 def stubborn_app(*, seconds, size):
     """Return what makes an application of one process that is :func:`stubborn`."""
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
 
     def make_app(pools):
         pools.append(ComputePool(stubborn, processes=1))
         limits = Limits(bytes=size, seconds=seconds, waiting=1)
-        return outermost(udpipe_app({"model": None}, pools[0], limits), paths=PATHS, headers=HEADERS)
+        return with_access_log(udpipe_app({"model": None}, pools[0], limits), paths=PATHS, headers=HEADERS)
 
     return make_app
 
@@ -187,12 +187,12 @@ def test_a_request_under_way_is_told_that_the_server_stops(patient):
 
 
 def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):
-    from qsproj.serve.outermost import outermost
+    from qsproj.serve.access_log import with_access_log
 
     async def faulty(scope, receive, send):
         raise ValueError("a secret sentence")
 
-    with serving(lambda pools: outermost(faulty, paths=())) as client:
+    with serving(lambda pools: with_access_log(faulty, paths=())) as client:
         answer = client.ask("/process")
         assert (answer.status, answer.text) == (500, "a fault of the server; its log says where\n")
         assert "ValueError at " in client.logged(status=500)["fault"]

@@ -40,8 +40,8 @@ class Page:
 
 @contextmanager
 def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2):
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.review.app import PATHS, review_app
     from qsproj.serve.review.draft import Draft
@@ -54,7 +54,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
         if parser is not None:
             pools.append(ComputePool(Retraining(parser, output, 1), processes=1))
         app = review_app(session, pools[0] if pools else None, Limits(bytes=100_000))
-        return outermost(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
+        return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as client:
         yield Page(client)

@@ -20,8 +20,8 @@ EVERYTHING = {"tokenizer": "", "tagger": "", "parser": ""}
 
 @pytest.fixture(scope="module")
 def client(model_files, serving):
+    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.outermost import outermost
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.processing import process
@@ -32,7 +32,7 @@ def client(model_files, serving):
     def make_app(pools):
         pools.append(ComputePool(partial(process, models), processes=1))
         limits = Limits(bytes=100_000)
-        return outermost(udpipe_app(models, pools[0], limits), paths=PATHS, headers=HEADERS)
+        return with_access_log(udpipe_app(models, pools[0], limits), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as found:
         yield found

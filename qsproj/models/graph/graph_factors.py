@@ -58,7 +58,7 @@ Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Family:
+class FamilyFactors:
     """The factors of one family in one sentence.
 
     ``name``: a name in ``FAMILIES``.
@@ -86,7 +86,7 @@ class Family:
         scored: FactorGroup = replace(group, scores=laid_out)
         return scored
 
-    def numbered_from(self, first: int) -> Family:
+    def numbered_from(self, first: int) -> FamilyFactors:
         """Return the family in a larger graph, in which the arcs' booleans are numbered from ``first`` on.
 
         Only what passes messages is kept: members, places and numbers of edges are left behind.
@@ -114,7 +114,7 @@ class SentenceGraph:
     links: Table
     heads: Table
     dependents: Table
-    families: tuple[Family, ...]
+    families: tuple[FamilyFactors, ...]
     graph: FactorGraph
 
     def with_scores(self, link_scores: Weights, scores: Sequence[Weights]) -> FactorGraph:
@@ -178,14 +178,14 @@ def sentence_graph(
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
-def _grand(links: Table, undecided: Mask) -> Family:
+def _grand(links: Table, undecided: Mask) -> FamilyFactors:
     variables, words = _in_doubt(*grandparents(links), undecided)
     places, edges = grand_places(words), _pair_edges(variables, len(undecided))
     group = pair(variables, np.zeros(len(words)))
-    return Family("grand", words + np.int32(1), places, np.arange(len(words)), edges, group)
+    return FamilyFactors("grand", words + np.int32(1), places, np.arange(len(words)), edges, group)
 
 
-def _childseq(links: Table, undecided: Mask) -> Family:
+def _childseq(links: Table, undecided: Mask) -> FamilyFactors:
     chains = _chains_in_doubt(dependent_chains(links), undecided)
     steps = step_table(chains.starts)
     scored = np.flatnonzero(steps[:, 3])
@@ -200,27 +200,27 @@ def _childseq(links: Table, undecided: Mask) -> Family:
     members = np.stack([heads, before, after], axis=1).astype(np.int32) + np.int32(1)
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
     places, edges = sequence_places(heads, after, sides, n=n), chains.variables.astype(np.int64)
-    return Family("childseq", members, places, scored, edges, group)
+    return FamilyFactors("childseq", members, places, scored, edges, group)
 
 
-def _valence(links: Table, undecided: Mask) -> Family:
+def _valence(links: Table, undecided: Mask) -> FamilyFactors:
     chains = _chains_in_doubt(dependent_chains(links), undecided)
     counts = np.tile(np.arange(LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
     heads, sides = np.repeat(chains.heads, LARGEST_COUNT + 1), np.repeat(chains.sides, LARGEST_COUNT + 1)
     group = valence(chains.variables, chains.starts, np.zeros((len(chains.heads), LARGEST_COUNT + 1)))
     members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
     edges = chains.variables.astype(np.int64)
-    return Family("valence", members, valence_places(sides, counts), scored, edges, group)
+    return FamilyFactors("valence", members, valence_places(sides, counts), scored, edges, group)
 
 
-def _nocross(links: Table, undecided: Mask) -> Family:
+def _nocross(links: Table, undecided: Mask) -> FamilyFactors:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 bring
     # EXACTLY1 once for every pair of words, and TREE brings it already: messages that count it so often
     # diverge.
     variables, words = _in_doubt(*crossing_pairs(links), undecided)
     places, edges = np.ones(len(words), dtype=np.uint64), _pair_edges(variables, len(undecided))
     group = pair(variables, np.zeros(len(words)))
-    return Family("nocross", words + np.int32(1), places, np.arange(len(words)), edges, group)
+    return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), edges, group)
 
 
 def _in_doubt(variables: Table, words: Table, undecided: Mask) -> tuple[Table, Table]:
@@ -249,7 +249,7 @@ def _chains_in_doubt(chains: Chains, undecided: Mask) -> Chains:
     )
 
 
-FAMILIES: dict[str, Callable[[Table, Mask], Family]] = {
+FAMILIES: dict[str, Callable[[Table, Mask], FamilyFactors]] = {
     "grand": _grand,
     "childseq": _childseq,
     "valence": _valence,
@@ -298,7 +298,7 @@ class FactorScorer(HashedWeights):
             for family, templates in TEMPLATE_SETS[self.template_set].items()
         }
 
-    def features(self, encoded: EncodedSentence, families: Sequence[Family]) -> list[FactorFeatures]:
+    def features(self, encoded: EncodedSentence, families: Sequence[FamilyFactors]) -> list[FactorFeatures]:
         """Return what the features of each family are put together from."""
         return [
             factor_features(

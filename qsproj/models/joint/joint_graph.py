@@ -29,7 +29,7 @@ from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
-from qsproj.models.graph.graph_factors import Family
+from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_sides import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, Side
 from qsproj.models.joint.joint_structure import JointStructure, free_rows, synchronous_groups
@@ -167,7 +167,7 @@ class JointGraph:
             None if tags is None else TagFactors(tags, self.structure.link_variables[tags.links], self.known)
         )
 
-    def decided(self, families: Sequence[Family]) -> FamilyScores:
+    def decided(self, families: Sequence[FamilyFactors]) -> FamilyScores:
         """Return float64[F] for each family, 1 for factors that fire; all their arcs are known."""
         evidence = [
             np.where(self.known[family.group.edges] == TRUE_STATE, np.inf, -np.inf) for family in families

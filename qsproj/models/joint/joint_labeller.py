@@ -29,7 +29,7 @@ from qsproj.features.joint_templates import EVERY_FAMILY
 from qsproj.models.arc.labeller import ROOT_RELATION
 from qsproj.models.joint.joint_graph import JointBeliefs
 from qsproj.models.joint.joint_structure import JointStructure
-from qsproj.models.joint.joint_trees import Parser, relation_chances
+from qsproj.models.joint.joint_trees import TreeParser, relation_chances
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import check_cells, checked, labels, number
@@ -176,7 +176,7 @@ def _likeness(source: str, target: str) -> float:
 
 def relation_senses(
     labeller: JointLabeller,
-    source: Parser,
+    source: TreeParser,
     pair: SentencePair,
     prepared: PreparedPair,
     beliefs: JointBeliefs,

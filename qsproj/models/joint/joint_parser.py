@@ -28,7 +28,7 @@ from qsproj.models.joint.joint_options import (
 from qsproj.models.joint.joint_sides import observed_side
 from qsproj.models.joint.joint_structure import beyond_itg, known_states
 from qsproj.models.joint.joint_trees import (
-    Parser,
+    TreeParser,
     TreeScores,
     first_order,
     given_source_heads,
@@ -109,8 +109,8 @@ class JointParser(Stored):
         Tags target words that have no tag, with the tags of linked words as evidence.
     """
 
-    source: Parser
-    target: Parser
+    source: TreeParser
+    target: TreeParser
     weights: JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     dictionary: Dictionary | None = None
@@ -118,7 +118,7 @@ class JointParser(Stored):
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
 
-    def of_parsers(self, source: Parser, target: Parser) -> JointParser:
+    def of_parsers(self, source: TreeParser, target: TreeParser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
 
         Joint weights are of tags and of how words are linked, hardly ever of words, so they can be learned
@@ -389,7 +389,7 @@ class JointParser(Stored):
         )
 
 
-def synchronous_parser(source: Parser, target: Parser) -> JointParser:
+def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
     """Join two parsers by the hard constraint SYNCH alone; there is nothing to train.
 
     All candidate links have log-potential 0. A link is dropped rather than a tree made impossible, so no pair
@@ -411,7 +411,7 @@ def _decided(
     return replace(pair, target=choices.applied(pair.target, states)), states
 
 
-def _with_tree(parser: Parser, sentence: Sentence, chances: Scores) -> Sentence:
+def _with_tree(parser: TreeParser, sentence: Sentence, chances: Scores) -> Sentence:
     """Return the sentence with the tree of most expected right heads, its relations and ``ArcProb=``."""
     heads = parser.inference.best(chances)
     return first_order(parser).attached(sentence, heads, probabilities=chances)

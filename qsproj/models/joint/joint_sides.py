@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qsproj.bp.links import NO_LINK
 from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads
-from qsproj.models.graph.graph_factors import Family
+from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY
 
 NO_VARIABLE = NO_LINK
@@ -64,7 +64,7 @@ class Side:
     observed: bool
     grand: Relation
     siblings: Relation
-    families: tuple[Family, ...] = ()
+    families: tuple[FamilyFactors, ...] = ()
 
 
 def kept_arcs(
@@ -87,7 +87,11 @@ def kept_arcs(
 
 
 def free_side(
-    marginals: NDArray[np.float64], kept: Pairs, first_variable: int, *, families: Sequence[Family] = ()
+    marginals: NDArray[np.float64],
+    kept: Pairs,
+    first_variable: int,
+    *,
+    families: Sequence[FamilyFactors] = (),
 ) -> Side:
     """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on.
 

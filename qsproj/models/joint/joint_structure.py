@@ -77,7 +77,7 @@ class Variables:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class NodeRelation:
     """How two words of one side stand to each other.
 
     ``possible``: ``possible(side, words)`` tells of the words int32[k] of k links, bool[k, k], which two of
@@ -102,23 +102,23 @@ def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, v
     return variables.of_pairs(relation, first, second)
 
 
-ARC = Stand(
+ARC = NodeRelation(
     lambda side, words: _spread(side.arcs != NO_VARIABLE, words),
     lambda side, heads, dependents, _: side.arcs[heads, dependents],
 )
-TURNED_ARC = Stand(
+TURNED_ARC = NodeRelation(
     lambda side, words: _spread(side.arcs != NO_VARIABLE, words).T,
     lambda side, heads, dependents, _: side.arcs[dependents, heads],
 )
-SAME_WORD = Stand(
+SAME_WORD = NodeRelation(
     lambda _, words: words[:, None] == words,
     lambda _, heads, dependents, __: np.full(len(heads), ALWAYS_TRUE, dtype=np.int32),
 )
-GRANDPARENT = Stand(
+GRANDPARENT = NodeRelation(
     lambda side, words: _spread(side.grand.possible, words),
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, heads, dependents, variables),
 )
-SIBLINGS = Stand(
+SIBLINGS = NodeRelation(
     lambda side, words: _spread(side.siblings.possible, words),
     lambda side, heads, dependents, variables: _ask_relation(
         side, side.siblings, np.minimum(heads, dependents), np.maximum(heads, dependents), variables
@@ -126,39 +126,39 @@ SIBLINGS = Stand(
 )
 
 
-TURNED_GRANDPARENT = Stand(
+TURNED_GRANDPARENT = NodeRelation(
     lambda side, words: _spread(side.grand.possible, words).T,
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
 )
 # Each two siblings once.
-SIBLINGS_IN_ORDER = Stand(
+SIBLINGS_IN_ORDER = NodeRelation(
     lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words),
     SIBLINGS.ask,
 )
 
 
-class Family(NamedTuple):
+class RelationPair(NamedTuple):
     """A row of FACTORS: how the source words stand, and how the target words do."""
 
-    source: Stand
-    target: Stand
+    source: NodeRelation
+    target: NodeRelation
 
 
 # By the names of qsproj.features.joint_templates.EVERY_FAMILY, which model files hold.
 FACTORS = {
-    "MONO": Family(ARC, ARC),
-    "SWAP": Family(TURNED_ARC, ARC),
-    "SDOUBLE": Family(ARC, SAME_WORD),
-    "TDOUBLE": Family(SAME_WORD, ARC),
-    "SGRAND": Family(GRANDPARENT, ARC),
-    "SSIB": Family(SIBLINGS, ARC),
-    "TGRAND": Family(ARC, GRANDPARENT),
-    "TSIB": Family(ARC, SIBLINGS),
-    "STGRAND": Family(GRANDPARENT, GRANDPARENT),
-    "SWAPGRAND": Family(TURNED_GRANDPARENT, GRANDPARENT),
-    "STSIB": Family(SIBLINGS, SIBLINGS_IN_ORDER),
-    "SSIBTGRAND": Family(SIBLINGS, GRANDPARENT),
-    "SGRANDTSIB": Family(GRANDPARENT, SIBLINGS),
+    "MONO": RelationPair(ARC, ARC),
+    "SWAP": RelationPair(TURNED_ARC, ARC),
+    "SDOUBLE": RelationPair(ARC, SAME_WORD),
+    "TDOUBLE": RelationPair(SAME_WORD, ARC),
+    "SGRAND": RelationPair(GRANDPARENT, ARC),
+    "SSIB": RelationPair(SIBLINGS, ARC),
+    "TGRAND": RelationPair(ARC, GRANDPARENT),
+    "TSIB": RelationPair(ARC, SIBLINGS),
+    "STGRAND": RelationPair(GRANDPARENT, GRANDPARENT),
+    "SWAPGRAND": RelationPair(TURNED_GRANDPARENT, GRANDPARENT),
+    "STSIB": RelationPair(SIBLINGS, SIBLINGS_IN_ORDER),
+    "SSIBTGRAND": RelationPair(SIBLINGS, GRANDPARENT),
+    "SGRANDTSIB": RelationPair(GRANDPARENT, SIBLINGS),
 }
 
 

@@ -22,11 +22,11 @@ from qsproj.models.arc.cross_fitting import cross_fitted_scorers
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
-from qsproj.models.graph.graph_factors import Family, sentence_graph
+from qsproj.models.graph.graph_factors import FamilyFactors, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, BiparseOptions
-from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order_scores, tree_scores
+from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order_scores, tree_scores
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags
 from qsproj.models.packing import nested, unnested
 from qsproj.models.storage import kind_of, model_from
@@ -79,7 +79,7 @@ Arrays = dict[str, NDArray[Any]]
 def kept_stages(
     checkpoint: Checkpoint,
     pairs: Sequence[SentencePair],
-    parsers: Sequence[Parser],
+    parsers: Sequence[TreeParser],
     *,
     rng: np.random.Generator,
     options: BiparseOptions,
@@ -115,7 +115,7 @@ def _of_links(links: Alignment | None, crc: int) -> int:
 
 
 def write_target(
-    stages: KeptStages, parser: Parser, scores: Sequence[TreeScores], rng: np.random.Generator
+    stages: KeptStages, parser: TreeParser, scores: Sequence[TreeScores], rng: np.random.Generator
 ) -> None:
     """Keep a target parser, and what parsers that have not seen them say of its training trees."""
     header, arrays = parser.to_archive()
@@ -123,7 +123,7 @@ def write_target(
     stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
 
 
-def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[Parser, list[TreeScores]] | None:
+def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[TreeParser, list[TreeScores]] | None:
     """Return what :func:`write_target` kept, and set the generator; None where nothing was kept."""
     found = stages.read(STAGE, rng)
     if found is None:
@@ -184,7 +184,7 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([np.zeros(0), *(array.reshape(-1) for array in arrays)])
 
 
-def unpacked(arrays: Mapping[str, NDArray[Any]], parser: Parser) -> list[TreeScores]:
+def unpacked(arrays: Mapping[str, NDArray[Any]], parser: TreeParser) -> list[TreeScores]:
     """Return what :func:`packed` was given, of a parser of this order and with these options."""
     ends = np.cumsum(arrays["sizes"].astype(np.int64) ** 2)[:-1]
     tables = [np.split(arrays[name], ends) for name in ("marginals", "kept", "links")]
@@ -214,7 +214,7 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], parser: Parser) -> list[TreeSco
     return result
 
 
-def _families(parser: Parser, kept: NDArray[np.bool_]) -> tuple[Family, ...]:
+def _families(parser: TreeParser, kept: NDArray[np.bool_]) -> tuple[FamilyFactors, ...]:
     """Return the second-order factors over the arcs that are left."""
     if not isinstance(parser, GraphParser):
         raise ValueError("factors of the second order, and a parser of the first")
@@ -232,7 +232,7 @@ class TrainedTarget:
     ``unseen``: whether ``parser`` itself was not trained on them either.
     """
 
-    parser: Parser
+    parser: TreeParser
     scores: list[TreeScores]
     unseen: bool = False
 
@@ -308,7 +308,7 @@ def _train_target(
 
 
 def given_target(
-    pairs: Sequence[SentencePair], parser: Parser, *, least_probability: float, tags: TargetTags = GIVEN
+    pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
     """Take a target parser that was not trained on these trees: one that was projected, or of other trees."""
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]

@@ -17,7 +17,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.graph.graph_factors import Family, sentence_graph
+from qsproj.models.graph.graph_factors import FamilyFactors, sentence_graph
 from qsproj.models.graph.graph_inference import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_graph import FamilyScores
@@ -26,7 +26,7 @@ from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
 from qsproj.models.joint.tag_choices import TagChoices, TaggedArcs, tagged_arcs
 from qsproj.models.tree_inference import TreeInference, arcs_in
 
-Parser = ArcParser | GraphParser
+TreeParser = ArcParser | GraphParser
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -44,7 +44,7 @@ class TreeScores:
     marginals: Scores
     kept: Pairs
     links: Scores
-    families: tuple[Family, ...] = ()
+    families: tuple[FamilyFactors, ...] = ()
     factors: FamilyScores = ()
     tagged: TaggedArcs | None = None
 
@@ -60,7 +60,7 @@ class TreeScores:
 
 
 def tree_scores(
-    parser: Parser,
+    parser: TreeParser,
     sentence: Sentence,
     *,
     required: Heads | None = None,
@@ -120,12 +120,12 @@ def first_order_scores(
     return TreeScores(marginals=marginals, kept=kept, links=scores)
 
 
-def first_order(parser: Parser) -> ArcParser:
+def first_order(parser: TreeParser) -> ArcParser:
     """Return the parser's first order, which labels, too."""
     return parser if isinstance(parser, ArcParser) else parser.base
 
 
-def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
+def heads_alone(parser: TreeParser, sentence: Sentence) -> Heads:
     """Return the tree that a parser gives a sentence by itself, int32[n+1]: of most expected right heads."""
     if isinstance(parser, GraphParser):
         believed = parser.arc_beliefs(sentence)
@@ -136,7 +136,7 @@ def heads_alone(parser: Parser, sentence: Sentence) -> Heads:
 
 
 def relation_chances(
-    parser: Parser, sentence: Sentence, heads: Heads, *, names: Sequence[str], given: Sequence[str] | None
+    parser: TreeParser, sentence: Sentence, heads: Heads, *, names: Sequence[str], given: Sequence[str] | None
 ) -> Scores:
     """Return the probability of each of some relations for each word of a tree, float64[m+1, R].
 
@@ -158,7 +158,7 @@ def relation_chances(
     return chances
 
 
-def given_source_heads(source_tree: str, parser: Parser, sentence: Sentence) -> Heads | None:
+def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence) -> Heads | None:
     """Return the source tree that is to be taken as given; None where it is inferred."""
     if source_tree == "joint":
         return None

@@ -28,7 +28,7 @@ from qsproj.models.joint.joint_training import (
     train_target_jointly,
     with_joint_labeller,
 )
-from qsproj.models.joint.joint_trees import Parser, TreeScores, first_order, heads_alone
+from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
 from qsproj.models.tree_inference import reachable
@@ -45,11 +45,11 @@ from qsproj.training.loop import EpochRecord
 
 def train_joint_parser(
     pairs: Iterable[SentencePair],
-    source_parser: Parser,
+    source_parser: TreeParser,
     *,
     rng: np.random.Generator,
     options: BiparseOptions | None = None,
-    target: TrainedTarget | Parser | None = None,
+    target: TrainedTarget | TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs whose target sides have trees.

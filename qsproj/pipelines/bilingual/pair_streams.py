@@ -11,7 +11,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair
-from qsproj.models.joint.joint_trees import Parser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.storage import load_model_of
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual.biparse import parse_pairs
@@ -51,9 +51,9 @@ def load_joint_parser(path: str) -> JointParser:
 TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
 
 
-def load_tree_parser(path: str) -> Parser:
+def load_tree_parser(path: str) -> TreeParser:
     """Read a parser of one side from a file."""
-    kinds: tuple[type[Parser], ...] = (ArcParser, GraphParser)
+    kinds: tuple[type[TreeParser], ...] = (ArcParser, GraphParser)
     return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
 
 

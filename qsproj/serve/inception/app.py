@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from qsproj.errors import UsageError
+from qsproj.serve.access_log import FACTS
 from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.inception.suggestions import Asked, Suggested, check_layer, suggest
-from qsproj.serve.outermost import FACTS
 from qsproj.serve.requests import Limits, RequestError, body_of
 from qsproj.serve.udpipe.processing import Processed, process
 from qsproj.serve.udpipe.served_models import ServedModels, chosen_model

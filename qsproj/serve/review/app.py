@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
+from qsproj.serve.access_log import log
 from qsproj.serve.compute import ComputePool, WorkerError
-from qsproj.serve.outermost import log
 from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError

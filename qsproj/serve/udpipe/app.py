@@ -16,9 +16,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qsproj import __version__
+from qsproj.serve.access_log import FACTS
 from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.outermost import FACTS
 from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits
 from qsproj.serve.udpipe.fields import fields_of
 from qsproj.serve.udpipe.processing import Processed

@@ -18,7 +18,7 @@ import numpy as np
 from qsproj.corpus.sentence import SentencePair
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_trees import Parser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -115,7 +115,7 @@ class Setting:
             options=CHANNELS[self.channel],
         )[0]
 
-    def parser(self, explained: str) -> Parser:
+    def parser(self, explained: str) -> TreeParser:
         """Learn a parser of the target."""
         options = EXPLAINED[explained]
         if options is None:

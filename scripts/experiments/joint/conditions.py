@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint.joint_trees import Parser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.cotrain import cotrain
 from scripts.experiments.harness.experiment import Lab
@@ -80,7 +80,7 @@ def taught(order: int, setting: Setting) -> Figures:
     return accuracy_alone(cotrain(joint, trees, others, rng=np.random.default_rng(1))[0], setting.test)
 
 
-def accuracy_alone(parser: Parser, pairs: Sequence[SentencePair]) -> Figures:
+def accuracy_alone(parser: TreeParser, pairs: Sequence[SentencePair]) -> Figures:
     """Score a parser of the target, sentence after sentence."""
     trees, seconds = [], 0.0
     for number, pair in enumerate(pairs):

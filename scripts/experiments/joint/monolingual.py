@@ -18,7 +18,7 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_trees import Parser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import cotrain
@@ -56,7 +56,7 @@ CONDITIONS = (
 
 def parsers(
     joint: JointParser, train: list[SentencePair], others: list[SentencePair]
-) -> Iterator[tuple[str, Parser]]:
+) -> Iterator[tuple[str, TreeParser]]:
     """Yield what the joint model's target parser becomes, by condition."""
     trees = [pair.target for pair in train]
 

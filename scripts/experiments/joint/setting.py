@@ -15,7 +15,7 @@ from qsproj.models.checkpoint import KeptStages
 from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_targets import TrainedTarget, train_target
-from qsproj.models.joint.joint_trees import Parser
+from qsproj.models.joint.joint_trees import TreeParser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.biparse_reports import JointTrainingReport
 from scripts.experiments.harness.build import DIGITS, hash_of
@@ -29,7 +29,7 @@ UNTIMED = 10
 class Setting:
     """A number of training pairs, and what all conditions share of what is learned from them."""
 
-    source: Parser
+    source: TreeParser
     train: list[SentencePair]
     test: list[SentencePair]
     # Where training keeps what it has done, so that a run that was broken off goes on; None: nowhere.
@@ -37,7 +37,7 @@ class Setting:
     # The pairs of the training file after those that are trained on.
     rest: Sequence[SentencePair] = ()
     # Loads a source parser of the second order.
-    second_source: Callable[[], Parser] | None = None
+    second_source: Callable[[], TreeParser] | None = None
 
     @property
     def target(self) -> TrainedTarget:

@@ -40,7 +40,7 @@ def test_crossing_arcs_are_scored_by_their_dependents():
     family, graph = family_of("nocross")
     arcs = family.group.edges.reshape(-1, 2)
     assert len(arcs) > 0
-    # Words are read plus one, see Family.
+    # Words are read plus one, see FamilyFactors.
     assert family.members.tolist() == (np.sort(graph.dependents[arcs], axis=1) + 1).tolist()
 
 

@@ -24,12 +24,12 @@ import numpy as np
 import qsproj.features.joint_templates as templates
 templates.FAMILIES += ("UNRELATED",)
 templates.EVERY_FAMILY = (*templates.FAMILIES, *templates.PAIR_FAMILIES)
-from qsproj.models.joint.joint_structure import ARC, FACTORS, SAME_WORD, Family, Stand
-UNRELATED = Stand(
+from qsproj.models.joint.joint_structure import ARC, FACTORS, SAME_WORD, RelationPair, NodeRelation
+UNRELATED = NodeRelation(
     lambda side, words: (words[:, None] != words) & ~ARC.possible(side, words),
     SAME_WORD.ask,
 )
-FACTORS["UNRELATED"] = Family(UNRELATED, ARC)
+FACTORS["UNRELATED"] = RelationPair(UNRELATED, ARC)
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.arc.training_options import TrainingOptions

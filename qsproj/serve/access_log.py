@@ -29,7 +29,9 @@ _STOPPED = b"the server is being stopped; ask again once it runs\n"
 _CLIENT_LEFT = 499
 
 
-def outermost(app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()) -> ASGIApp:
+def with_access_log(
+    app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()
+) -> ASGIApp:
     """Return an application that answers, and logs, whatever ``app`` does.
 
     Parameters

@@ -8,14 +8,14 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
-def impatient_protocol(seconds: float) -> type[asyncio.Protocol]:
+def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with a bound on the time from the first byte of a request to its last header.
 
     What follows, the body, is up to the application. A connection on which nothing was ever said is closed
     after the same time.
     """
 
-    class Impatient(H11Protocol):
+    class TimedProtocol(H11Protocol):
         _hang_up: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
@@ -27,18 +27,18 @@ def impatient_protocol(seconds: float) -> type[asyncio.Protocol]:
                 self._hang_up = self.loop.call_later(seconds, self.transport.close)
             super().data_received(data)
             if self._is_answering():
-                self._be_patient()
+                self._stop_timer()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._be_patient()
+            self._stop_timer()
             super().connection_lost(exc)
 
         def _is_answering(self) -> bool:
             return self.cycle is not None and not self.cycle.response_complete
 
-        def _be_patient(self) -> None:
+        def _stop_timer(self) -> None:
             if self._hang_up is not None:
                 self._hang_up.cancel()
                 self._hang_up = None
 
-    return Impatient
+    return TimedProtocol
