@@ -21,13 +21,11 @@ from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 NUMERAL = "NUM"
 # However sure the first tagger is: so much, in natural logs, is still open to doubt.
 MOST_DOUBTED = -12.0
-# Probabilities are divided by this power of the tag's frequency, of which the least that counts is RAREST.
-BALANCE = 0.4
+# No tag counts as rarer than this where probabilities are divided by how frequent it is.
 RAREST = 0.03
 # A text in which so many words are digits shows what they are.
 ENOUGH_IN_DIGITS = 100
-# Else so many sentences at most have a number replaced, by one of these in turn.
-IN_DIGITS = 300
+# Else numbers are replaced by these in turn.
 FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 
 Words = tuple[str, ...]
@@ -75,12 +73,13 @@ class RawText:
 
 
 def as_tagged(
-    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float
+    tagger: Tagger, raw: RawText, sentences: Sequence[Words], *, strength: float, balance: float
 ) -> list[SetExample]:
     """Return sentences of raw text with the probabilities of their tags, by a tagger, as evidence.
 
     A tagger that learns from its own tags gives frequent ones to ever more words: NOUN takes from ADJ. So
-    probabilities are divided by a power of how frequent the tag is, as the tagger reads all sentences.
+    probabilities are divided by the power ``balance`` of how frequent the tag is, as the tagger
+    reads all sentences.
 
     Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
     embedding for clustering analysis", equation 3; the power is ours.
@@ -92,14 +91,14 @@ def as_tagged(
     examples = []
     for forms, probabilities in zip(sentences, found, strict=True):
         with np.errstate(divide="ignore"):
-            evidence = np.log(probabilities) - BALANCE * np.log(frequency)
+            evidence = np.log(probabilities) - balance * np.log(frequency)
         evidence -= evidence.max(axis=1, keepdims=True)
         examples.append(SetExample(forms, np.maximum(evidence, MOST_DOUBTED).astype(np.float32), strength))
     return examples
 
 
-def in_digits(examples: Sequence[SetExample], tags: Sequence[str]) -> list[SetExample]:
-    """Return the first sentences with a word that can but be a number, this word in digits.
+def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
+    """Return the first sentences, ``most`` of them, with a word that can but be a number, this in digits.
 
     None where the text shows what digits are.
     """
@@ -109,7 +108,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str]) -> list[SetEx
     found: list[SetExample] = []
     for example in examples:
         place = _number(example.log_evidence, tags.index(NUMERAL))
-        if place is not None and len(found) < IN_DIGITS:
+        if place is not None and len(found) < most:
             figure = FIGURES[len(found) % len(FIGURES)]
             forms = (*example.forms[:place], figure, *example.forms[place + 1 :])
             found.append(SetExample(forms, example.log_evidence, example.strength))

@@ -81,6 +81,11 @@ class TagProjectionOptions:
         Sentences of raw text to learn from at most; more are drawn from.
     raw_strength : float
         Weight of such a sentence against 1 for one of the bitext.
+    balance : float
+        How little frequent tags count in raw text, see
+        :func:`qsproj.pipelines.tagging.more_sentences.as_tagged`.
+    in_digits : int
+        Where the bitext spells numbers out, so many sentences of each part have one in digits.
     tagged_strength : float
         Weight of a tagged sentence against 1 for one of the bitext.
     tuning : SetTrainingOptions
@@ -106,6 +111,8 @@ class TagProjectionOptions:
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
     raw_sentences: int = 8000
     raw_strength: float = 3.0
+    balance: float = 0.4
+    in_digits: int = 300
     tagged_strength: float = 5.0
     tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
     temperature: float = 1.5
@@ -200,7 +207,7 @@ def project_tags(
     temperature = options.temperature if len(parts) == 1 else options.temperature_of_mean
     drawn = usable_raw(raw_text, rng=rng, options=options)
     if drawn:
-        more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength)
+        more = as_tagged(tagger, raw_text, drawn, strength=options.raw_strength, balance=options.balance)
         tagger = learner.second_round(parts, sets, channels, few, more)
         temperature = options.temperature_of_raw
     tagger = cooled(tagger, temperature)
@@ -272,7 +279,7 @@ class _Learner:
         """Train on sentences of the bitext with their evidence, tagged ones and more; then on tagged ones."""
         text, options = self.text, self.options
         examples = [SetExample(text.sentences[s], evidence[text.words_of(s)]) for s in chosen]
-        examples += in_digits(examples, text.tags)
+        examples += in_digits(examples, text.tags, most=options.in_digits)
         examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
         tagger = train_on_sets(
             examples,

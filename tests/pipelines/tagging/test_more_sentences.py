@@ -9,7 +9,7 @@ from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.tagging.set_training import SetExample
 from qsproj.models.tagging.tagger_training import accuracy
-from qsproj.pipelines.tagging.more_sentences import FIGURES, IN_DIGITS, RawText, as_tagged, in_digits
+from qsproj.pipelines.tagging.more_sentences import FIGURES, RawText, as_tagged, in_digits
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
@@ -32,7 +32,7 @@ def test_the_first_word_that_is_a_number_becomes_digits():
         example("die eine", {"DET"}, {"DET", "NUM"}),
         example("zwei drei", {"NUM"}, {"NUM"}),
     ]
-    changed = in_digits(examples, TAGS)
+    changed = in_digits(examples, TAGS, most=9)
     assert [one.forms for one in changed] == [("die", FIGURES[0], "Hunde"), (FIGURES[1], "drei")]
     for one, of in zip(changed, (examples[0], examples[2]), strict=True):
         np.testing.assert_array_equal(one.log_evidence, of.log_evidence)
@@ -41,9 +41,9 @@ def test_the_first_word_that_is_a_number_becomes_digits():
 
 def test_a_text_with_digits_is_left_as_it_is():
     numbers = [example("zwei", {"NUM"})] * 1000
-    assert len(in_digits(numbers, TAGS)) == IN_DIGITS
-    assert in_digits([*numbers, *[example("1999", {"NUM"})] * 100], TAGS) == []
-    assert in_digits(numbers, ("DET", "NOUN", "VERB")) == []
+    assert len(in_digits(numbers, TAGS, most=300)) == 300
+    assert in_digits([*numbers, *[example("1999", {"NUM"})] * 100], TAGS, most=300) == []
+    assert in_digits(numbers, ("DET", "NOUN", "VERB"), most=300) == []
 
 
 def counting(count):
@@ -82,7 +82,7 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
     read = [tagger.distribution_within(forms, raw.sets_of(forms)).tolist() for forms in sentences]
     words = [row for rows in read for row in rows]
     often = [max(sum(column) / len(words), 0.03) for column in zip(*words, strict=True)]
-    examples = as_tagged(tagger, raw, sentences, strength=3.0)
+    examples = as_tagged(tagger, raw, sentences, strength=3.0, balance=0.4)
     assert [one.forms for one in examples] == sentences
     for one, rows in zip(examples, read, strict=True):
         assert one.strength == 3.0
@@ -91,7 +91,7 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
             expected = [max(value / max(less), math.exp(-12.0)) for value in less]
             np.testing.assert_allclose(np.exp(found), expected, rtol=1e-4)
     assert examples[0].log_evidence[1, tagger.tags.index("ADJ")] == pytest.approx(-12.0)
-    assert as_tagged(tagger, raw, [], strength=3.0) == []
+    assert as_tagged(tagger, raw, [], strength=3.0, balance=0.4) == []
 
 
 # A word that the bitext lacks, where nouns stand.
