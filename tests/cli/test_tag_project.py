@@ -54,6 +54,14 @@ def test_all_that_there_is(files, run_cli):
     assert "\tDET\t" in run_cli("tag", "-m", files / "de.tagger", stdin="Der Hund.\n").out
 
 
+def test_raw_text_is_read(files, run_cli):
+    raw = "Der Wagner sieht die Katze.\n\nEin Wagner jagt die Maus .\n" * 20
+    (files / "raw.txt").write_text(raw, encoding="utf-8")
+    outcome = run_cli(*command(files, "--text", files / "raw.txt", "--language", "de"))
+    assert outcome.code == 0, outcome.err
+    assert "40 sentences of raw text" in outcome.err
+
+
 def test_confidence_of_each_tag(files, run_cli):
     assert run_cli(*command(files)).code == 0
     out = run_cli("tag", "-m", files / "de.tagger", "--confidence", files / "test.conllu").out
@@ -72,6 +80,8 @@ ERRORS = [
     ({}, ["--source", "en.conllu"], "found 2 --source and 1 --alignment"),
     ({}, ["--tagged", "bare.conllu"], "bare.conllu:2: found word 1 ("),
     ({}, ["--raw", "de.txt"], "--raw belongs to --train; leave it out with --project"),
+    ({}, ["--text", "de.txt"], "--text needs --language CODE, to cut the text into words"),
+    ({}, ["--text", "missing", "--language", "de"], "missing"),
     ({}, ["--split-contractions"], "--split-contractions belongs to -m; leave it out with --project"),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.pair_files import add_alignment_format
@@ -13,7 +13,7 @@ from qsproj.errors import UsageError
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import SentencePair
 
-OPTIONS_OF_PROJECT = ("source", "target", "alignment", "alignment_format", "tagged", "lexicon")
+OPTIONS_OF_PROJECT = ("source", "target", "alignment", "alignment_format", "tagged", "lexicon", "text")
 
 
 def add_tag_projection(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +43,13 @@ def add_tag_projection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tagged", nargs="+", metavar="FILE", help="target sentences with UPOS, as few as there are"
     )
+    group.add_argument(
+        "--text",
+        nargs="+",
+        metavar="FILE",
+        help="raw text of the target language, one sentence a line, that to be tagged among it: helps where "
+        "the target has few of its words",
+    )
     group.add_argument("--lexicon", metavar="FILE", help="lines of a word, a tab, and the tags it may have")
 
 
@@ -64,7 +71,10 @@ def project_tagger(options: argparse.Namespace) -> None:
         raise UsageError(
             f"found {len(sources)} --source and {len(alignments)} --alignment; give each source its links"
         )
-    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon]
+    texts = options.text or []
+    if texts and options.language is None:
+        raise UsageError("--text needs --language CODE, to cut the text into words")
+    inputs = [*sources, options.target, *alignments, *tagged, options.lexicon, *texts]
     if len(sources) > 1 and options.target == "-":
         raise UsageError("with several sources the target is read several times; name a file in place of -")
     check_files(reads=inputs, model=options.output)
@@ -79,12 +89,24 @@ def project_tagger(options: argparse.Namespace) -> None:
             corpus,
             rng=np.random.default_rng(options.seed),
             tagged=list(read_tagged(tagged)),
+            raw=_words_of(texts, options.language),
             lexicon=read_lexicon(options.lexicon) if options.lexicon else None,
             language=options.language,
         )
     projected.tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         print(line, file=sys.stderr)
+
+
+def _words_of(paths: Iterable[str], language: str | None) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each line that has some."""
+    from qsproj.corpus.files import open_text
+    from qsproj.corpus.text import read_text
+
+    for path in paths:
+        with open_text(path) as lines:
+            for sentence in read_text(lines, language=language or "", name=path):
+                yield sentence.forms
 
 
 def _pairs(
