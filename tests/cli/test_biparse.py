@@ -121,11 +121,7 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     [
         (("--factors", "synch"), (SYNCH,), True),
         (("--labels", "after", "--tags", "joint", "--epochs", "1"), FAMILIES, False),
-        (
-            ("--factors", "pairs", "--target-weights", "joint", "--null-source", "--epochs", "1"),
-            EVERY_FAMILY,
-            False,
-        ),
+        (("--factors", "pairs", "--epochs", "1"), EVERY_FAMILY, True),
     ],
 )
 def test_other_ways_to_train_give_models_that_parse(
@@ -139,7 +135,7 @@ def test_other_ways_to_train_give_models_that_parse(
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
     assert usual.labeller is not None
     assert (trained.tagger is not None) == (trained.options.tag_threshold is not None) == ("--tags" in option)
-    assert (trained.labeller is None) == ("--target-weights" not in option)
+    assert (trained.labeller is not None) == ("pairs" in option)
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "parse", "-m", model, *PAIRS, *LINKS, "-o", output)
@@ -295,17 +291,6 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     train = ("biparse", "train", *PAIRS, "--source-model", source, "-o", output)
     assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, pairs, mono")
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
-    assert_one_line(
-        run_cli(*train, *LINKS, "--target-weights", "free"), "unknown target weights", "fixed, joint"
-    )
-    assert_one_line(
-        run_cli(*train, *LINKS, "--null-source"),
-        "--null-source: found --target-weights fixed",
-    )
-    assert_one_line(
-        run_cli(*train, *LINKS, "--order", "2", "--target-weights", "joint"),
-        "--order 2: found --target-weights joint, expected fixed",
-    )
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
     parse = ("biparse", "parse", "-m", joint, *LINKS, "-o", output)

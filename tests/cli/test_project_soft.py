@@ -89,9 +89,6 @@ def test_sources_may_be_of_different_texts(run_cli, folder):
     assert outcome.code == 0, outcome.err
     # One in ten of the 60 pairs of either text is held out.
     assert 60 < int(re.search(r"learned from (\d+) pairs", outcome.err)[1]) <= 108
-    outcome = run_cli("project", *sources, "--method", "soft", "-o", folder / "none", "--qg")
-    assert outcome.code == 2
-    assert "--qg weighs the translations of one --target" in outcome.err
 
 
 def test_sources_of_other_sentences_are_refused(run_cli, folder):
@@ -115,12 +112,6 @@ def test_annotated_trees_fine_tune_the_parser(run_cli, folder):
         return json.loads(run_cli("eval", german, folder / "parsed", "--json").out)["uas"]
 
     assert uas(folder / "tuned") > uas(folder / "plain")
-
-
-def test_a_grammar_weighs_the_evidence(run_cli, folder):
-    assert project(run_cli, "--qg", "-o", folder / "with").code == 0
-    assert project(run_cli, "-o", folder / "without").code == 0
-    assert (folder / "with").read_bytes() != (folder / "without").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ METHODS = ("co-training", "noisy-channel")
 
 # What each way to train, write and co-train reads that not all do. SYNCH alone has no weights to learn.
 _LEARNING = (
-    *("epochs", "target_weights", "null_source", "labels"),
+    *("epochs", "labels"),
     *("hand_alignment", "hand_alignment_format", "alignment_factors", "dictionary"),
 )
 FACTOR_WAYS = {
@@ -35,7 +35,7 @@ FACTOR_WAYS = {
 }
 TARGET_WAYS = {
     "--target-model": (),
-    "a target parser that is trained": ("order", "features", "target_weights", "null_source"),
+    "a target parser that is trained": ("order", "features"),
 }
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
@@ -84,19 +84,6 @@ def add_training(actions: Actions) -> None:
         metavar="NAME",
         help="all (default); pairs: also those of two arcs on either side, grandparents and siblings; mono: "
         "reward parallel arcs only; synch: two parsers under a hard constraint",
-    )
-    train.add_argument(
-        "--target-weights",
-        default="fixed",
-        metavar="NAME",
-        help="fixed (default): as the target trees alone teach them; joint: moved with the joint weights, as "
-        "in the thesis (4.7.3), which was less accurate on dev data",
-    )
-    train.add_argument(
-        "--null-source",
-        action="store_true",
-        help="with --target-weights joint: learn from each target tree also as if its source were empty, for "
-        "a target side that parses alone, too (thesis 5.3.1)",
     )
     train.add_argument(
         "--features",

@@ -19,7 +19,6 @@ from qsproj.cli.options.projection_em import (
     tags_only,
 )
 from qsproj.corpus.formats import read_all
-from qsproj.errors import UsageError
 from qsproj.pipelines.projection.method_options import (
     HARD_EPOCHS,
     HardProjectionOptions,
@@ -112,12 +111,6 @@ def add_soft_options(parser: argparse.ArgumentParser) -> None:
         "2: factors over several arcs are learned from the links as well; parsing then takes several times "
         "as long (default: 1)",
     )
-    group.add_argument(
-        "--qg",
-        action="store_true",
-        help="weigh what links carry over by the posteriors of a grammar as of --method qg, learned from the "
-        "same pairs (default: no; it gains up to half a point or loses a quarter)",
-    )
 
 
 def soft(sources: Sources, options: argparse.Namespace) -> Projected:
@@ -129,15 +122,12 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
     from qsproj.pipelines.projection.soft_sources import soft_sources
 
     targets = dict.fromkeys(files.target for files in sources)
-    if options.qg and len(targets) > 1:
-        raise UsageError("--qg weighs the translations of one --target; leave it out, or join the files")
     rng = np.random.default_rng(options.seed)
     return project_soft(
         soft_sources(
             [[files for files in sources if files.target == target] for target in targets],
             rng=rng,
             priors=[load_prior(path) for path in options.prior],
-            by_grammar=options.qg,
         ),
         rng=rng,
         options=SoftProjectionOptions(
@@ -152,7 +142,7 @@ METHODS: dict[str, Method] = {
     "soft": Method(
         "a parser of other languages, moved by arcs of uncertain links",
         add_soft_options,
-        ("prior", *SOFT, "annotated", "qg", "order", "nonprojective"),
+        ("prior", *SOFT, "annotated", "order", "nonprojective"),
         soft,
     ),
     "hard": Method(

@@ -202,13 +202,13 @@ class BiparseOptions:
             raise unknown_name("target weights", self.target_weights, list(TARGET_WEIGHTS))
         if self.training.null_source and self.target_weights != "joint":
             raise UsageError(
-                f"--null-source: found --target-weights {self.target_weights}, expected joint: without a "
+                f"null_source: found target_weights {self.target_weights!r}, expected 'joint': without a "
                 "source there are no other weights to learn"
             )
         if self.order not in (1, 2):
             raise UsageError(f"found order {self.order}, expected 1 or 2")
         if self.order == 2 and self.target_weights == "joint":
             raise UsageError(
-                "--order 2: found --target-weights joint, expected fixed: a second-order parser stays as it "
-                "is; or choose --order 1"
+                "order 2: found target_weights 'joint', expected 'fixed': a second-order parser stays as it "
+                "is; or choose order 1"
             )

@@ -15,7 +15,7 @@ KINDS_OF_TAGS = GOLD_TAGS, BEST_TAGS, UNCERTAIN_TAGS = "gold tags", "best tags",
 # Rows and columns of the page on soft projection.
 SOFT, SOFT_ALL = "soft, English", "soft, every treebank"
 UNCHANGED, SHARE = "unchanged", "share of wrong heads"
-SECOND_ORDER, GRAMMAR = "second order (--order 2)", "weighed by a grammar (--qg)"
+SECOND_ORDER, GRAMMAR = "second order (--order 2)", "weighed by a grammar"
 LOSSES = (
     "no prior",
     "no evidence",

@@ -211,6 +211,16 @@ def test_a_grammar_takes_evidence_away_from_what_it_does_not_expect(sample):
     assert not pooled_evidence((pair(2, []),), (grammar,)).any()
 
 
+def test_a_grammar_changes_what_is_learned(sample, english):
+    def scores(by_grammar):
+        rng = np.random.default_rng(1)
+        sources = soft_sources([[sample]], rng=rng, priors=[english], by_grammar=by_grammar)
+        projected = project_soft(sources, rng=rng, options=SoftProjectionOptions(rounds=1, epochs=1))
+        return projected.parser.scores(sample[0].target)
+
+    assert not np.array_equal(scores(by_grammar=True), scores(by_grammar=False))
+
+
 def test_agreement_is_the_expected_share_of_the_evidence_with_the_same_head():
     evidence, probabilities = np.zeros((3, 3)), np.zeros((3, 3))
     evidence[2, 1], evidence[0, 2] = 0.5, 1.0
