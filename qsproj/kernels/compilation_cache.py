@@ -31,7 +31,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from qsproj.kernels import inner_kernels
+from qsproj.kernels import ahead, inner_kernels
 from qsproj.kernels.compilation_notices import NOTICES
 
 KERNELS = Path(__file__).parent
@@ -61,11 +61,14 @@ class KernelCache:
         # What compiled code calls; all else that numba prepares is for compiling, and takes half a second.
         rtsys.initialize(target)
         folder = writable_folder(self._source.parent)
-        payload = (
-            None if folder is None else self._read(folder / self._file_name(signature, target.codegen()))
-        )
-        if payload is not None:
-            return _rebuilt(target, payload)
+        if folder is not None:
+            path = folder / self._file_name(signature, target.codegen())
+            payload = self._read(path)
+            if payload is None and ahead.comes(path):
+                payload = self._read(path)
+            if payload is not None:
+                return _rebuilt(target, payload)
+            ahead.begin(self._name, _trees_are_there)
         target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()
@@ -102,6 +105,16 @@ class KernelCache:
     def _file_name(self, signature: Any, codegen: Any) -> str:
         key = (repr(signature), codegen.magic_tuple(), numba.__version__, platform.python_version())
         return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}.nbc"
+
+
+def _trees_are_there() -> bool:
+    """Say whether kernels that are compiled ahead are kept, or cannot be."""
+    source = KERNELS / "trees" / "eisner_block.py"
+    folder = writable_folder(source.parent)
+    if folder is None:
+        return True
+    kept = folder.glob(f"{ahead.AHEAD[-1]}*.nbc")
+    return any(path.read_bytes()[DIGEST_BYTES : 2 * DIGEST_BYTES] == source_stamp(source) for path in kept)
 
 
 def sealed(payload: Any, stamp: bytes) -> bytes:

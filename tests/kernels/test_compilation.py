@@ -256,6 +256,29 @@ def test_no_garbage_is_looked_for_while_compiling(load, notices):
     assert len(looked) <= 2  # what is waiting may be looked for once, before or after
 
 
+AHEAD = """
+import numpy as np
+from qsproj.kernels import ahead
+from qsproj.kernels.bp.bp_arithmetic import weight_if_true
+from qsproj.kernels.trees import eisner_block
+
+ahead._cores = lambda: 2
+weight_if_true(1.5)
+found, _ = eisner_block.eisner_best(np.zeros((3, 3)), False)
+eisner_block.eisner_posterior(np.zeros((3, 3)), found, False)
+kernels = (weight_if_true, eisner_block.eisner_best, eisner_block.eisner_posterior)
+print(*(sum(kernel.stats.cache_hits.values()) for kernel in kernels), ahead._STARTED != [None])
+"""
+
+
+def test_another_process_compiles_what_is_needed_later(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "QSPROJ_COMPILE_AHEAD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["0", "1", "1", "True"], done.stderr
+
+
 # Ctrl-C while numba takes note of what numpy.zeros is, which it does once in a process.
 INTERRUPTED = """
 import os, signal

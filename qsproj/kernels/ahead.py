@@ -1,0 +1,72 @@
+"""Compiling beside the process that is waited for: the first time, another one compiles what it needs later.
+
+Of what a command compiles that parses or trains, kernels of projective trees take two fifths of the time, and
+are called when the others have been compiled. Both processes share the folder that compiled code is kept in.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import current_process
+from pathlib import Path
+
+import numpy as np
+
+TREES = "qsproj.kernels.trees.eisner_block"
+# What is compiled ahead, in this order, as the names of their files begin.
+AHEAD = ("eisner.eisner_best-", "eisner.eisner_posterior-", "eisner_block.decode_block-")
+# Set to 0 in the other process, which starts no third.
+SWITCH = "QSPROJ_COMPILE_AHEAD"
+PATIENCE, INTERVAL = 60.0, 0.02
+
+_STARTED: list[subprocess.Popen[bytes] | None] = []
+
+
+def begin(kernel: str, is_there: Callable[[], bool]) -> None:
+    """Start the other process, once, when a kernel is to be compiled, unless what it makes is there."""
+    if _STARTED or TREES not in sys.modules or f"{kernel}-" in AHEAD:
+        return
+    _STARTED.append(None)
+    alone = os.environ.get(SWITCH) == "0" or current_process().name != "MainProcess" or _cores() == 1
+    if alone or is_there():
+        return
+    with suppress(OSError):
+        _STARTED[0] = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import compile_trees; compile_trees()"],
+            env={**os.environ, SWITCH: "0", "QSPROJ_NOTICES": "0", "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def comes(path: Path) -> bool:
+    """Wait for a file that the other process writes; say whether it came."""
+    other = _STARTED[0] if _STARTED else None
+    if other is None or not path.name.startswith(AHEAD):
+        return False
+    until = time.monotonic() + PATIENCE
+    while not path.exists() and other.poll() is None and time.monotonic() < until:
+        time.sleep(INTERVAL)
+    return path.exists()
+
+
+def compile_trees() -> None:
+    """Compile what is compiled ahead, for the types that commands call it with."""
+    from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
+    from qsproj.kernels.trees.eisner_block import decode_block
+
+    heads, _ = eisner_best(np.zeros((3, 3)), False)
+    eisner_posterior(np.zeros((3, 3)), heads, False)
+    decode_block(
+        np.zeros(9), np.array([3]), False, False, np.zeros(3, dtype=np.int32), np.zeros(1, dtype=np.bool_)
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
