@@ -11,7 +11,6 @@ change the distribution most.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,46 +67,35 @@ def propagate(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelaxationLimits:
-    """What calls for a factor, and how far a graph may grow.
-
-    ``doubt``: greater than 0. An arc is plausible from this probability on, and undecided if its probability
-        is also at most 1 minus this.
-    ``iterations``: in all; after every LOOK of them the graph may grow. Messages go on from where they were.
-    ``max_factors``: the most factors a graph may have.
-    """
-
-    doubt: float
-    iterations: int
-    max_factors: int
-
-
 def relax(
     chances: Array,
     layout: Callable[[Doubts], SentenceGraph],
     link_scores: Array,
     score: Callable[[SentenceGraph], list[Array]],
     *,
-    limits: RelaxationLimits,
+    doubt: float,
+    iterations: int,
+    max_factors: int,
     maximise: bool = False,
 ) -> tuple[SentenceGraph, Beliefs | None]:
     """Pass messages in a graph that grows for as long as its beliefs call for more factors.
 
     ``chances`` float64[E]: first-order probabilities of the candidate arcs, in the order of the graph's
-    booleans. ``link_scores`` float64[E]: natural log.
+    booleans. ``link_scores`` float64[E]: natural log. An arc is plausible if its probability is at least
+    ``doubt``, which is greater than 0, and undecided if it is also at most 1 minus that. After every LOOK of
+    the ``iterations`` the graph may grow; messages go on from where they were.
 
     Returns the last graph, and what is believed in it; None where it would have too many factors.
     """
-    doubts, iterations = _doubts(odds_of(chances), limits.doubt), limits.iterations
+    doubts = _doubts(odds_of(chances), doubt)
     graph, scores, start = layout(doubts), None, None
-    while graph.n_factors <= limits.max_factors:
+    while graph.n_factors <= max_factors:
         scores = score(graph) if scores is None else scores
         beliefs = propagate(
             graph, link_scores, scores, iterations=min(LOOK, iterations), maximise=maximise, start=start
         )
         iterations -= LOOK
-        called_for = doubts.joined(_doubts(beliefs.log_ratios, limits.doubt))
+        called_for = doubts.joined(_doubts(beliefs.log_ratios, doubt))
         grows = not called_for.same_as(doubts)
         settled = beliefs.status is Status.CONVERGED and not grows
         if iterations <= 0 or settled or beliefs.status is Status.CONTRADICTION:

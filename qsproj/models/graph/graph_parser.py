@@ -34,7 +34,6 @@ from qsproj.models.graph.graph_factors import (
     sentence_graph,
 )
 from qsproj.models.graph.graph_inference import (
-    RelaxationLimits,
     arc_log_odds,
     candidate_arcs,
     propagate,
@@ -224,11 +223,9 @@ class GraphParser(Stored):
                 layout,
                 link_scores,
                 score,
-                limits=RelaxationLimits(
-                    doubt=options.doubt,
-                    iterations=options.iterations,
-                    max_factors=options.max_factors,
-                ),
+                doubt=options.doubt,
+                iterations=options.iterations,
+                max_factors=options.max_factors,
                 maximise=maximise,
             )
         graph = layout(None)

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.status import Status
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
-from qsproj.models.joint.joint_examples import observed_links
-from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
+from qsproj.models.joint.joint_examples import JointExample, observed_links
+from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
-from qsproj.models.joint.joint_sides import NO_VARIABLE, TRUE_STATE, UNKNOWN, Relation, Side
+from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
 from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_training import JointTrainer
 from qsproj.models.joint.joint_trees import TreeScores
@@ -35,9 +34,11 @@ from qsproj.models.joint.joint_weights import (
 from qsproj.models.schema import checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import learn
 
+# Trees play no part: which are possible, and the tree that is learned from, of no word.
 NO_TREES = TreeInference(projective=True, single_root=True)
+NO_TREE = np.array([-1], dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,15 @@ class LinkChooser(Stored):
         if not len(links.links):
             return links
         prepared = self.prepare(pair, counted=counted)
-        chances = _infer(prepared, self.weights.scores(prepared), Propagation()).links
-        return likely_links(links, chances, threshold)
+        beliefs = infer_jointly(
+            prepared.structure,
+            self.weights.scores(prepared),
+            known_states(prepared.structure),
+            source_trees=NO_TREES,
+            target_trees=NO_TREES,
+            propagation=Propagation(),
+        )
+        return likely_links(links, beliefs.links, threshold)
 
     def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
         """Lay out the graph of a pair's links; parameters and errors as of :meth:`align`."""
@@ -148,22 +156,6 @@ def _without_arcs(n: int) -> Side:
     return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), True, none, none)
 
 
-def _infer(
-    prepared: PreparedPair,
-    scores: JointScores,
-    propagation: Propagation,
-    states: NDArray[np.int8] | None = None,
-) -> JointBeliefs:
-    return infer_jointly(
-        prepared.structure,
-        scores,
-        known_states(prepared.structure, None, states),
-        source_trees=NO_TREES,
-        target_trees=NO_TREES,
-        propagation=propagation,
-    )
-
-
 def train_link_chooser(
     pairs: Sequence[SentencePair],
     *,
@@ -182,45 +174,13 @@ def train_link_chooser(
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
     examples = [
-        (chooser.prepare(pair, counted=True), observed_links(pair.alignment, pair.hand, families))
+        JointExample(
+            chooser.prepare(pair, counted=True),
+            NO_TREE,
+            observed_links(pair.alignment, pair.hand, families),
+        )
         for pair in pairs
         if pair.hand is not None and len(pair.alignment.links)
     ]
-
-    link_trainer = _LinkTrainer(trainer, options.propagation)
-    weights, _ = learn(link_trainer, examples, epochs=options.epochs, rng=rng, description="training links")
+    weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)
-
-
-# A pair, and what hand alignments say of its candidate links.
-_Example = tuple[PreparedPair, NDArray[np.int8]]
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkTrainer(Trainer[_Example, JointWeights]):
-    """Learns joint weights from links that are observed, without trees."""
-
-    trainer: JointTrainer
-    propagation: Propagation
-
-    def step(self, example: _Example) -> float:
-        """Learn from one pair; return the expected number of observed links that are wrong.
-
-        Links by hand that a hard factor rules out together teach nothing.
-        """
-        prepared, states = example
-        scores = self.trainer.weights.scores(prepared)
-        free = _infer(prepared, scores, self.propagation)
-        observed = _infer(prepared, scores, self.propagation, states)
-        if Status.CONTRADICTION not in (free.status, observed.status):
-            self.trainer.learn(prepared, free, observed)
-        known = states != UNKNOWN
-        return float(np.abs(free.links - (states == TRUE_STATE))[known].sum())
-
-    def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
-        self.trainer.regularise()
-
-    def averaged(self) -> JointWeights:
-        """Return the mean of the weights after every step so far."""
-        return self.trainer.averaged()

@@ -53,43 +53,8 @@ NEGLIGIBLE = 1e-4
 SCALE_RATE = 0.1
 
 
-def _untold(_: EpochRecord, __: Counter[Status]) -> None:
-    """Take no notice of an epoch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Epochs:
-    """What becomes of the epochs of a training, beside what it learns.
-
-    ``stages``: where the state after each epoch is kept, to go on from; None: nowhere. ``tell``: called with
-    the record of each epoch, and how the runs of belief propagation in it ended.
-    """
-
-    stages: KeptStages | None = None
-    tell: Callable[[EpochRecord, Counter[Status]], None] = _untold
-
-    def learn(
-        self,
-        trainer: ResumableTrainer[Example, Model],
-        examples: Sequence[Example],
-        *,
-        joint: JointTrainer,
-        rng: np.random.Generator,
-    ) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
-        """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
-        model, records = learn_kept(
-            trainer,
-            examples,
-            epochs=joint.options.epochs,
-            rng=rng,
-            description="training jointly",
-            stages=self.stages,
-            tell=lambda record: self.tell(record, joint.statuses[record.epoch - 1]),
-        )
-        return model, records, joint.statuses[: len(records)]
-
-
-UNKEPT = Epochs()
+# Called with the record of each epoch, and how the runs of belief propagation in it ended.
+Tell = Callable[[EpochRecord, Counter[Status]], None]
 
 
 class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
@@ -253,6 +218,28 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.statuses = [+Counter(dict(row)) for row in ends]
 
 
+def _learned(
+    trainer: ResumableTrainer[Example, Model],
+    joint: JointTrainer,
+    examples: Sequence[Example],
+    *,
+    rng: np.random.Generator,
+    stages: KeptStages | None,
+    tell: Tell | None,
+) -> tuple[Model, list[EpochRecord], list[Counter[Status]]]:
+    """Learn for as many epochs as ``joint``, the part of ``trainer`` that passes messages, is told to."""
+    model, records = learn_kept(
+        trainer,
+        examples,
+        epochs=joint.options.epochs,
+        rng=rng,
+        description="training jointly",
+        stages=stages,
+        tell=lambda record: None if tell is None else tell(record, joint.statuses[record.epoch - 1]),
+    )
+    return model, records, joint.statuses[: len(records)]
+
+
 def train_joint_weights(
     examples: Sequence[JointExample],
     *,
@@ -260,11 +247,12 @@ def train_joint_weights(
     source_trees: TreeInference,
     target_trees: TreeInference,
     options: JointTrainingOptions,
-    following: Epochs = UNKEPT,
+    stages: KeptStages | None = None,
+    tell: Tell | None = None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
-    """Learn joint weights beside target scores that stay as they are."""
+    """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch."""
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
-    return following.learn(trainer, examples, joint=trainer, rng=rng)
+    return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
 
 
 TARGET_RATE = 0.05
@@ -331,7 +319,8 @@ def train_target_jointly(
     rng: np.random.Generator,
     source_trees: TreeInference,
     options: JointTrainingOptions,
-    following: Epochs = UNKEPT,
+    stages: KeptStages | None = None,
+    tell: Tell | None = None,
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
 
@@ -349,9 +338,8 @@ def train_target_jointly(
     ]
     if options.null_source:
         pairs += [replace(pair, with_source=False) for pair in pairs]
-    (added, weights), records, statuses = following.learn(
-        _Trainer(trainer, target.scorer.template_set), pairs, joint=trainer, rng=rng
-    )
+    moving = _Trainer(trainer, target.scorer.template_set)
+    (added, weights), records, statuses = _learned(moving, trainer, pairs, rng=rng, stages=stages, tell=tell)
     if weights.target_scale < LEAST_TARGET_SCALE:
         raise UsageError(
             f"training has diverged: the target scale is {weights.target_scale:.4f}; "

@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, counted, listed_reasons
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.checkpoint import Checkpoint
+from qsproj.models.checkpoint import Checkpoint, KeptStages
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_examples import JointExample, count_hand_links, observed_links
-from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions, JointTrainingOptions
+from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_targets import TrainedTarget, given_target, kept_stages, train_target
 from qsproj.models.joint.joint_training import (
-    Epochs,
     train_joint_weights,
     train_target_jointly,
     with_joint_labeller,
@@ -112,13 +111,8 @@ def train_joint_parser(
         _joint_example(untrained, pair, scores, *tags.of(number))
         for number, (pair, scores) in enumerate(zip(usable, target.scores, strict=True))
     ]
-    trained, records, statuses = _LEARNERS[options.target_weights](
-        untrained,
-        examples,
-        [pair.target for pair in usable],
-        rng,
-        options.training,
-        Epochs(stages=stages, tell=_tell),
+    trained, records, statuses = _learned(
+        untrained, examples, usable, rng=rng, options=options, stages=stages
     )
     trained = replace(trained, training=options.training)
     if options.labels == "joint":
@@ -132,46 +126,37 @@ def train_joint_parser(
     )
 
 
-Learned = tuple[JointParser, list[EpochRecord], list[Counter[Status]]]
-
-
-def _without_target_weights(
+def _learned(
     parser: JointParser,
     examples: Sequence[JointExample],
-    _: object,
+    pairs: Sequence[SentencePair],
+    *,
     rng: np.random.Generator,
-    options: JointTrainingOptions,
-    following: Epochs,
-) -> Learned:
-    """Learn joint weights beside a target parser that stays as it is."""
-    weights, records, statuses = train_joint_weights(
-        examples,
-        rng=rng,
-        source_trees=parser.source.inference,
-        target_trees=parser.target.inference,
-        options=options,
-        following=following,
-    )
-    return replace(parser, weights=weights), records, statuses
-
-
-def _with_target_weights(
-    parser: JointParser,
-    examples: Sequence[JointExample],
-    sentences: Sequence[Sentence],
-    rng: np.random.Generator,
-    options: JointTrainingOptions,
-    following: Epochs,
-) -> Learned:
-    """Learn joint weights, and move those of the target parser."""
+    options: BiparseOptions,
+    stages: KeptStages | None,
+) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
+    """Learn joint weights, and where the options say so move those of the target parser."""
+    trees = parser.source.inference
+    if options.target_weights == "fixed":
+        weights, records, statuses = train_joint_weights(
+            examples,
+            rng=rng,
+            source_trees=trees,
+            target_trees=parser.target.inference,
+            options=options.training,
+            stages=stages,
+            tell=_tell,
+        )
+        return replace(parser, weights=weights), records, statuses
     target, weights, records, statuses = train_target_jointly(
         examples,
-        sentences,
+        [pair.target for pair in pairs],
         first_order(parser.target),
         rng=rng,
-        source_trees=parser.source.inference,
-        options=options,
-        following=following,
+        source_trees=trees,
+        options=options.training,
+        stages=stages,
+        tell=_tell,
     )
     return replace(parser, target=target, weights=weights), records, statuses
 
@@ -179,10 +164,6 @@ def _with_target_weights(
 def _tell(epoch: EpochRecord, statuses: Counter[Status]) -> None:
     """Tell how an epoch went while others follow."""
     notice(epoch_line(epoch, statuses))
-
-
-# By the values of target_weights.
-_LEARNERS = {"fixed": _without_target_weights, "joint": _with_target_weights}
 
 
 def _joint_example(

@@ -13,7 +13,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_inference
 from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, sentence_graph
-from qsproj.models.graph.graph_inference import RelaxationLimits, arc_log_odds, propagate, relax
+from qsproj.models.graph.graph_inference import arc_log_odds, propagate, relax
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
 from qsproj.models.tree_inference import TreeInference
@@ -85,8 +85,8 @@ def problem(seed):
 def relaxed(seed, *, maximise=False, **options):
     links, score = problem(seed)
     chances = ALL_TREES.infer(arcs_to_matrix(links))[1][layout().heads, layout().dependents]
-    limits = RelaxationLimits(**{"max_factors": 10**6, "iterations": 6, **options})
-    return relax(chances, layout, links, score, limits=limits, maximise=maximise)
+    limits = {"max_factors": 10**6, "iterations": 6, **options}
+    return relax(chances, layout, links, score, maximise=maximise, **limits)
 
 
 def arcs_to_matrix(values):
