@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         least=0,
         default=1200,
         metavar="PIXELS",
-        help="longer sentences go on in a further line; 0: never. Pairs stay on one line",
+        help="longer sentences go on in a further line; 0: never",
     )
     parser.add_argument(
         "--format",
@@ -145,7 +145,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
         aligned = AlignedFiles(
             options.file, options.target, options.alignment, options.alignment_format, options.pair
         )
-        items = ((pair.source, partial(draw_pair, pair)) for pair in aligned)
+        items = ((pair.source, partial(draw_pair, pair, width=width)) for pair in aligned)
     else:
         items = ((one, partial(draw_tree, one, width=width)) for one in read_sentences(options.file))
     line = 1

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc
 from qsproj.viz.markup import FORM_SIZE, LABEL_SIZE, TAG_SIZE, text_width
 
@@ -91,7 +91,72 @@ def place(
         needs at the end of a line may go beyond. None: one line.
     """
     spacing = _Spacing(sentence, (above, below))
-    lines = list(_lines(spacing, width))
+    return _placed(sentence, spacing, list(_lines(spacing, width)))
+
+
+def place_pair(
+    pair: SentencePair, *, above: Sequence[Arc], below: Sequence[Arc], width: float | None
+) -> tuple[Placed, Placed]:
+    """Set the words of two aligned sentences in lines: those of a line, or most of them, are linked.
+
+    Lines of one side are broken with those of the other, where the fewest links lead from one pair of lines
+    to another; of two lines, one is half full or more.
+
+    Parameters
+    ----------
+    above, below : sequence of Arc
+        What is drawn above the source, and below the target.
+    width : float or None
+        As in :func:`place`.
+    """
+    source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
+    if width is None:
+        ends: list[tuple[int, int]] = [(len(source), len(target))]
+    else:
+        ends = list(_ends_of_lines(pair, source, target, width))
+    sides = (pair.source, source, [end for end, _ in ends]), (pair.target, target, [end for _, end in ends])
+    upper, lower = (_placed(side, spacing, list(_cut(spacing, at))) for side, spacing, at in sides)
+    return upper, lower
+
+
+def _ends_of_lines(
+    pair: SentencePair, source: _Spacing, target: _Spacing, width: float
+) -> Iterator[tuple[int, int]]:
+    """Yield the last words of each pair of lines."""
+    done, other_done = 0, 0
+    while done < len(source) or other_done < len(target):
+        last, other_last = _last_fitting(source, done, width), _last_fitting(target, other_done, width)
+        if last < len(source) or other_last < len(target):
+            ahead = [(i, j) for i, j in pair.alignment.links.tolist() if i > done and j > other_done]
+            choices = (
+                (sum((i <= end) != (j <= other) for i, j in ahead), -end - other, end, other)
+                for end in range(min(done + 1, last), last + 1)
+                for other in range(min(other_done + 1, other_last), other_last + 1)
+                if 2 * end > done + last or 2 * other > other_done + other_last
+            )
+            _, _, last, other_last = min(choices)
+        done, other_done = last, other_last
+        yield done, other_done
+
+
+def _last_fitting(spacing: _Spacing, done: int, width: float) -> int:
+    """Return the last word of the line that begins after the words that are done; all are done: the last."""
+    return next((line.words[-1] for line in _lines(spacing, width, first=done + 1)), len(spacing))
+
+
+def _cut(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
+    """Break a sentence into lines after these words; of several that are the same, after one."""
+    first = 1
+    for end in ends:
+        if end >= first:
+            line = _Line(first, [], MARGIN - _WORD_GAP)
+            for word in range(first, end + 1):
+                _grow(spacing, line, word)
+            yield _closed(spacing, line)
+        first = max(first, end + 1)
+
+
+def _placed(sentence: Sentence, spacing: _Spacing, lines: Sequence[_Line]) -> Placed:
     total = max((line.right for line in lines), default=2 * MARGIN)
     rows = tuple(
         Row(
@@ -193,19 +258,24 @@ class _Line:
         return range(self.first, self.first + len(self.centres))
 
 
-def _lines(spacing: _Spacing, width: float | None) -> Iterator[_Line]:
-    """Break a sentence into lines."""
-    line = _Line(1, [], MARGIN - _WORD_GAP)
-    for word in range(1, len(spacing) + 1):
+def _lines(spacing: _Spacing, width: float | None, *, first: int = 1) -> Iterator[_Line]:
+    """Break a sentence, from a word on, into lines."""
+    line = _Line(first, [], MARGIN - _WORD_GAP)
+    for word in range(first, len(spacing) + 1):
         centre = _centre(spacing, line, word)
         if width is not None and line.centres and centre + spacing.halves[word] + MARGIN > width:
             yield _closed(spacing, line)
             line = _Line(word, [], MARGIN - _WORD_GAP)
-            centre = _centre(spacing, line, word)
-        line.centres.append(centre)
-        line.right = centre + spacing.halves[word]
+        _grow(spacing, line, word)
     if line.centres:
         yield _closed(spacing, line)
+
+
+def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
+    """Set one more word at the end of a line."""
+    centre = _centre(spacing, line, word)
+    line.centres.append(centre)
+    line.right = centre + spacing.halves[word]
 
 
 def _centre(spacing: _Spacing, line: _Line, word: int) -> float:

@@ -6,12 +6,13 @@ not sure, the label has the number.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc, compared_arcs, title_of, translated_arcs, tree_arcs
-from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place
+from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 from qsproj.viz.markup import LABEL_SIZE, Drawing, Mark, escape, text_width
 
 # As wide as most screens; longer sentences go on in a further line.
@@ -71,11 +72,17 @@ def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LI
     return _drawn(place(sentence, above=arcs, below=others, width=width), marks)
 
 
-def draw_pair(pair: SentencePair) -> Drawing:
+def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw two aligned sentences: the source with its tree above, the target below with its tree under it.
 
     Links that annotators only called possible are dashed; weighted links are as opaque as they are probable.
-    Sentences are not broken into lines; labels of long arcs stand on them again and again.
+
+    Parameters
+    ----------
+    pair : SentencePair
+    width : float or None
+        As in :func:`draw_tree`; below each line of the source is the line of the target that most of its
+        links lead to.
 
     Raises
     ------
@@ -83,10 +90,15 @@ def draw_pair(pair: SentencePair) -> Drawing:
         As :func:`draw_tree`.
     """
     arcs, translated = translated_arcs(pair)
-    source, target = place(pair.source, above=arcs), place(pair.target, above=(), below=translated)
-    width = max(source.width, target.width)
-    upper = _Canvas(source, width, 0.0, "source")
-    lower = _Canvas(target, width, upper.bottom + _LINK_HEIGHT - 2 * MARGIN, "target")
+    source, target = place_pair(pair, above=arcs, below=translated, width=width)
+    across = max(source.width, target.width)
+    upper, lower = _Canvas(source, across, "source"), _Canvas(target, across, "target")
+    bottom = 0.0
+    for row, other in itertools.zip_longest(source.rows, target.rows):
+        if row is not None:
+            bottom = upper.draw(row, bottom)
+        if other is not None:
+            bottom = lower.draw(other, bottom + (_LINK_HEIGHT - 2 * MARGIN if row is not None else 0.0))
     links = pair.alignment
     marks = {Mark.LINK} | _marks((*arcs, *translated))
     if not links.sure.all():
@@ -94,9 +106,7 @@ def draw_pair(pair: SentencePair) -> Drawing:
     if links.weights is not None:
         marks |= {Mark.LINK_PROBABILITY}
     markup = _links(pair, upper, lower) + upper.markup + lower.markup
-    return Drawing(
-        f"{_title(pair.source)} / {_title(pair.target)}", width, lower.bottom, markup, frozenset(marks)
-    )
+    return Drawing(f"{_title(pair.source)} / {_title(pair.target)}", across, bottom, markup, frozenset(marks))
 
 
 def _title(sentence: Sentence) -> str:
@@ -108,39 +118,37 @@ def _marks(arcs: Sequence[Arc]) -> frozenset[Mark]:
 
 
 def _drawn(placed: Placed, marks: frozenset[Mark]) -> Drawing:
-    canvas = _Canvas(placed, placed.width, 0.0, "words")
-    return Drawing(_title(placed.sentence), placed.width, canvas.bottom, canvas.markup, marks)
+    canvas, bottom = _Canvas(placed, placed.width, "words"), 0.0
+    for row in placed.rows:
+        bottom = canvas.draw(row, bottom)
+    return Drawing(_title(placed.sentence), placed.width, bottom, canvas.markup, marks)
 
 
 class _Canvas:
-    """A sentence drawn, from ``top`` on, in a picture of some width.
+    """A sentence drawn line by line in a picture of some width."""
 
-    Attributes
-    ----------
-    markup : str
-    bottom : float
-    tops : list of float
-        Where the words of each line start.
-    """
-
-    def __init__(self, placed: Placed, width: float, top: float, role: str) -> None:
-        self.placed, self.tops = placed, list[float]()
+    def __init__(self, placed: Placed, width: float, role: str) -> None:
+        self.placed, self._role = placed, role
         self._across: Callable[[float], float] = (lambda x: width - x) if placed.right_to_left else float
-        pieces = [f'<g class="tree {role}">\n']
-        for row in placed.rows:
-            words_top = top + _height(row.above)
-            self.tops.append(words_top)
-            words_bottom = words_top + _TEXT_HEIGHT
-            pieces += [self._arc(segment, words_top, -1.0) for segment in row.above]
-            pieces += [self._arc(segment, words_bottom, 1.0) for segment in row.below]
-            pieces.append(self._words(row, words_top))
-            top = words_bottom + _height(row.below)
-        self.bottom = top
-        self.markup = "".join([*pieces, "</g>\n"])
+        self._pieces: list[str] = []
+        # Word -> its centre, and the upper edge of its line.
+        self.places: dict[int, tuple[float, float]] = {}
 
-    def centre(self, word: int) -> float:
-        """Return where a word of a sentence of one line stands."""
-        return self._across(self.placed.rows[0].centres[word - 1])
+    @property
+    def markup(self) -> str:
+        """All lines that were drawn."""
+        return "".join([f'<g class="tree {self._role}">\n', *self._pieces, "</g>\n"])
+
+    def draw(self, row: Row, top: float) -> float:
+        """Draw a line of words from ``top`` on, and return where it ends."""
+        words_top = top + _height(row.above)
+        words_bottom = words_top + _TEXT_HEIGHT
+        self._pieces += [self._arc(segment, words_top, -1.0) for segment in row.above]
+        self._pieces += [self._arc(segment, words_bottom, 1.0) for segment in row.below]
+        self._pieces.append(self._words(row, words_top))
+        for word, centre in zip(row.words, row.centres, strict=True):
+            self.places[word] = self._across(centre), words_top
+        return words_bottom + _height(row.below)
 
     def _words(self, row: Row, top: float) -> str:
         sentence, pieces = self.placed.sentence, list[str]()
@@ -223,15 +231,15 @@ def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
     """Draw the word links between the lower edge of the source and the upper edge of the target."""
     links = pair.alignment
     weights = [None] * len(links.links) if links.weights is None else links.weights.tolist()
-    top, bottom = source.tops[0] + _TEXT_HEIGHT, target.tops[0]
     pieces = []
     for (word, other), sure, weight in zip(links.links.tolist(), links.sure.tolist(), weights, strict=True):
         chance = "" if weight is None else f", probability {weight:g}"
+        (x, top), (other_x, other_top) = source.places[word], target.places[other]
         title = f"{pair.source.forms[word - 1]} \N{EN DASH} {pair.target.forms[other - 1]}{chance}"
         pieces.append(
             f'<line class="{"link" if sure else "link possible"}"{_opacity(weight)} data-source="{word}" '
-            f'data-target="{other}" x1="{_number(source.centre(word))}" y1="{_number(top)}" '
-            f'x2="{_number(target.centre(other))}" y2="{_number(bottom)}">'
+            f'data-target="{other}" x1="{_number(x)}" y1="{_number(top + _TEXT_HEIGHT)}" '
+            f'x2="{_number(other_x)}" y2="{_number(other_top)}">'
             f"<title>{escape(title)}</title></line>\n"
         )
     return "".join(pieces)

@@ -247,6 +247,63 @@ def test_long_sentences_go_on_in_further_lines():
     assert [len(one) for one in tips] == [1, 0, 0]
 
 
+def long_pair(links):
+    """Return two sentences of 60 words, the target's twice as wide."""
+    chain = [*range(2, 61), 0]
+    source = make_sentence(" ".join(f"s{i}" for i in range(60)), " ".join(["X"] * 60), chain)
+    target = make_sentence(" ".join(f"longer{i}" for i in range(60)), " ".join(["X"] * 60), chain)
+    return SentencePair(source, target, make_alignment(60, 60, links))
+
+
+def lines_of(root, side):
+    """Return the words of each line of a side, by the height at which they stand."""
+    (group,) = (one for one in root.iter(f"{SVG}g") if one.get("class") == f"tree {side}")
+    lines = {}
+    for text in group.iter(f"{SVG}text"):
+        if text.get("class") == "form":
+            lines.setdefault(number(text, "y"), []).append(int(text.get("data-word")))
+    return lines
+
+
+@pytest.mark.parametrize("shift", [0, 7])
+def test_long_pairs_go_on_in_further_lines(shift):
+    pair = long_pair([[word, (word + shift - 1) % 60 + 1] for word in range(1, 61)])
+    whole, broken = draw_pair(pair, width=None), draw_pair(pair, width=900)
+    assert broken.width < 1000 < whole.width
+    root = picture(broken)
+    source, target = lines_of(root, "source"), lines_of(root, "target")
+    for lines in (source, target):
+        assert [word for line in lines.values() for word in line] == list(range(1, 61))
+    assert len(source) == len(target) > 2
+    # A line of the source, one of the target, and so on downwards.
+    assert [y for both in zip(source, target, strict=True) for y in both] == sorted([*source, *target])
+    ends = {(int(line.get("data-source")), int(line.get("data-target"))): line for line in links_in(root)}
+    assert len(ends) == 60
+    lines = list(zip(source.values(), target.values(), strict=True))
+    inside = sum(i in one and j in other for one, other in lines for i, j in ends)
+    assert inside >= 60 - 2 * shift
+    for (i, j), line in ends.items():
+        (top,) = (y for y, words in source.items() if i in words)
+        (bottom,) = (y for y, words in target.items() if j in words)
+        assert top < number(line, "y1") and number(line, "y2") < bottom
+
+
+def test_sides_of_different_lengths_go_on_in_lines_of_their_own():
+    whole = long_pair([])
+    for pair in (
+        SentencePair(whole.source, SLEEPS, make_alignment(60, 4, [[60, 4]])),
+        SentencePair(SLEEPS, whole.target, make_alignment(4, 60, [[1, 1]])),
+    ):
+        root = picture(draw_pair(pair, width=500))
+        for side, sentence in (("source", pair.source), ("target", pair.target)):
+            found = [word for line in lines_of(root, side).values() for word in line]
+            assert found == list(range(1, len(sentence) + 1))
+
+
+def test_a_short_pair_stays_on_one_line():
+    assert draw_pair(pair()).markup == draw_pair(pair(), width=None).markup
+
+
 def test_labels_stand_within_the_picture():
     relations = " ".join(["a-long-relation:with-subtype"] * 39 + ["root"])
     sentence = make_sentence(" ".join("abcdefghij" * 4), " ".join(["X"] * 40), [*range(2, 41), 0], relations)
