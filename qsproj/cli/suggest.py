@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         least=0.0,
         default=2.0,
         metavar="WORDS",
-        help="what a sentence costs apart from its words; large: long sentences first",
+        help="fixed annotation cost per sentence, in words; large: long sentences first",
     )
     parser.add_argument(
         "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"

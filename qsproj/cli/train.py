@@ -124,8 +124,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(least=0.0, most=0.49),
         default=0.0,
         metavar="P",
-        help="with --order 2, parse with those factors only that beliefs call for: all of their arcs have a "
-        "probability of P or more, and one of them of at most 1 - P; below 0.5 (default: 0, all factors)",
+        help="with --order 2, skip factors whose arcs are nearly certain when parsing: an arc "
+        "below probability P, or all above 1 - P; below 0.5 (default: 0, all factors)",
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs may not cross")

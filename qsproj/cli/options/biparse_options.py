@@ -191,9 +191,8 @@ def add_cotraining(actions: Actions) -> None:
         "--source-forest",
         default="best",
         metavar="NAME",
-        help="of the noisy channel, what of the source parser is to be explained: best (default): its best "
-        "tree; ranked: its five best; agreement: that the source tree is one of all of its trees, by their "
-        "probabilities",
+        help="with --method noisy-channel, the source trees that the channel generates: best (default), the "
+        "source parser's best tree; ranked, its five best; agreement, all of its trees, by probability",
     )
     add_whole_number(
         cotrain,

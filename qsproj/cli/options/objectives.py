@@ -45,7 +45,12 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
         help="what scores are trained for, explained below (default: margin)",
     )
     add_whole_number(
-        parser, "--best", least=1, default=5, metavar="K", help="trees that mira-kbest wins against"
+        parser,
+        "--best",
+        least=1,
+        default=5,
+        metavar="K",
+        help="with mira-kbest, number of best trees used as rivals",
     )
     parser.add_argument(
         "--limit",
@@ -103,8 +108,7 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unlabelled",
         metavar="FILE",
-        help="CoNLL-U whose trees are not looked at: the parser is to be sure of these, too (their entropy "
-        "is a penalty)",
+        help="unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these sentences",
     )
     add_number(
         parser,

@@ -140,7 +140,7 @@ def soft(sources: Sources, options: argparse.Namespace) -> Projected:
 # The one that is chosen unless another is named, first.
 METHODS: dict[str, Method] = {
     "soft": Method(
-        "a parser of other languages, moved by arcs of uncertain links",
+        "starts from other languages' parsers, adjusted by projected arcs",
         add_soft_options,
         ("prior", *SOFT, "annotated", "order", "nonprojective"),
         soft,

@@ -30,7 +30,7 @@ class TrainingOptions:
         A name in :data:`qsproj.models.arc.arc_objectives.OBJECTIVES`. ``margin`` and ``risk`` learn partial
         trees by likelihood.
     best : int
-        How many trees ``mira-kbest`` wins against.
+        Number of best trees used as rivals by ``mira-kbest``.
     limit : float
         How far one margin may move the weights, for the kinds of MIRA.
     cost : float

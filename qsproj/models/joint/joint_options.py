@@ -122,8 +122,8 @@ class JointTrainingOptions:
     propagation : Propagation
         How long messages are passed in training.
     null_source : bool
-        Whether each target tree is also learned from as if its source were empty and all of its words linked
-        to NULL (thesis 5.3.1); only where the target's weights are learned, too.
+        Also train on each target sentence without a source, all of its words linked to NULL (thesis 5.3.1);
+        only where the target's weights are learned.
     """
 
     epochs: int = 10

@@ -120,7 +120,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
     def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
-        """Learn from a target tree as if its source were empty: no links, so that inference is exact.
+        """Learn from a target tree without a source: no links, so that inference is exact.
 
         Parameters and results as of :meth:`step_above`; of the weights of the pair only the target scale is
         learned.
@@ -264,7 +264,7 @@ LEAST_TARGET_SCALE = 0.01
 class TargetExample:
     """A pair to learn from, and its target sentence, encoded for the target parser.
 
-    ``with_source`` is False where the pair is learned from as if its source were empty.
+    ``with_source`` is False where the target is learned from without a source.
     """
 
     encoded: EncodedSentence

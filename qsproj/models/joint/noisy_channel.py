@@ -31,7 +31,7 @@ NO_FAMILY = -1
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SourceEvidence:
-    """What is taken as seen of the source tree, to be explained.
+    """Source arcs that are taken as seen, for the channel to generate.
 
     ``chances`` float64[m+1, m+1]: probability of each arc; 1 and 0 where the tree is known.
     ``heads`` int32[m+1] or None: the tree, where it is known.
@@ -98,7 +98,7 @@ class SourceTreeLikelihood:
     ``structure``: of the pair, with a source tree that is free; from :func:`channel_structure`.
     ``scores``: of all but the target's arcs, which are not read. Fixed: the channel itself is not learned
         here.
-    ``seen``: what is to be explained, one at least; ``structure`` has a variable for each arc of its trees.
+    ``seen``: the source trees to generate, one at least; ``structure`` has a variable for each of their arcs.
     ``source_trees``, ``target_trees``: which trees are possible.
     ``propagation``: how long messages are passed.
 

@@ -52,7 +52,7 @@ class NoisyChannelOptions:
     ``source_scale``: what the source parser's scores are multiplied by in the channel. With 1, as in the
         thesis, the source words explain most of the source tree by themselves, and little is left to learn
         from; with 0 the target tree must explain it.
-    ``source_forest``: what is to be explained of what the source parser says: ``best``, its best tree;
+    ``source_forest``: the source trees that the channel generates: ``best``, the source parser's best;
         ``ranked``, its ``ranks`` best trees, as probable as they are among these; ``agreement``, that the
         source tree is one drawn from all of its trees, as probable as they are (the variable M of thesis
         5.3.2).
@@ -195,7 +195,7 @@ def source_tree_likelihood(
 def _seen(
     options: NoisyChannelOptions, heads: Heads, scores: Scores, trees: TreeInference
 ) -> tuple[SourceEvidence, ...]:
-    """Return what is to be explained: the tree that is given, or what the source parser's scores say."""
+    """Return the source trees to generate: the one that is given, or those that the source parser scores."""
     if options.source_forest == "best":
         return (tree_evidence(heads),)
     if options.source_forest == "ranked":
