@@ -10,8 +10,8 @@ import numpy as np
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
+from qsproj.models.arc.above import fine_tuned
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.storage import Parser, kind_of
 from qsproj.models.text.text_parser import TextParser
 

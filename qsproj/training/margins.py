@@ -2,19 +2,21 @@
 
 Where an objective of :mod:`qsproj.training.objectives` says how wrong scores are, these say what right ones
 are: ``constraints(scores)`` lists what the weights must meet.
-:class:`~qsproj.training.mira.LeastChange` moves them there.
+:class:`~qsproj.training.margins.LeastChange` moves them there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD, Heads, Scores
+from qsproj.kernels.features.hildreth import hildreth
+from qsproj.training.optimiser import PlainSteps, Weights
 
 Words = NDArray[np.integer[Any]]
 Ranked = Callable[[Scores], Sequence[Heads]]
@@ -185,3 +187,77 @@ def versus(
         np.tile([1.0, -1.0], len(pairs)),
         np.asarray(bounds, dtype=np.float64),
     )
+
+
+# How far a constraint may be off, in units of the score, and how often all are gone through at most.
+TOLERANCE = 1e-3
+PASSES = 1000
+
+
+class FeatureRows(NamedTuple):
+    """The features of some arcs, row by row.
+
+    Attributes
+    ----------
+    starts : int64[rows + 1]
+    buckets : uint64[starts[-1]]
+    """
+
+    starts: NDArray[np.int64]
+    buckets: NDArray[np.uint64]
+
+
+class LeastChange(PlainSteps):
+    """Hashed weights that move as little as constraints on them allow. Mutable; final.
+
+    Parameters
+    ----------
+    weights : float32[buckets] or float64[buckets]
+        Where learning starts; every step changes them.
+    limit : float
+        How far one constraint may move the weights: the most its multiplier can be; infinity: as far as it
+        takes.
+
+    *Source*: Crammer and Singer 2003; McDonald, Crammer and Pereira 2006, 3.1. The limit: Crammer et al. 2006
+    (PA-I).
+    """
+
+    def __init__(self, weights: Weights, *, limit: float = np.inf) -> None:
+        super().__init__(weights, capacity=1)
+        self.limit = limit
+
+    def meet(
+        self,
+        constraints: Constraints,
+        rows: FeatureRows,
+        slacks: NDArray[np.float64],
+        multipliers: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Move the weights until they meet constraints; return the multipliers that led there.
+
+        Parameters
+        ----------
+        constraints : Constraints
+        rows : FeatureRows
+            Of the arcs of the constraints.
+        slacks : float64[constraints]
+            What each lacks under the weights as they are.
+        multipliers : float64[constraints]
+            Those of moves already made for the same example; 0 to begin with. Not changed.
+        """
+        found = multipliers.copy()
+        hildreth(
+            constraints.starts,
+            constraints.members,
+            constraints.signs,
+            *rows,
+            slacks,
+            self.limit,
+            TOLERANCE,
+            PASSES,
+            found,
+            self.gradient,
+        )
+        self.touched, self.used = rows.buckets, len(rows.buckets)
+        self.move()
+        return found

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.kernels.features.adagrad import plain_step
 from qsproj.kernels.features.sparse_gradient import DONE
 
 Weights = NDArray[Any]
@@ -99,3 +100,30 @@ class SparseOptimiser(Optimiser, ABC):
 
 # Makes the optimiser of weights that are about to be learned: a rule to step by, with its options.
 Rule = Callable[[Weights], SparseOptimiser]
+
+
+class PlainSteps(SparseOptimiser):
+    """Hashed weights that move by the gradient itself. Mutable.
+
+    Parameters
+    ----------
+    weights : float32[buckets] or float64[buckets]
+        Where learning starts; every step changes them.
+    rate : float
+        Share of the gradient that is a step.
+    capacity : int
+        How many buckets are listed at most before the weights have to move.
+
+    *Source*: the perceptron (Collins 2002, with the mean of all weights passed through).
+    """
+
+    def __init__(self, weights: Weights, *, rate: float = 1.0, capacity: int = 1 << 20) -> None:
+        super().__init__(weights, np.zeros_like(weights), np.zeros_like(weights), capacity=capacity)
+        self.rate = rate
+
+    def move(self) -> None:
+        """Move the weights along the gradient, and clear it."""
+        plain_step(
+            self.weights, self.sums, self.gradient, self.touched, self.used, self.rate, float(self.steps)
+        )
+        self.used = 0

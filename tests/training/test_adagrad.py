@@ -6,7 +6,7 @@ import pytest
 from qsproj.kernels.features.adagrad import adagrad_outcomes, adagrad_row
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad, RowAdaGrad
-from qsproj.training.plain import PlainSteps
+from qsproj.training.optimiser import PlainSteps
 
 
 def gradients(rng: np.random.Generator, *, epochs: int, steps: int, buckets: int) -> np.ndarray:

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from qsproj.kernels.features.hildreth import hildreth
-from qsproj.training.margins import Constraints
-from qsproj.training.mira import FeatureRows, LeastChange
+from qsproj.training.margins import Constraints, FeatureRows, LeastChange
 
 BUCKETS = 12
 

@@ -7,14 +7,20 @@ training above one of the target's own trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import NothingToLearnError
+from qsproj.features.label_templates import IN_TREE
+from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.hashed_weights import aligned_weights
+from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase
@@ -64,3 +70,88 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
     """
     weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
     return replace(parser, scorer=replace(parser.scorer, weights=weights))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FineTuningOptions:
+    """How far a few trees move a parser.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the trees, for arcs.
+    l2 : float
+        Pull of the arcs' weights towards those of the parser.
+    label_epochs : int
+        Passes over the trees, for relations.
+    alone : float
+        Arc scores of a parser of these trees alone are added, times this.
+    """
+
+    epochs: int = 10
+    l2: float = 20.0
+    label_epochs: int = 6
+    alone: float = 0.25
+
+
+def fine_tuned(
+    parser: ArcParser,
+    trees: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+    options: FineTuningOptions | None = None,
+) -> ArcParser:
+    """Return a parser that has learned from some trees more.
+
+    Arcs by conditional likelihood above the parser's own scores; part of the scores of a parser that has
+    seen nothing else is added. Relations by training that goes on from the parser's weights. A relation that
+    is new starts from the weights of its bare one, ``obl:arg`` from ``obl``: from nothing, ten trees do more
+    harm than good.
+
+    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, both the weak steps of many
+    passes and what is added gained a quarter of a point each. Parsing a bitext again by the result and its
+    evidence, and learning from that and five times the trees, gained no more than either.
+
+    Parameters
+    ----------
+    parser : ArcParser
+        Not changed.
+    trees : sequence of Sentence
+        Whole or partial; those that no tree of the parser's kind agrees with are left out.
+    rng : numpy.random.Generator
+        Orders the trees; the same seed gives the same parser.
+
+    Raises
+    ------
+    UsageError
+        When no tree can be learned from.
+    """
+    options = options or FineTuningOptions()
+    usable, _ = usable_sentences(trees)
+    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
+    examples = [example for example in made if example]
+    if not examples:
+        raise NothingToLearnError("no annotated sentence can be learned from; is the HEAD column empty?")
+    training = TrainingOptions(epochs=options.epochs, l2=options.l2)
+    tuned = train_above(parser, examples, rng=rng, options=training)
+    if options.alone:
+        tuned = with_added(tuned, _of_trees_alone(usable, parser, rng=rng), scale=1.0 / options.alone)
+    labeller = train_labeller(
+        usable,
+        rng=rng,
+        template_set=f"{parser.scorer.template_set}{IN_TREE}",
+        epochs=options.label_epochs,
+        start=parser.labeller,
+        ignored=parser.scorer.ignored,
+    )
+    return replace(tuned, labeller=labeller or parser.labeller)
+
+
+def _of_trees_alone(trees: Sequence[Sentence], like: ArcParser, *, rng: np.random.Generator) -> ArcScorer:
+    """Return what the trees teach a scorer that starts from nothing, with the templates of a parser."""
+    options = TrainingOptions()
+    made = tree_examples(trees, like.scorer, like.inference, objective=options.objective)
+    examples = [example for example in made if example]
+    return train_scorer(
+        examples, like.scorer.template_set, rng=rng, inference=like.inference, options=options
+    )[0]

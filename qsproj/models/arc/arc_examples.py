@@ -15,10 +15,9 @@ from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
+from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_objectives import names_of, objective_named
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
-from qsproj.models.arc.exponentiated_trainer import DualExample
-from qsproj.models.arc.margin_trainer import MarginExample
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable

@@ -79,7 +79,7 @@ class ArcObjective:
 
 
 def _plain_steps(_: TrainingOptions) -> Rule:
-    from qsproj.training.plain import PlainSteps
+    from qsproj.training.optimiser import PlainSteps
 
     return PlainSteps
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
+from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, unknown_name
+from qsproj.errors import NothingToLearnError, UsageError, counted, unknown_name
+from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
@@ -19,22 +24,29 @@ from qsproj.models.arc.arc_examples import (
     entropy_examples,
     right_heads,
     training_examples,
+    tree_objective,
+    usable_sentences,
     weighed_example,
+    why_unusable,
+)
+from qsproj.models.arc.arc_learners import (
+    BatchLoss,
+    DualExample,
+    ExponentiatedTrainer,
+    MarginExample,
+    MarginTrainer,
+    minimise,
 )
 from qsproj.models.arc.arc_objectives import check_unclustered, objective_named
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer
-from qsproj.models.arc.batch_training import BatchLoss, minimise
-from qsproj.models.arc.exponentiated_trainer import DualExample, ExponentiatedTrainer
 from qsproj.models.arc.feature_selection import SUPPORTS, supported_by
+from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
-from qsproj.models.arc.scale import scaled_to_likelihood
-from qsproj.models.arc.training_data import training_data
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, check_optimizer
-from qsproj.models.tree_inference import TreeInference
+from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.loop import EpochRecord, learn
-from qsproj.training.mira import LeastChange
+from qsproj.training.margins import LeastChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,3 +247,127 @@ def train_scorer(
         score=score if dev else None,
         description="training arcs",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Sentences that can be learned from, and the parser that they ask for.
+
+    Attributes
+    ----------
+    sentences : list of Sentence
+        Those that are not too long and have a head.
+    skipped : dict of str to int
+        How many of the others there are, by the reason.
+    template_set : str
+        A name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
+    inference : TreeInference
+    weights : list of float
+        How much each sentence counts.
+    """
+
+    sentences: list[Sentence]
+    skipped: dict[str, int]
+    template_set: str
+    inference: TreeInference
+    weights: list[float]
+
+
+def training_data(
+    sentences: Sequence[Sentence],
+    *,
+    template_set: str | None,
+    projective: bool | None,
+    single_root: bool | None,
+    weights: Sequence[float] | None = None,
+) -> TrainingData:
+    """Choose sentences, and read off them what is None.
+
+    Raises
+    ------
+    UsageError
+        When the template set is unknown, or reads tags alone and finds none; when there are more or fewer
+        weights than sentences, or one is below 0 or not finite.
+    """
+    usable, skipped = usable_sentences(sentences)
+    given = checked_weights(weights, sentences)
+    chosen = template_set or richest_template_set(usable)
+    if chosen not in TEMPLATE_SETS:
+        raise unknown_name("features", chosen, list(TEMPLATE_SETS))
+    if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in usable):
+        raise NothingToLearnError(
+            "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
+            "tag it first (qsproj tag)"
+        )
+    inference = choose_inference(
+        [sentence.heads for sentence in usable], projective=projective, single_root=single_root
+    )
+    kept = [weight for weight, sentence in zip(given, sentences, strict=True) if not why_unusable(sentence)]
+    return TrainingData(usable, skipped, chosen, inference, kept)
+
+
+def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentence]) -> list[float]:
+    """Return the weight of each sentence, 1 unless given; UsageError as of :func:`training_data`."""
+    if weights is None:
+        return [1.0] * len(sentences)
+    if len(weights) != len(sentences):
+        raise UsageError(
+            f"found {counted(len(weights), 'weight')} for {counted(len(sentences), 'sentence')}, "
+            "expected one for each"
+        )
+    for number, weight in enumerate(weights, start=1):
+        if not 0.0 <= weight < math.inf:
+            raise UsageError(f"found {weight} as the weight of sentence {number}, expected 0 or more")
+    return [float(weight) for weight in weights]
+
+
+def richest_template_set(sentences: Sequence[Sentence]) -> str:
+    """Return ``morphology`` when any word has a lemma, XPOS or FEATS, else ``words``."""
+    for sentence in sentences:
+        if any(cell != "_" for cell in (*sentence.lemmas, *sentence.xpos, *sentence.feats)):
+            return "morphology"
+    return "words"
+
+
+# A sample is enough for one number. Scores are made to spread by this much, natural log.
+MOST_SENTENCES = 300
+LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
+
+
+def scaled_to_likelihood(
+    scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeInference
+) -> ArcScorer | None:
+    """Return the scorer with its weights times that factor under which trees are most probable.
+
+    Parameters
+    ----------
+    scorer : ArcScorer
+        Not changed.
+    sentences : iterable of Sentence
+        With whole or partial trees; the first MOST_SENTENCES that the model can build are looked at. Held-out
+        ones give probabilities that can be trusted, those that were trained on give too sure ones.
+
+    Returns
+    -------
+    ArcScorer or None
+        None when there is no tree that the model can build.
+    """
+    trees = ((one, tree_objective(one.heads, inference)) for one in sentences)
+    sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
+    known = [
+        (objective, scorer.scores(scorer.features(scorer.encode(sentence)))) for sentence, objective in sample
+    ]
+    if not known:
+        return None
+    spread = float(np.std(np.concatenate([scores[:, 1:].ravel() for _, scores in known])))
+    if spread == 0.0:
+        return scorer
+
+    def loss(log_scale: float) -> float:
+        scale = math.exp(log_scale)
+        return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
+
+    bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    weights = scorer.weights * np.float32(math.exp(found.x))
+    return ArcScorer(scorer.template_set, aligned_weights(weights))

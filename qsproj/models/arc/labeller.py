@@ -20,6 +20,7 @@ from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
 from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
+from qsproj.kernels.features.label_features import step_label_evidence
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import buckets, check_cells, checked, labels, one_of
 from qsproj.training.adagrad import RowAdaGrad
@@ -266,3 +267,61 @@ class LabelTrainer(Trainer[LabelExample, Labeller]):
     def averaged(self) -> Labeller:
         """Return the labeller with the mean of the weights after every step so far."""
         return replace(self._start, weights=self._descent.mean())
+
+
+# Of rates .03 and .1, and 2 to 8 passes, none was better by more than .2 on dev files of three languages.
+EVIDENCE_RATE = 0.1
+EVIDENCE_EPOCHS = 3
+
+
+def start_above(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
+    """Return where learning starts: the prior's weights under templates that read words as well.
+
+    All templates of the prior are among those of the set, and a feature of the same name has the same bucket
+    in both.
+
+    Parameters
+    ----------
+    prior : Labeller or None
+        None: all relations are equally likely.
+    template_set : str
+        Of arcs: ``words``, say. The labeller reads the tree where the prior does.
+    relations : iterable of str
+        Those to be known beside the prior's.
+    """
+    if prior is None:
+        return untrained(f"{template_set}{IN_TREE}", relations)
+    in_tree = IN_TREE if prior.template_set.endswith(IN_TREE) else ""
+    return replace(grown(prior, relations), template_set=f"{template_set}{in_tree}")
+
+
+def train_on_evidence(
+    start: Labeller,
+    trees: Sequence[Sentence],
+    evidence: Sequence[NDArray[np.float64]],
+    *,
+    rng: np.random.Generator,
+    share: float,
+) -> Labeller:
+    """Learn relations from evidence for them.
+
+    Parameters
+    ----------
+    start : Labeller
+        Where learning starts; not changed.
+    trees : sequence of Sentence
+        Whose arcs the evidence is about; their relations are not read.
+    evidence : sequence of float64[n+1, L]
+        Log of how much likelier what was seen is under each relation of ``start``; 0 where nothing is known.
+    rng : numpy.random.Generator
+        Orders the trees; the same seed gives the same labeller.
+    share : float
+        Of what was learned this much is added to the weights of ``start``.
+    """
+    examples = [
+        (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)
+    ]
+    trainer = LabelTrainer(start, step_label_evidence, rate=EVIDENCE_RATE)
+    learned, _ = learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")
+    moved = start.weights + np.float32(share) * (learned.weights - start.weights)
+    return replace(learned, weights=moved)

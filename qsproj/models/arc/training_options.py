@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.models.arc.arc_learners import METHODS
 from qsproj.models.arc.arc_objectives import names_of, objective_named
-from qsproj.models.arc.batch_training import METHODS
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
 from qsproj.training.loop import EpochRecord

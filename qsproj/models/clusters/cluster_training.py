@@ -17,9 +17,9 @@ from qsproj.models.arc.arc_training import Prepared, prepare
 from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.models.clusters.cluster_parser import ClusterParser
-from qsproj.models.clusters.cluster_scorer import (
+from qsproj.models.clusters.cluster_parser import (
     MOST_CLUSTERS,
+    ClusterParser,
     ClusterScorer,
     ClusterTrainer,
     random_start,

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores
-from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities
+from qsproj.conventions import NO_HEAD, Heads, Scores
+from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.atoms import EncodedSentence
+from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.label_features import best_relations
+from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
+from qsproj.models.arc.arc_parser import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.first_order import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.labelled.block_parsing import mean_scores, parse_block
 from qsproj.models.labelled.relation_scorer import RelationScorer
 from qsproj.models.schema import anything, checked, number
 from qsproj.models.tree_inference import check_decoder, of_tree
@@ -26,6 +26,8 @@ from qsproj.training.labelled_trees import LabelledScores
 # Relations of arcs that are less probable than this by their own scores are not looked at. On parts of the
 # dev files of Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
 LEAST = 0.03
+# No candidate is held to be less probable than this before the tree is known.
+LEAST_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +179,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         check_decoder(decode)
         plain = decode == "mbr" and self.inference.projective and not confidence
         for block in blocks_of(sentences):
-            parsed = parse_block(self, block) if plain else None
+            parsed = self._parsed_block(block) if plain else None
             if parsed is None:
                 yield from (self._parsed(one, decode=decode, confidence=confidence) for one in block)
             else:
@@ -214,6 +216,51 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             self.labeller.features(encoded, heads), heads[1:].copy(), words, self.labeller.weights
         )
         return mean_scores(posterior.chances_of(heads), after)
+
+    def _parsed_block(self, sentences: Sequence[Sentence]) -> list[Sentence] | None:
+        """Do what :meth:`parse` does, by minimum Bayes risk, for several sentences of a projective self.
+
+        Returns
+        -------
+        list of Sentence or None
+            None where sums have left the range in which they are exact: parse one after the other.
+        """
+        block = self.scorer.encode_block(sentences)
+        found = self._block_trees(block)
+        if found is None:
+            return None
+        trees, before = found
+        words = np.flatnonzero(trees != NO_HEAD).astype(np.int32)
+        features = self.labeller.features(block.words, trees, block.inside)
+        after = self.relations.candidates.scores(features, trees[words], words, self.labeller.weights)
+        best = mean_scores(before, after).argmax(axis=1)
+        names: list[str] = np.array(self.relations.relations, dtype=np.object_).take(best).tolist()
+        parsed, first = [], 0
+        for sentence, start in zip(sentences, block.starts.tolist(), strict=True):
+            heads = trees[start : start + len(sentence) + 1] - np.int32(start)
+            heads[0] = NO_HEAD
+            parsed.append(with_tree(sentence, heads, tuple(names[first : first + len(sentence)])))
+            first += len(sentence)
+        return parsed
+
+    def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], NDArray[np.float64]] | None:
+        """Return the position of each head, int32[positions], and chances of relations, float64[words, L]."""
+        sizes, single_root = block.sizes, self.inference.single_root
+        arcs = self.scorer.score_block(block)
+        ends = np.empty((2, len(arcs)), dtype=np.int32)
+        counts = np.empty(len(sizes), dtype=np.int64)
+        if not possible_arcs(arcs, block.starts, sizes, single_root, self.least, ends[0], ends[1], counts):
+            return None
+        heads, dependents = ends[0, : counts.sum()], ends[1, : counts.sum()]
+        features = self.relations.features(block.words)
+        scores = self.relations.candidates.scores(features, heads, dependents, self.relations.weights)
+        chances = np.empty_like(scores)
+        trees = np.full(len(block.words) + 1, NO_HEAD, dtype=np.int32)
+        places = np.empty(int(sizes.sum()) - len(sizes), dtype=np.int64)
+        exact = decode_labelled_block(
+            arcs, block.starts, sizes, single_root, heads, dependents, counts, scores, chances, trees, places
+        )
+        return (trees, chances[places]) if exact else None
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""
@@ -268,3 +315,8 @@ def all_arcs(n: int) -> NDArray[np.bool_]:
     arcs = ~np.eye(n + 1, dtype=np.bool_)
     arcs[:, 0] = False
     return arcs
+
+
+def mean_scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the logs of chances before there was a tree and of scores by it, both [n, L]."""
+    return 0.5 * (np.log(np.maximum(before, LEAST_CHANCE)) + after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
+from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.features.arc_templates import CompiledTemplates
 from qsproj.features.arcs import arc_features
 from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.label_features import TAGS
+from qsproj.kernels.features.label_features import TAGS, score_relations
 from qsproj.models.arc.labeller import compiled_labels
-from qsproj.models.labelled.candidates import Candidates
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import ascending, buckets, check_cells, checked, labels, one_of
 from qsproj.training.labelled_trees import LabelledScores
@@ -98,3 +97,99 @@ class RelationScorer:
         unpack_weights("relation_", arrays, weights)
         candidates = Candidates.from_numbers(seen, size)
         return RelationScorer(header["template_set"], tuple(header["relations"]), candidates, weights)
+
+
+# The tag of the root, which is nobody's dependent.
+ROOT_TAG = 0
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The relations that each pair of tags was seen with, and what is allowed to pairs that were not seen.
+
+    A pair that was not seen may have every relation that its dependent's tag was seen with; where that was
+    not seen either, every relation. Arcs of the root and other arcs share no relation by this back-off.
+
+    Attributes
+    ----------
+    seen : bool[TAGS, TAGS, L]
+        By tag of the head, tag of the dependent, relation. Some relation was seen.
+
+    *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
+    """
+
+    seen: NDArray[np.bool_]
+
+    @cached_property
+    def allowed(self) -> NDArray[np.bool_]:
+        """bool[TAGS, TAGS, L], what was seen or backed off to; at least one relation for each pair."""
+        allowed = self.seen.copy()
+        for heads in (slice(ROOT_TAG, ROOT_TAG + 1), slice(ROOT_TAG + 1, TAGS)):
+            seen = self.seen[heads]
+            backed_off: NDArray[np.bool_] = np.any(seen, axis=0)
+            without = ~np.any(backed_off, axis=1)
+            backed_off[without] = np.any(backed_off, axis=0) if backed_off.any() else True
+            unseen = ~np.any(seen, axis=2)
+            allowed[heads][unseen] = np.broadcast_to(backed_off, seen.shape)[unseen]
+        return allowed
+
+    @cached_property
+    def lists(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The same as starts int32[TAGS * TAGS + 1] and relations int32, as the kernels read them."""
+        flat = self.allowed.reshape(TAGS * TAGS, -1)
+        starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
+        return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
+
+    def scores(
+        self,
+        features: ArcFeatures,
+        heads: NDArray[np.int32],
+        dependents: NDArray[np.int32],
+        weights: NDArray[np.float32],
+    ) -> NDArray[np.float64]:
+        """Score the candidates of some arcs.
+
+        Parameters
+        ----------
+        features : ArcFeatures
+        heads, dependents : int32[k]
+            The ends of each arc.
+        weights : float32[buckets, L]
+
+        Returns
+        -------
+        float64[k, L]
+            -inf for what is no candidate.
+        """
+        scores = np.empty((len(heads), weights.shape[1]))
+        score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)
+        return scores
+
+    @staticmethod
+    def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Sequence[int]]], relations: int) -> Candidates:
+        """Note what is seen in trees.
+
+        Parameters
+        ----------
+        trees : iterable of (EncodedSentence, int32[n+1], n+1 numbers)
+            Words, heads, and numbers of relations, -1 where unknown.
+        relations : int
+            How many there are.
+        """
+        seen = np.zeros((TAGS, TAGS, relations), dtype=np.bool_)
+        for encoded, heads, numbers in trees:
+            for dependent, (head, relation) in enumerate(zip(heads.tolist(), numbers, strict=True)):
+                if head >= ROOT and relation >= 0:
+                    seen[encoded.tags[head], encoded.tags[dependent], relation] = True
+        return Candidates(seen)
+
+    def to_numbers(self) -> NDArray[np.uint32]:
+        """Return where ``seen`` is true, as ascending flat indices."""
+        return np.flatnonzero(self.seen).astype(np.uint32)
+
+    @staticmethod
+    def from_numbers(numbers: NDArray[np.uint32], relations: int) -> Candidates:
+        """Rebuild what :meth:`to_numbers` gave."""
+        seen = np.zeros(TAGS * TAGS * relations, dtype=np.bool_)
+        seen[numbers] = True
+        return Candidates(seen.reshape(TAGS, TAGS, relations))

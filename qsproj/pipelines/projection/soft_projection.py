@@ -22,10 +22,9 @@ from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted, listed_reasons
-from qsproj.models.arc.above import train_above
+from qsproj.models.arc.above import fine_tuned, train_above
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.fine_tuning import fine_tuned
 from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_evidence import second_order_above

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.label_evidence import start_above, train_on_evidence
-from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, link_strengths, source_arcs
 from qsproj.pipelines.translations import Translations
 

@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_examples import usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.training_data import richest_template_set
+from qsproj.models.arc.arc_training import richest_template_set
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_factors

@@ -23,7 +23,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.clusters.cluster_scorer import summed_out
+from qsproj.models.clusters.cluster_parser import summed_out
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.tree_inference import MAX_Z, TreeInference
 from scripts.experiments.harness.cache import Source

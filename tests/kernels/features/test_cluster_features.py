@@ -9,7 +9,7 @@ from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import gather_arcs, score_arcs
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_scorer import bit_mask
-from qsproj.training.plain import PlainSteps
+from qsproj.training.optimiser import PlainSteps
 from tests.sentences import make_sentence
 
 BUCKETS, CLUSTERS = 1 << 12, 3

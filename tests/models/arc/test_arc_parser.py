@@ -9,9 +9,8 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.first_order import BLOCK
-from qsproj.models.arc.training_data import richest_template_set
+from qsproj.models.arc.arc_parser import BLOCK
+from qsproj.models.arc.arc_training import richest_template_set, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference, choose_inference

@@ -5,8 +5,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_examples import training_examples
+from qsproj.models.arc.arc_learners import ExponentiatedTrainer
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.exponentiated_trainer import ExponentiatedTrainer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.exponentiated_gradient import START, DualTree

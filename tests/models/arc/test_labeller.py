@@ -9,8 +9,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.label_features import step_label_evidence, step_labels
-from qsproj.models.arc.label_evidence import start_above, train_on_evidence
-from qsproj.models.arc.labeller import LabelTrainer, train_labeller, untrained
+from qsproj.models.arc.labeller import LabelTrainer, start_above, train_labeller, train_on_evidence, untrained
 from tests.sentences import make_sentence
 
 # A noun before the verb is its subject or its object, an adposition of its own its oblique.

@@ -10,14 +10,13 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_examples import RightTrees, right_heads, right_trees, tree_objective
+from qsproj.models.arc.arc_learners import MarginExample, MarginTrainer
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.margin_trainer import MarginExample, MarginTrainer
-from qsproj.models.arc.scale import scaled_to_likelihood
+from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference, of_tree
-from qsproj.training.mira import LeastChange
-from qsproj.training.plain import PlainSteps
+from qsproj.training.margins import LeastChange
+from qsproj.training.optimiser import PlainSteps
 from tests.sentences import make_sentence
 
 SENTENCE = make_sentence(

@@ -14,8 +14,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters import cluster_training
-from qsproj.models.clusters.cluster_parser import ClusterParser
-from qsproj.models.clusters.cluster_scorer import ClusterScorer, random_start, zero_rows
+from qsproj.models.clusters.cluster_parser import ClusterParser, ClusterScorer, random_start, zero_rows
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.storage import load_model, save_model
 from qsproj.models.tree_inference import TreeInference

@@ -10,10 +10,10 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_examples import tree_examples, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_buckets
-from qsproj.models.clusters.cluster_scorer import ClusterTrainer, random_start, summed_out
+from qsproj.models.clusters.cluster_parser import ClusterTrainer, random_start, summed_out
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
-from qsproj.training.plain import PlainSteps
+from qsproj.training.optimiser import PlainSteps
 from tests.oracles.trees import all_trees
 
 WORDS, CLUSTERS, BITS = 3, 2, 14

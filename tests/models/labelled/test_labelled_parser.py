@@ -18,8 +18,7 @@ from qsproj.kernels.features.label_features import score_labels
 from qsproj.kernels.trees.eisner_block import possible_arcs
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.labelled.labelled_parser import all_arcs
-from qsproj.models.labelled.labelled_training import train_labelled_parser
-from qsproj.models.labelled.temperatures import calibrated, surprise
+from qsproj.models.labelled.labelled_training import calibrated, surprise, train_labelled_parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.trees import projective
 from tests.oracles.labelled_trees import all_labelled_trees, log_sum, score_of

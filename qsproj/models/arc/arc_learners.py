@@ -1,0 +1,275 @@
+"""Arc weights learned by MIRA, by exponentiated gradient, and by general optimisers of the whole loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from qsproj.conventions import Scores
+from qsproj.features.atoms import EncodedSentence
+from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer
+from qsproj.models.arc.hashed_weights import aligned_weights, zero_weights
+from qsproj.training.exponentiated_gradient import DualTree
+from qsproj.training.loop import EpochRecord
+from qsproj.training.margins import TOLERANCE, FeatureRows, LeastChange, Margins
+from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
+
+# So many constraints are all met at once; of more, only those that are broken, until none is.
+FEW = 64
+ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarginExample:
+    """A sentence to learn arc weights from: its words, encoded, and the margins of its arc scores."""
+
+    encoded: EncodedSentence
+    margins: Margins
+
+
+class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
+    """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final.
+
+    Parameters as for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
+    """
+
+    def step(self, example: MarginExample) -> float:
+        """Move the weights until the sentence's margins hold; return how far off the worst one was before."""
+        features = self.features(example.encoded)
+        scores = self.scores(features)
+        constraints = example.margins.constraints(scores)
+        slacks = constraints.slacks(scores)
+        worst = max(0.0, float(slacks.max(initial=0.0)))
+        multipliers = np.zeros(len(constraints))
+        for _ in range(ROUNDS):
+            broken = (slacks > TOLERANCE) & (multipliers < self.rule.limit)
+            if not broken.any():
+                break
+            among = broken | (multipliers > 0.0) | (len(constraints) <= FEW)
+            chosen = constraints.chosen(among)
+            rows = FeatureRows(*list_arcs(features, chosen.heads, chosen.dependents, self.support))
+            multipliers[among] = self.rule.meet(chosen, rows, slacks[among], multipliers[among])
+            if among.all():
+                break
+            slacks = constraints.slacks(self.scores(features))
+        self.rule.steps += 1
+        return worst
+
+
+# What the step of a sentence is multiplied by where it would lower the dual objective, how often at most, and
+# what it grows by again where it does not: the line search of Collins et al. 2008, 8.
+SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
+# Changes too small to be put in may take so much off the dual objective, in proportion to it.
+ROUNDING = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DualExample:
+    """A sentence to learn arc weights from: its words, encoded, and a distribution that training changes."""
+
+    encoded: EncodedSentence
+    tree: DualTree
+
+
+class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
+    """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
+
+    Parameters
+    ----------
+    template_set, support
+        As for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
+    cost : float
+        C: how much a missed margin costs beside half the squared length of the weights.
+
+    Attributes
+    ----------
+    dual : float
+        The dual objective after the last epoch. Where it has fallen, steps are halved.
+
+    A step that would lower the dual objective is taken back and halved, as often as it takes: the larger C,
+    the shorter are the steps that fit.
+
+    *Source*: Koo et al. 2007, figure 2; steps that fit: Collins et al. 2008, 8. The first step of a sentence
+    puts in what it would have had from the start, so that no pass over the data is needed to begin with.
+    """
+
+    def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
+        super().__init__(template_set, support, rule=PlainSteps)
+        self.dual = 0.0
+        self._cost = cost
+        self._share = 1.0
+        self._wrong = 0.0
+
+    def step(self, example: DualExample) -> float:
+        """Learn from one sentence; return how many heads its distribution expects to be wrong."""
+        features, tree = self.features(example.encoded), example.tree
+        scores = self.scores(features)
+        for halving in range(HALVINGS):
+            change = tree.ascend(scores, share=self._share * tree.share)
+            self._put_in(features, change)
+            moved, arcs = scores.copy(), np.nonzero(change)
+            heads, dependents = (ends.astype(np.int32) for ends in arcs)
+            moved[arcs] = self.scores_of(features, heads, dependents)
+            if tree.gain(change, scores, moved) >= -ROUNDING * tree.wrong:
+                tree.share = tree.share if halving else min(1.0, LONGER * tree.share)
+                break
+            tree.take_back()
+            self._put_in(features, -change)
+            tree.share *= SHORTER
+        self.rule.steps += 1
+        self._wrong += tree.wrong
+        return tree.wrong
+
+    def _put_in(self, features: ArcFeatures, change: Scores) -> None:
+        """Take C times the features of arcs float64[n+1, n+1] from the weights."""
+        self.rule.gather(gather_arcs, features, self._cost * change, self.support, 0.0)
+        self.rule.move()
+
+    def regularise(self) -> None:
+        """Halve the steps when the dual objective has fallen; once after each epoch."""
+        weights = self.rule.weights.astype(np.float64)
+        dual = self._cost * self._wrong - 0.5 * float(weights @ weights)
+        if dual < self.dual - ROUNDING * abs(self.dual):
+            self._share /= 2.0
+        self.dual, self._wrong = dual, 0.0
+
+    def averaged(self) -> ArcScorer:
+        """Return a scorer with the weights of the moment, which are already a sum over all sentences."""
+        return ArcScorer(self._live.template_set, aligned_weights(self.rule.weights))
+
+
+# By the name of an optimiser, scipy's method and what it needs beside. Five pairs of vectors are remembered:
+# each is as long as there are features.
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "lbfgs": ("L-BFGS-B", {"maxcor": 5}),
+    "cg": ("CG", {}),
+}
+
+
+class GradientSum(SparseOptimiser):
+    """Hashed weights that stay where they are, while gradients are summed. Mutable; final."""
+
+    def __init__(self, weights: Weights) -> None:
+        # The mean of weights that do not move needs no sums.
+        super().__init__(weights, weights[:0], np.zeros(len(weights)), capacity=1 << 20)
+
+    def move(self) -> None:
+        """Make room for more buckets; their gradient stays."""
+        self.used = 0
+
+
+class BatchLoss(ArcLearner[ArcExample, GradientSum]):
+    """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
+
+    Parameters
+    ----------
+    template_set, support
+        As for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
+    l2 : float
+        The penalty is half of it times the squared length of the weights: the loss that AdaGrad, with the
+        same strength of L2, goes down sentence by sentence.
+
+    Attributes
+    ----------
+    buckets : int64[k]
+        Those of all features of all candidate arcs: what there is to learn.
+    """
+
+    def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
+        super().__init__(template_set, support, rule=GradientSum)
+        self._l2 = l2
+        self._examples: Sequence[ArcExample] = ()
+        self._last = 0.0
+        self.buckets = np.zeros(0, np.int64)
+
+    def prepare(self, examples: Sequence[ArcExample]) -> None:
+        """Take the sentences whose loss is asked for."""
+        self._examples = examples
+        self.rule.gradient[:] = 0.0
+        for example in examples:
+            everywhere = np.ones((len(example.encoded) + 1,) * 2)
+            self.rule.gather(gather_arcs, self.features(example.encoded), everywhere, self.support, 0.0)
+        self.buckets = np.flatnonzero(self.rule.gradient)
+
+    def step(self, example: ArcExample) -> float:
+        """Add the gradient of one sentence; return its loss."""
+        features = self.features(example.encoded)
+        loss, slopes = example.objective.value_and_gradient(self.scores(features))
+        self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
+        return loss
+
+    def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the loss under weights float64[k] of ``buckets``, and its gradient float64[k]."""
+        self.rule.weights[self.buckets] = weights
+        self.rule.gradient[:] = 0.0
+        penalty = 0.5 * self._l2 * float(weights @ weights)
+        self._last = sum(map(self.step, self._examples)) + penalty
+        return self._last, self.rule.gradient[self.buckets] + self._l2 * weights
+
+    def mean(self) -> float:
+        """Return the loss for each sentence, at the weights last asked for."""
+        return self._last / len(self._examples)
+
+    def scorer(self, weights: NDArray[np.float64]) -> ArcScorer:
+        """Return a scorer with weights float64[k] of ``buckets``."""
+        all_weights = zero_weights(len(self.rule.weights))
+        all_weights[self.buckets] = weights
+        return ArcScorer(self._live.template_set, all_weights)
+
+
+def minimise(
+    loss: BatchLoss,
+    examples: Sequence[ArcExample],
+    *,
+    optimizer: str,
+    iterations: int,
+    score: Callable[[ArcScorer], float] | None = None,
+) -> tuple[ArcScorer, list[EpochRecord]]:
+    """Minimise the loss of all sentences; return the scorer that held-out data like best, and records.
+
+    Parameters
+    ----------
+    loss : BatchLoss
+    examples : sequence of ArcExample
+    optimizer : str
+        A key of METHODS.
+    iterations : int
+        At most so many, each of one or a few passes over the data.
+    score : callable, optional
+        Scores on held-out data, higher is better; without it, the scorer is the last one.
+
+    *Source*: Koo et al. 2007, 6.2 (conjugate gradient); thesis A.4.
+    """
+    method, more = METHODS[optimizer]
+    loss.prepare(examples)
+    records: list[EpochRecord] = []
+    best: tuple[float, ArcScorer] | None = None
+    began = process_time()
+
+    def after(weights: NDArray[np.float64]) -> None:
+        nonlocal best, began
+        seconds, scored = process_time() - began, None
+        if score is not None:
+            scorer = loss.scorer(weights)
+            scored = score(scorer)
+            if best is None or scored > best[0]:
+                best = scored, scorer
+        records.append(EpochRecord(len(records) + 1, loss.mean(), scored, seconds))
+        began = process_time()
+
+    found = minimize(
+        loss.value_and_gradient,
+        np.zeros(len(loss.buckets)),
+        jac=True,
+        method=method,
+        callback=after,
+        options={"maxiter": iterations, **more},
+    )
+    return (best[1] if best else loss.scorer(found.x)), records
