@@ -31,7 +31,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import bar
 
 if TYPE_CHECKING:
-    from qsproj.kernels.align.hmm_leave_one_out import Jumps
+    from qsproj.kernels.align.hmm import Jumps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def train_hmm(
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     """Return what the first sweep starts from: uniform links."""
-    from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
+    from qsproj.kernels.align.hmm import LexicalCounts
 
     sources, targets = shards.vocabularies.sizes
     none = LexicalCounts(

@@ -18,16 +18,16 @@ from qsproj.alignment.word_pairs import PairPriors, PairTotals, number_in_bitext
 from qsproj.parallel import Workers, map_in_order
 
 if TYPE_CHECKING:
-    from qsproj.kernels.align.hmm_leave_one_out import Cells, Jumps, LexicalCounts, Shares
+    from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
     """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
 
-    ``files``: of each shard: its :class:`~qsproj.kernels.align.hmm_leave_one_out.Cells`, ``lengths`` int64[S,
+    ``files``: of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S,
     2], its word pairs (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens
-    have in the counts (:class:`~qsproj.kernels.align.hmm_leave_one_out.Shares`).
+    have in the counts (:class:`~qsproj.kernels.align.hmm.Shares`).
     """
 
     files: tuple[ShardFiles, ...]
@@ -41,7 +41,7 @@ class Sweep:
 
     ``counts``, ``prior``: of the whole bitext; ``prior.pairs`` is not looked at, as each shard has its own.
     ``jumps`` float64[2, 2 reach + 3]: weights of jumps. ``null_probability``, ``use_jumps`` as
-    :func:`qsproj.kernels.align.hmm_leave_one_out.sweep` takes them.
+    :func:`qsproj.kernels.align.hmm.sweep` takes them.
     """
 
     counts: LexicalCounts
@@ -115,20 +115,20 @@ def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
 
 
 def _cells(files: ShardFiles) -> Cells:
-    from qsproj.kernels.align.hmm_leave_one_out import Cells
+    from qsproj.kernels.align.hmm import Cells
 
     return Cells(*(files.load(name) for name in Cells._fields))
 
 
 def _shares(files: ShardFiles) -> Shares:
-    from qsproj.kernels.align.hmm_leave_one_out import Shares
+    from qsproj.kernels.align.hmm import Shares
 
     return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
 
 
 def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
     """Add up what the shards' shares are, to counts that are all zero; these are changed."""
-    from qsproj.kernels.align.hmm_leave_one_out import add_all_shares
+    from qsproj.kernels.align.hmm import add_all_shares
 
     changed = _like(none)
     for files in shards.files:
@@ -215,19 +215,19 @@ def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
 
 def _no_counts() -> LexicalCounts:
     """Return counts of nothing, in place of those that a task brings along."""
-    from qsproj.kernels.align.hmm_leave_one_out import LexicalCounts
+    from qsproj.kernels.align.hmm import LexicalCounts
 
     return LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
 
 
 def _no_shares() -> Shares:
-    from qsproj.kernels.align.hmm_leave_one_out import Shares
+    from qsproj.kernels.align.hmm import Shares
 
     return Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 
 def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
-    from qsproj.kernels.align.hmm_leave_one_out import Jumps
+    from qsproj.kernels.align.hmm import Jumps
 
     return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
 
@@ -236,7 +236,7 @@ def _add_changes(
     changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
 ) -> None:
     """Add to ``changed`` what a shard with these word pairs has made of its part of the counts."""
-    from qsproj.kernels.align.hmm_leave_one_out import add_differences
+    from qsproj.kernels.align.hmm import add_differences
 
     add_differences(changed.pairs, pairs, own.pairs, before.pairs)
     for name in own._fields[1:]:
@@ -246,7 +246,7 @@ def _add_changes(
 
 def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
-    from qsproj.kernels.align.hmm_leave_one_out import sweep as sweep_sentences
+    from qsproj.kernels.align.hmm import sweep as sweep_sentences
 
     jumps = _no_jumps(sweep.jumps)
     posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)

@@ -60,7 +60,7 @@ def posteriors(n, m, weight):
 
 
 def jump_statistics(n, m, weight, jump):
-    """Return (expected jumps, exposures) by clipped distance, see ``qsproj.kernels.align.hmm_posteriors``."""
+    """Return (expected jumps, exposures) by clipped distance, see ``qsproj.kernels.align.hmm``."""
     reach = len(jump) // 2 - 1
     counts, exposures = [0.0] * len(jump), [0.0] * len(jump)
     total = sum(weight(links) for links in alignments(n, m))

@@ -1,8 +1,12 @@
-"""Which word pairs share a sentence pair, and which of them each cell (source token, target token) is.
+"""IBM model 1: which word generates each word, all positions alike; and the word pairs of a bitext.
+
+Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 
 Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
 tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j
 and n target tokens.
+
+Pairs that are spelt alike (names, numbers, punctuation, cognates) have larger Dirichlet pseudo-counts.
 """
 
 from __future__ import annotations
@@ -12,6 +16,31 @@ import numpy as np
 from qsproj.kernels.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, null_posteriors):
+    """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
+
+    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
+    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior of NULL; each of
+    the m words has an equal share of the rest. ``posteriors``, ``null_posteriors`` float64[n, m], float64[n],
+    written: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1. O(nm) time.
+    """
+    n, m = emissions.shape
+    prior = (1.0 - null_probability) / m
+    log_likelihood = 0.0
+    for j in range(n):
+        null = null_probability * null_emissions[j]
+        total = null
+        for i in range(m):
+            posteriors[j, i] = prior * emissions[j, i]
+            total += posteriors[j, i]
+        for i in range(m):
+            posteriors[j, i] /= total
+        null_posteriors[j] = null / total
+        log_likelihood += np.log(total)
+    return log_likelihood
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -131,3 +160,27 @@ def join_pairs(starts, targets, target_vocabulary_size):
                 numbers[k] = number[target]
     joined_starts[words] = pairs
     return numbers, joined_starts, joined_targets[:pairs]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def pair_pseudo_counts(
+    pair_starts, pair_targets, source_letters, source_starts, target_letters, target_starts, base, likeness
+):
+    """Return the pseudo-count of each word pair, float32[P].
+
+    ``base``, plus ``likeness`` times the square of the shared prefix's part of the longer word. Other
+    than identical words count as alike from three shared letters on. Letters are int32 code points, word
+    v's being ``letters[starts[v]:starts[v + 1]]``. O(P) times the length of a shared prefix.
+    """
+    result = np.empty(pair_targets.size, np.float32)
+    for e in range(pair_starts.size - 1):
+        first, m = source_starts[e], source_starts[e + 1] - source_starts[e]
+        for pair in range(pair_starts[e], pair_starts[e + 1]):
+            f = pair_targets[pair]
+            begin, n = target_starts[f], target_starts[f + 1] - target_starts[f]
+            shared = 0
+            while shared < min(m, n) and source_letters[first + shared] == target_letters[begin + shared]:
+                shared += 1
+            part = shared / max(m, n, 1)
+            result[pair] = base + (likeness * part * part if part == 1.0 or shared >= 3 else 0.0)
+    return result

@@ -1,0 +1,400 @@
+"""Hidden Markov model of alignment: forward-backward over a sentence pair, and sweeps over a bitext.
+
+Each generated word j is linked to one of the m generating words, or to NULL. A link jumps from the last
+linked position p in 0..m (0: none yet) to q with probability ``jump[q - p] / Z[p]``; after the last word
+comes a jump to m + 1. NULL keeps p. Jumps longer than ``reach`` share one weight on either side, so that a
+step costs O(m reach), not O(m^2): ``jump`` has 2 reach + 3 entries, distance d at index d + reach + 1.
+
+Vectors over p and over q are padded with zeros: entry p is at ``centre + p``, where ``centre = reach + 1``,
+and there are m + 2 + 2 centre places in all, so that no jump in reach leaves them. Entry 0 of those over q is
+zero. Four distances are taken at a time, which leaves loops over positions that a processor can take several
+steps of at once.
+
+Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of
+states (the last position) instead of two.
+
+In a sweep, each sentence is aligned by the counts of all the others. Expected counts stand for the lexical
+probabilities, under Dirichlet priors, and a sentence's own share is taken out before it is aligned. Without
+that, a rare word explains everything in the one sentence it was seen in; see ``docs/alignment.md``.
+
+Source: collapsed variational inference in its zero-order form (Asuncion et al. 2009), sentence by sentence;
+posteriors of both directions multiplied as in Liang, Taskar and Klein (2006), section 3.2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.kernels.align.ibm1 import ibm1_posteriors
+from qsproj.kernels.compilation import njit
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def arrivals(departures, jump, result):
+    """Fill ``result[q]``, not padded, with the sum over p of ``departures[p] * jump[q - p]``."""
+    centre = jump.size // 2
+    m = departures.size - 2 - 2 * centre
+    result[:] = 0.0
+    # Entry k of ``jump`` is for the distance k - centre; those at its ends are for all that lie further.
+    k = 1
+    while k + 3 < 2 * centre:
+        start = 2 * centre - k
+        one, two, three, four = jump[k], jump[k + 1], jump[k + 2], jump[k + 3]
+        for q in range(m + 2):
+            at = start + q
+            result[q] += (
+                one * departures[at]
+                + two * departures[at - 1]
+                + three * departures[at - 2]
+                + four * departures[at - 3]
+            )
+        k += 4
+    while k < 2 * centre:
+        for q in range(m + 2):
+            result[q] += jump[k] * departures[2 * centre - k + q]
+        k += 1
+    passed = 0.0
+    for q in range(centre, m + 2):
+        passed += departures[q]
+        result[q] += jump[2 * centre] * passed
+    passed = 0.0
+    for q in range(m - centre, 0, -1):
+        passed += departures[q + 2 * centre]
+        result[q] += jump[0] * passed
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def returns(departures, values, jump, result, sums):
+    """Sum over arrivals, and count jumps by their distance.
+
+    ``result[p]``, not padded, becomes the sum over q of ``values[q] * jump[q - p]``; to the entry of ``sums``
+    for the jump q - p is added ``departures[p] * values[q]`` of every p and q.
+    """
+    centre = jump.size // 2
+    m = departures.size - 2 - 2 * centre
+    result[:] = 0.0
+    k = 1
+    while k + 3 < 2 * centre:
+        one, two, three, four = jump[k], jump[k + 1], jump[k + 2], jump[k + 3]
+        first = second = third = fourth = 0.0
+        for p in range(m + 1):
+            departing = departures[centre + p]
+            at = k + p
+            result[p] += (
+                one * values[at] + two * values[at + 1] + three * values[at + 2] + four * values[at + 3]
+            )
+            first += departing * values[at]
+            second += departing * values[at + 1]
+            third += departing * values[at + 2]
+            fourth += departing * values[at + 3]
+        sums[k] += first
+        sums[k + 1] += second
+        sums[k + 2] += third
+        sums[k + 3] += fourth
+        k += 4
+    while k < 2 * centre:
+        total = 0.0
+        for p in range(m + 1):
+            result[p] += jump[k] * values[k + p]
+            total += departures[centre + p] * values[k + p]
+        sums[k] += total
+        k += 1
+    passed = total = 0.0
+    for p in range(m + 1 - centre, -1, -1):
+        passed += values[p + 2 * centre]
+        result[p] += jump[2 * centre] * passed
+        total += departures[centre + p] * passed
+    sums[2 * centre] += total
+    passed = total = 0.0
+    for p in range(centre + 1, m + 1):
+        passed += values[p]
+        result[p] += jump[0] * passed
+        total += departures[centre + p] * passed
+    sums[0] += total
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def hmm_posteriors(
+    emissions,
+    null_emissions,
+    null_probability,
+    jump,
+    posteriors,
+    null_posteriors,
+    jump_counts,
+    jump_exposures,
+):
+    """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
+
+    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
+    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior probability of
+    NULL. ``jump`` float64[2 reach + 3]: weights > 0 of jumps, up to a factor. ``posteriors``,
+    ``null_posteriors`` float64[n, m], float64[n], written: p(j comes from i), p(j comes from NULL); each row
+    and its NULL sum to 1. ``jump_counts``, ``jump_exposures`` float64[2 reach + 3]: added to: the expected
+    number of jumps of each distance; and of positions left with such a jump in range, each over its Z. Their
+    quotient is the next ``jump`` (minorise-maximise, Hunter 2004). O(n m reach) time, O(nm) memory.
+    """
+    n, m = emissions.shape
+    centre = jump.size // 2
+    linked = np.empty((n + 1, m + 1))
+    last = np.zeros((n + 1, m + 1))
+    scale = np.empty(n + 1)
+    arriving = np.empty(m + 2)
+    values = np.zeros(m + 2 + 2 * centre)
+    departing = np.zeros(m + 2 + 2 * centre)
+    counts = np.zeros(jump.size)
+    onward = np.empty(m + 1)
+    # One over Z[p]; nothing departs yet, and nothing is counted.
+    share = np.empty(m + 1)
+    values[centre + 1 : centre + m + 2] = 1.0
+    returns(departing, values, jump, share, counts)
+    for p in range(m + 1):
+        share[p] = 1.0 / share[p]
+
+    # Forward; last[j, p]: p(last linked position after j words is p | the first j words).
+    log_likelihood = 0.0
+    last[0, 0] = 1.0
+    for j in range(1, n + 1):
+        for p in range(m + 1):
+            departing[centre + p] = last[j - 1, p] * share[p]
+        arrivals(departing, jump, arriving)
+        null = null_probability * null_emissions[j - 1]
+        linked[j, 0] = 0.0
+        for p in range(1, m + 1):
+            linked[j, p] = (1.0 - null_probability) * arriving[p] * emissions[j - 1, p - 1]
+        total = 0.0
+        for p in range(m + 1):
+            last[j, p] = linked[j, p] + null * last[j - 1, p]
+            total += last[j, p]
+        part = 1.0 / total
+        for p in range(m + 1):
+            last[j, p] *= part
+            linked[j, p] *= part
+        scale[j] = part
+        log_likelihood += np.log(total)
+    for p in range(m + 1):
+        departing[centre + p] = last[n, p] * share[p]
+    arrivals(departing, jump, arriving)
+    log_likelihood += np.log(arriving[m + 1])
+
+    # Backward; ahead[p]: p(the rest | last position p), over p(the rest | the words before).
+    ahead = np.empty(m + 1)
+    left = np.zeros(m + 2 + 2 * centre)
+    values[:] = 0.0
+    values[centre + m + 1] = 1.0 / arriving[m + 1]
+    returns(departing, values, jump, ahead, counts)
+    for p in range(m + 1):
+        ahead[p] *= share[p]
+        left[centre + p] = departing[centre + p] * ahead[p]
+    values[centre + m + 1] = 0.0
+    for j in range(n, 0, -1):
+        null = null_probability * null_emissions[j - 1] * scale[j]
+        linking = (1.0 - null_probability) * scale[j]
+        null_posterior = 0.0
+        for p in range(m + 1):
+            null_posterior += null * last[j - 1, p] * ahead[p]
+            departing[centre + p] = last[j - 1, p] * share[p]
+        null_posteriors[j - 1] = null_posterior
+        for q in range(1, m + 1):
+            posteriors[j - 1, q - 1] = linked[j, q] * ahead[q]
+            values[centre + q] = linking * emissions[j - 1, q - 1] * ahead[q]
+        returns(departing, values, jump, onward, counts)
+        for p in range(m + 1):
+            onward[p] *= share[p]
+            left[centre + p] += departing[centre + p] * onward[p]
+            ahead[p] = onward[p] + null * ahead[p]
+    for k in range(jump.size):
+        jump_counts[k] += jump[k] * counts[k]
+    values[centre + 1 : centre + m + 2] = 1.0
+    returns(left, values, jump, onward, jump_exposures)
+    return log_likelihood
+
+
+class Cells(NamedTuple):
+    """The bitext; sentence pair s has m * n cells from ``cell_offsets[s]`` on, source word by source word.
+
+    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens. ``source_offsets``,
+    ``target_offsets``, ``cell_offsets`` int64[S+1]: where each sentence begins. ``cell_pairs`` int32[cells]:
+    number of the word pair in each cell.
+    """
+
+    source_words: NDArray[np.int32]
+    source_offsets: NDArray[np.int64]
+    target_words: NDArray[np.int32]
+    target_offsets: NDArray[np.int64]
+    cell_offsets: NDArray[np.int64]
+    cell_pairs: NDArray[np.int32]
+
+
+class LexicalCounts(NamedTuple):
+    """Expected counts or Dirichlet pseudo-counts of links, >= 0.
+
+    ``pairs`` float64[P] or float32[P]: links of each word pair. ``sources``, ``targets`` float64[V],
+    float64[W]: the sums of ``pairs`` by source and by target word. ``null_sources``, ``null_targets``
+    float64[V], float64[W]: how often each word is aligned to NULL. ``null_totals`` float64[2]: the sums of
+    ``null_sources`` and ``null_targets``.
+    """
+
+    pairs: NDArray[np.floating]
+    sources: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    null_sources: NDArray[np.float64]
+    null_targets: NDArray[np.float64]
+    null_totals: NDArray[np.float64]
+
+
+class Shares(NamedTuple):
+    """What each cell and token has in the counts, float32: cells, source tokens, target tokens."""
+
+    cells: NDArray[np.float32]
+    null_sources: NDArray[np.float32]
+    null_targets: NDArray[np.float32]
+
+
+class Jumps(NamedTuple):
+    """Jump weights and statistics of both directions, float64[2, 2 reach + 3]; row 0 generates the target."""
+
+    weights: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    exposures: NDArray[np.float64]
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def add_shares(s, bitext, shares, counts, sign):
+    """Add (``sign`` 1) or take out (-1) the share of sentence pair ``s`` in the counts."""
+    source, target = bitext.source_offsets[s], bitext.target_offsets[s]
+    cell = bitext.cell_offsets[s]
+    for i in range(source, bitext.source_offsets[s + 1]):
+        e = bitext.source_words[i]
+        counts.null_sources[e] += sign * shares.null_sources[i]
+        counts.null_totals[0] += sign * shares.null_sources[i]
+        for j in range(target, bitext.target_offsets[s + 1]):
+            share = sign * shares.cells[cell]
+            counts.pairs[bitext.cell_pairs[cell]] += share
+            counts.sources[e] += share
+            counts.targets[bitext.target_words[j]] += share
+            cell += 1
+    for j in range(target, bitext.target_offsets[s + 1]):
+        counts.null_targets[bitext.target_words[j]] += sign * shares.null_targets[j]
+        counts.null_totals[1] += sign * shares.null_targets[j]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def add_all_shares(bitext, shares, counts):
+    """Add the shares of every sentence pair to the counts."""
+    for s in range(bitext.cell_offsets.size - 1):
+        add_shares(s, bitext, shares, counts, 1.0)
+
+
+@njit(cache=True)
+def add_differences(changed, numbers, after, before):
+    """Add ``after[k] - before[numbers[k]]`` to ``changed[numbers[k]]`` for each k; no number comes twice."""
+    for k in range(numbers.size):
+        changed[numbers[k]] += after[k] - before[numbers[k]]
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def fill_parts(words, counts, priors, parts):
+    """Fill one over count plus pseudo-count of each word; counts that rounding left below zero are zero."""
+    for i in range(words.size):
+        parts[i] = 1.0 / (max(counts[words[i]], 0.0) + priors[words[i]])
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def fill_null_emissions(words, counts, priors, total, emissions):
+    """Fill the probability of each word given NULL, of which there are ``total`` with pseudo-counts."""
+    for i in range(words.size):
+        emissions[i] = (max(counts[words[i]], 0.0) + priors[words[i]]) / total
+
+
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
+def fill_emissions(s, bitext, counts, prior, forward, backward):
+    """Fill p(target | source) float64[n, m] and p(source | target) float64[m, n]: Dirichlet means."""
+    n, m = forward.shape
+    source, target = bitext.source_offsets[s], bitext.target_offsets[s]
+    of_source, of_target = np.empty(m), np.empty(n)
+    fill_parts(bitext.source_words[source : source + m], counts.sources, prior.sources, of_source)
+    fill_parts(bitext.target_words[target : target + n], counts.targets, prior.targets, of_target)
+    cell = bitext.cell_offsets[s]
+    for i in range(m):
+        for j in range(n):
+            pair = bitext.cell_pairs[cell]
+            weight = max(counts.pairs[pair], 0.0) + prior.pairs[pair]
+            forward[j, i] = weight * of_source[i]
+            backward[i, j] = weight * of_target[j]
+            cell += 1
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
+    """Align the sentence pairs in turn, updating counts and shares after each.
+
+    ``bitext``, ``counts``, ``prior``, ``shares``, ``jumps`` NamedTuple: see their classes; ``counts``,
+    ``shares`` and the statistics of ``jumps`` are updated. ``null_probability``: prior probability of NULL.
+    ``use_jumps``: True: hidden Markov model, agreeing counts (product of the directions). False: IBM model 1,
+    mean of the directions, for its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] or
+    float32[0, 2], written: p(target word comes from source word), p(source word comes from target word); or
+    none. Returns float: sum of both directions' log-likelihoods (natural log), each sentence given all
+    others.
+    """
+    log_likelihood = 0.0
+    for s in range(bitext.cell_offsets.size - 1):
+        source, target = bitext.source_offsets[s], bitext.target_offsets[s]
+        m, n = bitext.source_offsets[s + 1] - source, bitext.target_offsets[s + 1] - target
+        if m == 0 or n == 0:
+            continue
+        add_shares(s, bitext, shares, counts, -1.0)
+        forward, backward = np.empty((n, m)), np.empty((m, n))
+        null_forward, null_backward = np.empty(n), np.empty(m)
+        fill_emissions(s, bitext, counts, prior, forward, backward)
+        fill_null_emissions(
+            bitext.source_words[source : source + m],
+            counts.null_sources,
+            prior.null_sources,
+            max(counts.null_totals[0], 0.0) + prior.null_totals[0],
+            null_backward,
+        )
+        fill_null_emissions(
+            bitext.target_words[target : target + n],
+            counts.null_targets,
+            prior.null_targets,
+            max(counts.null_totals[1], 0.0) + prior.null_totals[1],
+            null_forward,
+        )
+        p_forward, p_backward = np.empty((n, m)), np.empty((m, n))
+        p_null_forward, p_null_backward = np.empty(n), np.empty(m)
+        for direction in range(2):
+            emissions, null, p, p_null = forward, null_forward, p_forward, p_null_forward
+            if direction == 1:
+                emissions, null, p, p_null = backward, null_backward, p_backward, p_null_backward
+            if use_jumps:
+                log_likelihood += hmm_posteriors(
+                    emissions,
+                    null,
+                    null_probability,
+                    jumps.weights[direction],
+                    p,
+                    p_null,
+                    jumps.counts[direction],
+                    jumps.exposures[direction],
+                )
+            else:
+                log_likelihood += ibm1_posteriors(emissions, null, null_probability, p, p_null)
+        cell = bitext.cell_offsets[s]
+        for i in range(m):
+            for j in range(n):
+                there, back = p_forward[j, i], p_backward[i, j]
+                shares.cells[cell] = there * back if use_jumps else 0.5 * (there + back)
+                if posteriors.size:
+                    posteriors[cell, 0], posteriors[cell, 1] = there, back
+                cell += 1
+            shares.null_sources[source + i] = p_null_backward[i]
+        for j in range(n):
+            shares.null_targets[target + j] = p_null_forward[j]
+        add_shares(s, bitext, shares, counts, 1.0)
+    return log_likelihood
