@@ -68,7 +68,7 @@ class KernelCache:
                 payload = self._read(path)
             if payload is not None:
                 return _rebuilt(target, payload)
-            ahead.begin(self._name, _trees_are_there)
+            ahead.begin(_is_compiled_ahead)
         target.refresh()
         NOTICES.about_to_compile(folder)
         self._began[repr(signature)] = time.monotonic()
@@ -107,14 +107,14 @@ class KernelCache:
         return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}.nbc"
 
 
-def _trees_are_there() -> bool:
-    """Say whether kernels that are compiled ahead are kept, or cannot be."""
-    source = KERNELS / "trees" / "eisner_block.py"
-    folder = writable_folder(source.parent)
+def _is_compiled_ahead() -> bool:
+    """Say whether the last kernel that is compiled ahead is kept, or none can be."""
+    folder = writable_folder(ahead.LAST.parent)
     if folder is None:
         return True
+    stamp = source_stamp(ahead.LAST)
     kept = folder.glob(f"{ahead.AHEAD[-1]}*.nbc")
-    return any(path.read_bytes()[DIGEST_BYTES : 2 * DIGEST_BYTES] == source_stamp(source) for path in kept)
+    return any(path.read_bytes()[DIGEST_BYTES : 2 * DIGEST_BYTES] == stamp for path in kept)
 
 
 def sealed(payload: Any, stamp: bytes) -> bytes:

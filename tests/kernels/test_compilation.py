@@ -267,7 +267,8 @@ weight_if_true(1.5)
 found, _ = eisner_block.eisner_best(np.zeros((3, 3)), False)
 eisner_block.eisner_posterior(np.zeros((3, 3)), found, False)
 kernels = (weight_if_true, eisner_block.eisner_best, eisner_block.eisner_posterior)
-print(*(sum(kernel.stats.cache_hits.values()) for kernel in kernels), ahead._STARTED != [None])
+print(*(sum(kernel.stats.cache_hits.values()) for kernel in kernels))
+ahead._STARTED[0].kill()
 """
 
 
@@ -276,7 +277,7 @@ def test_another_process_compiles_what_is_needed_later(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", AHEAD], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stdout.split() == ["0", "1", "1", "True"], done.stderr
+    assert done.stdout.split() == ["0", "1", "1"], done.stderr
 
 
 # Ctrl-C while numba takes note of what numpy.zeros is, which it does once in a process.
