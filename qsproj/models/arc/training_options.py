@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.errors import UsageError, counted, unknown_name
-from qsproj.models.arc.arc_learners import METHODS
 from qsproj.models.arc.arc_objectives import names_of, objective_named
-from qsproj.models.tree_inference import TreeInference
-from qsproj.training.adagrad import AdaGrad
-from qsproj.training.loop import EpochRecord
-from qsproj.training.optimiser import Rule
+from qsproj.models.spec import told
 
-OPTIMIZERS = ("sgd", *METHODS)
+# Commands ask for options before they know whether anything is to be computed.
+if TYPE_CHECKING:
+    from qsproj.models.tree_inference import TreeInference
+    from qsproj.training.loop import EpochRecord
+    from qsproj.training.optimiser import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How an arc parser is trained.
+    """How an arc parser is trained; the fields with help are explained by it.
 
     Attributes
     ----------
@@ -29,50 +30,53 @@ class TrainingOptions:
     objective : str
         A name in :data:`qsproj.models.arc.arc_objectives.OBJECTIVES`. ``margin`` and ``risk`` learn partial
         trees by likelihood.
-    best : int
-        Number of best trees used as rivals by ``mira-kbest``.
-    limit : float
-        How far one margin may move the weights, for the kinds of MIRA.
-    cost : float
-        What a missed margin costs beside half the squared length of the weights, for ``eg``.
-    clusters : int
-        How many clusters an arc may be in, for ``hidden``.
-    entropy : float
-        How much the entropy of each sentence without a tree counts beside the loss of one with a tree.
-    l1 : float
-        Strength of the L1 penalty, which makes most weights zero.
-    optimizer : str
-        ``sgd`` steps after each sentence; ``lbfgs`` and ``cg`` look at all of them before each step, for
-        objectives with a gradient.
     epochs : int
-        Passes over the data, or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so.
+        Or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so.
     rate : float
         Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty.
     cutoff : int
-        How often a feature must occur to exist; 0: all features of all candidate arcs, which is more accurate
-        (0.4 UAS on dev files) and makes larger model files.
+        0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with larger files.
     support : str
-        Where it must occur: a key of :data:`~qsproj.models.arc.feature_selection.SUPPORTS`.
+        A key of :data:`~qsproj.models.arc.feature_selection.SUPPORTS`.
     projective, single_root : bool or None
         None: read off the training trees.
     """
 
     template_set: str | None = None
-    objective: str = "margin"
-    best: int = 5
-    limit: float = 0.01
-    cost: float = 0.01
-    clusters: int = 2
-    optimizer: str = "sgd"
-    entropy: float = 0.1
-    l1: float = 0.0
-    epochs: int = 10
+    objective: str = told("margin", help="what scores are trained for, explained below (default: margin)")
+    best: int = told(5, least=1, metavar="K", help="with mira-kbest, number of best trees used as rivals")
+    limit: float = told(
+        0.01,
+        least=1e-6,
+        metavar="C",
+        help="with the kinds of mira, how far one margin may move the weights",
+    )
+    cost: float = told(0.01, least=1e-6, metavar="C", help="what eg pays for a missed margin")
+    clusters: int = told(
+        2,
+        least=1,
+        help="with hidden, how many clusters an arc may be in, up to 64; training takes 80 MB for each",
+    )
+    optimizer: str = told(
+        "sgd",
+        help="of objectives with a gradient: sgd steps after each sentence (default); lbfgs and cg look at "
+        "all of them before each step, of which there are 60 unless --epochs says otherwise",
+    )
+    entropy: float = told(0.1, least=0.0, most=1e6, help="how much a sentence of --unlabelled counts")
+    l1: float = told(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
+    epochs: int = told(10, least=1, help="passes over the data")
     rate: float = 0.1
-    l2: float = 15.0
-    cutoff: int = 0
-    support: str = "trees"
+    l2: float = told(15.0, least=0.0, most=1e6, help="strength of the L2 penalty")
+    cutoff: int = told(
+        0,
+        least=0,
+        help="keep features that occur N times (see --support); 0: all; 1 or more makes small models",
+    )
+    support: str = told(
+        "trees",
+        help="what --cutoff counts: trees, right arcs (default); links, all candidate arcs; short, those "
+        "of up to 5 words; sentences, those that have such an arc",
+    )
     projective: bool | None = None
     single_root: bool | None = None
 
@@ -80,14 +84,18 @@ class TrainingOptions:
         """Return the rule that weights step by: the objective's own, or AdaGrad at a share of the rate."""
         if own := objective_named(self.objective).rule:
             return own(self)
+        from qsproj.training.adagrad import AdaGrad
+
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
 
 
 def check_optimizer(options: TrainingOptions) -> None:
     """Raise UsageError when the optimizer is unknown, or does not go with the objective."""
+    from qsproj.models.arc.arc_learners import METHODS
+
     objective = objective_named(options.objective)
-    if options.optimizer not in OPTIMIZERS:
-        raise unknown_name("optimizer", options.optimizer, list(OPTIMIZERS))
+    if options.optimizer not in ("sgd", *METHODS):
+        raise unknown_name("optimizer", options.optimizer, ["sgd", *METHODS])
     if options.optimizer == "sgd":
         return
     if options.l1:
