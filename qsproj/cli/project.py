@@ -24,7 +24,7 @@ from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from qsproj.cli.options.projection_em import Sources
+    from qsproj.cli.options.projection_methods import Sources
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
