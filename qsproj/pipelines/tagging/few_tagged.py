@@ -1,4 +1,4 @@
-"""The few sentences of the target language that somebody tagged, as what training needs of them."""
+"""The few tagged sentences of the target language: what training needs of them, and what they judge."""
 
 from __future__ import annotations
 
@@ -11,28 +11,23 @@ import numpy as np
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, counted
 from qsproj.models.tagging.set_training import LogEvidence, SetExample
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
+from qsproj.pipelines.tagging.linked_text import LinkedText
 
 # Of fewer tagged sentences none is set aside to judge by.
 FEWEST = 50
+# In percent. A tagger that is worse by more than this without word classes is worse with them.
+WORTH_OF_CLASSES = 2.0
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FewTagged:
-    """Tagged sentences.
-
-    Attributes
-    ----------
-    sentences : tuple of Sentence
-        With UPOS on every word; maybe none.
-    counts : mapping
-        Word to tag to how often it has it; words as they are and lower-cased.
-    contractions : mapping
-        How multiword tokens are split.
-    """
+    """Tagged sentences, UPOS on every word, maybe none; word (as it is and lower-cased) to tag to count."""
 
     sentences: tuple[Sentence, ...]
     counts: Mapping[str, Mapping[str, int]]
@@ -92,3 +87,34 @@ def settled(upos: Iterable[str], tags: Words) -> LogEvidence:
     evidence = np.full((len(columns), len(tags)), -np.inf, dtype=np.float32)
     evidence[np.arange(len(columns)), columns] = 0.0
     return evidence
+
+
+def compare_with_tagged_alone(
+    tagger: Tagger,
+    text: LinkedText,
+    learned_from: FewTagged,
+    aside: Sequence[Sentence],
+    *,
+    rng: np.random.Generator,
+) -> tuple[bool, list[str]]:
+    """Return whether tagged sentences alone teach more than these and links do, and lines that say so.
+
+    Both taggers learned from the same sentences and are tested on those set ``aside``; without, links win.
+    The other tagger has word classes of the text, where it may win by them.
+    """
+    if not aside:
+        return False, []
+    with_links = accuracy(tagger, aside)
+    options = TaggerOptions(self_training=0)
+    alone = accuracy(train_tagger(learned_from.sentences, rng=rng, options=options), aside)
+    if alone > with_links - WORTH_OF_CLASSES:
+        richer = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, options=options)
+        alone = max(alone, accuracy(richer, aside))
+    wins = alone > with_links
+    lines = [
+        f"{counted(len(aside), 'tagged sentence')} set aside: {with_links:.1f}% of words right with links, "
+        f"{alone:.1f}% without"
+    ]
+    if wins:
+        lines.append("links do not help: learned from the tagged sentences and the raw text alone")
+    return wins, lines

@@ -37,12 +37,8 @@ DOUBT = 0.05
 class LinkChannel:
     """What links bring to words of each tag.
 
-    Attributes
-    ----------
-    rows : int32[V]
-        Which channel is that of each type; 0 is the one that rare types share.
-    chances : float64[C, T, T]
-        p(tag that a link brings | tag of the word), the latter first.
+    ``rows`` int32[V] is the channel of each type, 0 the one that rare types share; ``chances``
+    float64[C, T, T] p(tag that a link brings | tag of the word), the latter first.
     """
 
     rows: NDArray[np.int32]

@@ -9,6 +9,7 @@ Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.models.tagging.set_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.script_tags import tags_by_script
 
+SIGNS = frozenset({"PUNCT", "SYM"})
+NUMERAL = frozenset({"NUM"})
+PROPER_NOUN = "PROPN"
 # How many occurrences the shares of the lower-cased form count for in those of a form, and those of all forms
 # that begin alike.
 LOWER_CASED = 2.0
@@ -41,28 +44,43 @@ def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: Lexico
     return allowed
 
 
+def tags_by_script(vocabulary: Sequence[str], tags: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which tags each type may have, bool[V, T].
+
+    Signs alone are PUNCT or SYM, and nothing else is PUNCT; digits alone, with signs between, are NUM; a word
+    without a capital is not PROPN, where the script has capitals. A rule that would leave none of ``tags`` is
+    passed over.
+    """
+    allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
+    for form, row in zip(vocabulary, allowed, strict=True):
+        chosen = [tag in allowed_by_script(form, tags) for tag in tags]
+        row[:] = chosen if any(chosen) else True
+    return allowed
+
+
+def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
+    """Return those of ``tags`` that a word may have; maybe none."""
+    categories = {unicodedata.category(character) for character in form}
+    if all(category[0] in "PSZ" for category in categories):
+        return SIGNS.intersection(tags)
+    # 20 and 1,5 and 10:30; but 20. may be an ordinal.
+    if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
+        return NUMERAL.intersection(tags)
+    others = frozenset(tags) - {"PUNCT"}
+    return others - {PROPER_NOUN} if form.islower() else others
+
+
 def stem(form: str) -> str:
     """Return what the forms of an inflected word have in common, roughly: its beginning, lower-cased."""
     return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
 
 
 def type_shares(text: LinkedText, mass: NDArray[np.float32], allowed: Sets, *, stems: bool = False) -> Shares:
-    """Return the shares of tags in what the words of each type have, float64[V, T].
+    """Return the shares of tags in the ``mass`` float32[N, T] of each type's words, float64[V, T].
 
-    Parameters
-    ----------
-    mass : float32[N, T]
-        Votes, or posteriors.
-    allowed : bool[V, T]
-        All else counts nothing.
-    stems : bool
-        Whether a form leans on those that begin alike, too: where few occurrences of each are seen.
-
-    Returns
-    -------
-    float64[V, T]
-        Each row adds up to 1, or is all 0 for a type without any mass. A rare form leans on all that are the
-        same in lower case.
+    Each row adds up to 1, or is all 0 for a type without any. What is not ``allowed`` bool[V, T] counts
+    nothing. A rare form leans on all that are the same in lower case and, with ``stems``, on those that begin
+    alike.
     """
     counts = np.zeros(allowed.shape)
     np.add.at(counts, text.types, mass)

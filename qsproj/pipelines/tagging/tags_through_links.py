@@ -24,8 +24,7 @@ from qsproj.models.tagging.mean_tagger import mean_tagger
 from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.tagging.compare_alone import compare_with_tagged_alone
-from qsproj.pipelines.tagging.few_tagged import FewTagged
+from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.more_sentences import RawText, as_tagged, in_digits
@@ -197,10 +196,10 @@ def project_tags(
     learned_from, aside = few.split()
     sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.first_least)
     deaf, channels = learner.first_round(parts, sets, learned_from)
-    verdict = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
-    if verdict.alone_wins:
+    alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
+    if alone_wins:
         tagger = train_tagger(few.sentences, rng=rng, raw=text.sentences, language=language)
-        return ProjectedTagger(tagger, (summary(text), *verdict.report))
+        return ProjectedTagger(tagger, (summary(text), *judged))
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
     tagger = learner.second_round(parts, sets, channels, few)
@@ -213,7 +212,7 @@ def project_tags(
     tagger = cooled(tagger, temperature)
     report = [
         summary(text),
-        *verdict.report,
+        *judged,
         f"learned from {len(chosen):,} of {counted(len(text.sentences), 'sentence')}"
         + (f" and {len(few.sentences)} tagged" if few.sentences else "")
         + (

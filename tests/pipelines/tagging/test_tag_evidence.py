@@ -6,8 +6,8 @@ import pytest
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.script_tags import allowed_by_script
 from qsproj.pipelines.tagging.tag_evidence import (
+    allowed_by_script,
     allowed_tags,
     corrected,
     set_evidence,
