@@ -81,8 +81,7 @@ def _train(options: argparse.Namespace) -> None:
         JointOptions,
         JointTrainingOptions,
     )
-    from qsproj.pipelines.bilingual.biparse import train_joint_parser
-    from qsproj.pipelines.bilingual.pair_streams import load_tree_parser
+    from qsproj.pipelines.bilingual.biparse import load_tree_parser, train_joint_parser
 
     families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
     if options.factors not in families:
@@ -129,7 +128,7 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _join(options: argparse.Namespace) -> None:
-    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser, load_tree_parser
+    from qsproj.pipelines.bilingual.biparse import load_joint_parser, load_tree_parser
 
     check_files(reads=(options.model, options.source_model, options.target_model), model=options.output)
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
@@ -157,8 +156,7 @@ def _parse(options: argparse.Namespace) -> None:
     from qsproj.corpus.alignments import write_alignments
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.pipelines.bilingual.biparse_reports import ParsingCounts
-    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser, parse_pair_stream
+    from qsproj.pipelines.bilingual.biparse import ParsingCounts, load_joint_parser, parse_pair_stream
     from qsproj.pipelines.streams import loaded_once
     from qsproj.progress import track
 
@@ -213,9 +211,9 @@ def _cotrain(options: argparse.Namespace) -> None:
 
     from qsproj.corpus.formats import read_sentences
     from qsproj.parallel import Workers
+    from qsproj.pipelines.bilingual.biparse import load_joint_parser
     from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
     from qsproj.pipelines.bilingual.noisy_channel import NoisyChannelOptions, train_noisy_channel
-    from qsproj.pipelines.bilingual.pair_streams import load_joint_parser
 
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +15,15 @@ from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair
-from qsproj.errors import NothingToLearnError, counted, listed_reasons
+from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint, KeptStages
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_examples import JointExample, count_hand_links, observed_links
-from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions
+from qsproj.models.joint.joint_examples import HandLinkCounts, JointExample, count_hand_links, observed_links
+from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH, TAG_THRESHOLD, BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
+from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.models.joint.joint_targets import TrainedTarget, given_target, kept_stages, train_target
 from qsproj.models.joint.joint_training import (
     train_joint_weights,
@@ -30,16 +33,107 @@ from qsproj.models.joint.joint_training import (
 from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order, heads_alone
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
+from qsproj.models.storage import load_model_of
 from qsproj.models.tree_inference import reachable
-from qsproj.pipelines.bilingual.biparse_reports import (
-    NO_LINK,
-    JointTrainingReport,
-    ParsingCounts,
-    epoch_line,
-    tell_without_itg,
-)
+from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
+from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
+
+NO_LINK = "no candidate link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTrainingReport:
+    """What happened in training.
+
+    ``pairs``: pairs that were learned from.
+    ``skipped``: how many pairs were left out, by reason.
+    ``epochs``: of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
+    ``by_epoch``: how the runs of belief propagation ended in each of them, free and clamped.
+    ``hand``: of the pairs that were learned from.
+    """
+
+    pairs: int
+    skipped: dict[str, int]
+    epochs: tuple[EpochRecord, ...] = ()
+    by_epoch: tuple[Counter[Status], ...] = ()
+    hand: HandLinkCounts | None = None
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        """How all runs ended."""
+        return sum(self.by_epoch, Counter())
+
+    def summary(self) -> str:
+        """Say in a line what was trained."""
+        return (
+            f"trained on {counted(self.pairs, 'pair')}; {convergence(self.statuses)}; "
+            f"left out: {listed_reasons(self.skipped)}"
+            + (f"; {self.hand.summary()}" if self.hand is not None else "")
+        )
+
+
+def tell_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
+    """Tell how many of some pairs have too many words for ALIGNITG, where ``families`` have it."""
+    without = sum(beyond_itg(families, pair.alignment.links) for pair in pairs)
+    if without:
+        notice(itg_line(without))
+
+
+def itg_line(without: int) -> str:
+    """Say how many pairs did without ALIGNITG."""
+    limit = f"more than {MOST_ITG_WORDS} words a side have candidate links"
+    return f"{counted(without, 'pair')} without ITG: {limit}"
+
+
+def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
+    """Say in a line how an epoch of training went."""
+    return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
+
+
+@dataclass(slots=True)
+class ParsingCounts:
+    """How the pairs of a parsed bitext fared; mutable.
+
+    ``statuses``: how the runs of belief propagation ended.
+    ``without_links``: pairs without a candidate link, parsed side by side alone.
+    ``contradictions``: pairs whose messages contradicted each other, parsed alone too.
+    ``without_itg``: pairs of too many words for ALIGNITG.
+    """
+
+    statuses: Counter[Status] = field(default_factory=Counter)
+    without_links: int = 0
+    contradictions: int = 0
+    without_itg: int = 0
+
+    def add(self, parsed: ParsedPair) -> None:
+        """Count one pair."""
+        self.without_itg += parsed.without_itg
+        if parsed.status is None:
+            self.without_links += 1
+        else:
+            self.statuses[parsed.status] += 1
+            self.contradictions += parsed.alone
+
+    def summary(self) -> str:
+        """Say in a line how it went."""
+        reasons = {NO_LINK: self.without_links, "contradicting factors": self.contradictions}
+        alone = {reason: count for reason, count in reasons.items() if count}
+        pairs = self.statuses.total() + self.without_links
+        return (
+            f"{counted(pairs, 'pair')}; {convergence(self.statuses)}; parsed alone: {listed_reasons(alone)}"
+            + (f"; {itg_line(self.without_itg)}" if self.without_itg else "")
+        )
+
+
+def convergence(statuses: Counter[Status]) -> str:
+    """Say how many runs of belief propagation there were, and in which share of them messages settled."""
+    runs = statuses.total()
+    if not runs:
+        return "nothing to infer"
+    share = 100 * statuses[Status.CONVERGED] / runs
+    return f"belief propagation converged in {share:.1f}% of {counted(runs, 'run')}"
 
 
 def train_joint_parser(
@@ -234,3 +328,75 @@ def parse_pairs(
         if counts is not None:
             counts.add(parsed)
         yield parsed
+
+
+# A pair takes much longer than a sentence alone, so that a few are worth being sent away.
+BLOCK_PAIRS = 16
+
+ParsedBlock = tuple[list[ParsedPair], UsageError | None]
+
+
+def parse_pair_stream(
+    model: str,
+    pairs: Iterable[SentencePair],
+    *,
+    source_tree: str | None = None,
+    link_threshold: float | None = None,
+    counts: ParsingCounts | None = None,
+    workers: Workers = THIS_PROCESS,
+) -> Iterator[ParsedPair]:
+    """Yield each pair parsed, in their order, as :func:`.biparse.parse_pairs` parses it."""
+    # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
+    loaded_once(load_joint_parser, model)
+    on_block = partial(_parse_block, model, source_tree, link_threshold)
+    return _parsed(on_block, pairs, ParsingCounts() if counts is None else counts, workers)
+
+
+def load_joint_parser(path: str) -> JointParser:
+    """Read a joint parser from a file."""
+    return load_model_of(
+        path, JointParser, expected="a joint parser", remedy="train one: qsproj biparse train"
+    )
+
+
+# What the joint model goes on from.
+TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
+
+
+def load_tree_parser(path: str) -> TreeParser:
+    """Read a parser of one side from a file."""
+    kinds: tuple[type[TreeParser], ...] = (ArcParser, GraphParser)
+    return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
+
+
+def _parsed(
+    on_block: Callable[[list[SentencePair]], ParsedBlock],
+    pairs: Iterable[SentencePair],
+    counts: ParsingCounts,
+    workers: Workers,
+) -> Iterator[ParsedPair]:
+    for done, problem in map_in_order(on_block, _blocks(pairs), workers=workers):
+        for parsed in done:
+            counts.add(parsed)
+            yield parsed
+        if problem is not None:
+            raise problem
+
+
+def _blocks(pairs: Iterable[SentencePair]) -> Iterator[list[SentencePair]]:
+    remaining = iter(pairs)
+    while block := list(islice(remaining, BLOCK_PAIRS)):
+        yield block
+
+
+def _parse_block(
+    model: str, source_tree: str | None, link_threshold: float | None, block: list[SentencePair]
+) -> ParsedBlock:
+    """Return a block parsed, up to the pair that the model does not take, and why it does not take that."""
+    done: list[ParsedPair] = []
+    try:
+        parser = loaded_once(load_joint_parser, model)
+        done.extend(parse_pairs(parser, block, source_tree=source_tree, link_threshold=link_threshold))
+    except UsageError as error:
+        return done, error
+    return done, None

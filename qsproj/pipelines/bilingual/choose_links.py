@@ -16,7 +16,7 @@ from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_examples import HandLinkCounts, count_hand_links
 from qsproj.models.joint.joint_structure import beyond_itg
 from qsproj.parallel import THIS_PROCESS, Workers
-from qsproj.pipelines.bilingual.biparse_reports import itg_line
+from qsproj.pipelines.bilingual.biparse import itg_line
 from qsproj.progress import notice
 
 # The aligner proposes links of at least this mean probability. At 0.1 fewer of the true ones are there to be

@@ -31,9 +31,13 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.tree_inference import is_whole
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bilingual.biparse import usable_pairs
-from qsproj.pipelines.bilingual.biparse_reports import convergence, tell_without_itg
-from qsproj.pipelines.bilingual.pair_streams import BLOCK_PAIRS, load_joint_parser
+from qsproj.pipelines.bilingual.biparse import (
+    BLOCK_PAIRS,
+    convergence,
+    load_joint_parser,
+    tell_without_itg,
+    usable_pairs,
+)
 from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy

@@ -22,11 +22,11 @@ from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import (
     ParsingCounts,
+    epoch_line,
     parse_pairs,
     train_joint_parser,
     usable_pairs,
 )
-from qsproj.pipelines.bilingual.biparse_reports import epoch_line
 
 OPTIONS = TrainingOptions(epochs=2)
 BIPARSE = BiparseOptions(target_training=OPTIONS)
