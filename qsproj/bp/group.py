@@ -95,7 +95,8 @@ class KernelGroup(FactorGroup):
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         """Return the messages that the kernel gives."""
-        return np.asarray(self.messages(*self.given(incoming), maximise)).reshape(-1)
+        outgoing: Messages = self.messages(*self.given(incoming), maximise)
+        return outgoing
 
     def log_partition(self, incoming: Messages) -> float:
         """Return the log partition that the kernel gives."""
@@ -103,7 +104,7 @@ class KernelGroup(FactorGroup):
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
         """Return the expectations that the kernel gives."""
-        return np.asarray(self.beliefs(*self.given(incoming))[1])
+        return self.beliefs(*self.given(incoming))[1]
 
 
 def _no_scores() -> NDArray[np.float64]:
