@@ -104,7 +104,7 @@ def read_linked_text(
         Words of tagged sentences to tags to counts: they tell which conventions of the source do not hold in
         the target, see :mod:`qsproj.pipelines.tagging.conventions`.
     few : int
-        Of fewer sentences than this, what most languages do tells so, too.
+        In a text of fewer words than this, what most languages do tells so, too.
     most : int or None
         So many target sentences are kept; where there are more, ``rng`` draws them, all equally likely.
     rng : numpy.random.Generator or None
@@ -135,7 +135,12 @@ def read_linked_text(
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
     return _numbered(
-        sentences, tags, more_tags, known or {}, guess=len(sentences) < few, left_out=number + 1 - len(kept)
+        sentences,
+        tags,
+        more_tags,
+        known or {},
+        guess=sum(len(linked.words) for linked in sentences) < few,
+        left_out=number + 1 - len(kept),
     )
 
 

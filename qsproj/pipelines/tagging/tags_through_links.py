@@ -64,7 +64,8 @@ class TagProjectionOptions:
     fewest : int
         Where there are not so many sentences for each, there are fewer parts.
     few : int
-        Of fewer pairs than this, conventions of the source that most languages do not share are left aside.
+        In a text of fewer words than this, conventions of the source that most languages do not share are
+        left aside.
     little : int
         Fewer sentences are little text: forms that begin alike lean on each other, and word classes of the
         target, as many as ``classes``, are features.
@@ -101,7 +102,7 @@ class TagProjectionOptions:
     longest: int = 49
     parts: int = 3
     fewest: int = 1200
-    few: int = 10000
+    few: int = 300_000
     little: int = 20000
     classes: int = 64
     first_sentences: int = 12000

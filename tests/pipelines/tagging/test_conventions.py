@@ -58,9 +58,9 @@ def tags_of(text):
     }
 
 
-def test_few_pairs_have_the_tags_of_most_languages_and_many_those_of_the_source():
+def test_few_words_have_the_tags_of_most_languages_and_many_those_of_the_source():
     corpus = [(pair(),), (pair("min hund ser han"),)]
-    few, many = read_linked_text(corpus, few=3), read_linked_text(corpus, few=2)
+    few, many = read_linked_text(corpus, few=9), read_linked_text(corpus, few=8)
     assert tags_of(few) == {"mij": "DET", "hund": "NOUN", "ser": "VERB", "han": "PRON"}
     assert tags_of(many) == {"mij": "PRON", "hund": "NOUN", "ser": "VERB", "han": "PRON"}
     assert "DET" not in many.tags
