@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from qsproj.corpus.characters import readable, without_unseen_words
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.editing import NEW_PARAGRAPH, sentence_from_words
@@ -108,7 +109,8 @@ def tokenize(line: str, language: str) -> list[str]:
     UsageError
         See :func:`check_language`.
     """
-    words = cut_around(normalise(line, language), partial(_moses(language).tokenize, escape=False))
+    text = readable(normalise(line, language))[0]
+    words = cut_around(text, partial(_moses(language).tokenize, escape=False))
     if language == "fr":
         return _french_as_in_treebanks(words)
     return _negations_as_in_treebanks(words) if language == "en" else words
@@ -117,9 +119,10 @@ def tokenize(line: str, language: str) -> list[str]:
 def normalise(line: str, language: str) -> str:
     """Return the text that :func:`tokenize` cuts: white space single, detached clitics undone.
 
-    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand.
+    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand. What
+    is cut is this as :func:`qsproj.corpus.characters.readable` has it.
     """
-    text = " ".join(line.split())
+    text = without_unseen_words(" ".join(line.split()))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
     return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text
@@ -270,14 +273,16 @@ def sentence_from_tokens(
 ) -> Sentence:
     """Return an unannotated sentence with the layout that writes it as valid CoNLL-U.
 
-    ``tokens`` are tokens and their words. ``text`` is what they were cut from: it decides ``SpaceAfter=No``.
-    Where they cannot be found in it one after the other, the text is taken to be the tokens with single
-    spaces.
+    ``tokens`` are tokens and their words. ``text`` is what they were cut from, once it was made readable: it
+    decides ``SpaceAfter=No``, and its characters are those of FORM. Where tokens cannot be found in it one
+    after the other, the text is taken to be the tokens with single spaces.
     """
-    surface = [token for token, _ in tokens]
-    gaps = _space_after(surface, text)
+    shown, starts = readable(text)
+    gaps = _space_after([token for token, _ in tokens], shown)
     if gaps is None:
-        text, gaps = " ".join(surface), [True] * len(tokens)
+        text, gaps = " ".join(token for token, _ in tokens), [True] * len(tokens)
+    elif starts is not None:
+        tokens = _as_written(tokens, gaps, text, [*starts, len(text)])
     lines = [NEW_PARAGRAPH] if begins_paragraph else []
     lines += [f"# sent_id = {sent_id}", f"# text = {text}"]
     word_lines = []
@@ -294,6 +299,21 @@ def sentence_from_tokens(
             lines.append(f"{len(forms)}\t{word}\t{_EMPTY_COLUMNS}\t{misc}")
     plain = sentence_from_words(forms, sent_id=sent_id)
     return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
+
+
+def _as_written(
+    tokens: Sequence[tuple[str, Sequence[str]]], gaps: Sequence[bool], text: str, starts: Sequence[int]
+) -> list[tuple[str, Sequence[str]]]:
+    """Return tokens with the characters of a text, of which they have the readable ones, from ``starts`` on.
+
+    The words of a token that is split stay as they are.
+    """
+    written, at = list[tuple[str, Sequence[str]]](), 0
+    for (token, words), gap in zip(tokens, gaps, strict=True):
+        original = text[starts[at] : starts[at + len(token)]] or token
+        written.append((original, words if len(words) > 1 else (original,)))
+        at += len(token) + gap
+    return written
 
 
 def _space_after(tokens: Sequence[str], text: str) -> list[bool] | None:

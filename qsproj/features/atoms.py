@@ -11,6 +11,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
@@ -101,11 +102,15 @@ _FORMS, _FEATS = ("forms",), ("feats",)
 ATTRIBUTES = {
     attribute.name: attribute
     for attribute in (
-        Attribute("form", _FORMS, str),
-        Attribute("lower", _FORMS, str.lower),
-        Attribute("prefix", _FORMS, lambda form: form[:5].lower()),
-        Attribute("suffix", _FORMS, lambda form: form[-3:].lower()),
-        Attribute("lemma", ("forms", "lemmas"), lambda form, lemma: form.lower() if lemma == "_" else lemma),
+        Attribute("form", _FORMS, plain_form),
+        Attribute("lower", _FORMS, lambda form: plain_form(form).lower()),
+        Attribute("prefix", _FORMS, lambda form: plain_form(form)[:5].lower()),
+        Attribute("suffix", _FORMS, lambda form: plain_form(form)[-3:].lower()),
+        Attribute(
+            "lemma",
+            ("forms", "lemmas"),
+            lambda form, lemma: plain_form(form).lower() if lemma == "_" else lemma,
+        ),
         Attribute("upos", ("upos",), str),
         Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),
         Attribute("feats", _FEATS, str),

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
@@ -88,7 +89,7 @@ def _cells(
     relation: str, tag: str, fine: str, form: str, lemma: str, features: str
 ) -> tuple[int, int, int, int, int, int, int, int]:
     """Hash the columns of GIVEN for one word."""
-    word = form.lower()
+    word = plain_form(form).lower()
     return (
         stable_hash(base_relation(relation)),
         stable_hash(shallow_relation(relation)),

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from qsproj.corpus.characters import plain_form
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
@@ -121,6 +122,7 @@ class WordTable:
         number = self._numbers[form] = len(self._numbers)
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
+        form = plain_form(form)
         codes = [_code(text) for text in word_attributes(form)]
         for classes in self._classes:
             word_class = classes.get(form, classes.get(form.lower()))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import readable
 from qsproj.corpus.language.whole_tokens import whole_tokens
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import check_has_spaces, normalise, numbered, rule_starts, sentence_from_tokens
@@ -77,7 +78,8 @@ class Tokenizer:
             if not self.known:
                 check_has_spaces(line, self.language, name=name, number=number)
             text = normalise(line, self.language or "")
-            yield sentence_from_tokens(self.tokens(text), text, sent_id=str(number), begins_paragraph=begins)
+            tokens = self.tokens(readable(text)[0])
+            yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
 
     def tokens(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
         """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
@@ -95,7 +97,8 @@ class Tokenizer:
 
     def words(self, line: str) -> list[str]:
         """Return the words of one line of text, as :func:`qsproj.corpus.text.tokenize` does."""
-        return [word for _, words in self.tokens(normalise(line, self.language or "")) for word in words]
+        text = readable(normalise(line, self.language or ""))[0]
+        return [word for _, words in self.tokens(text) for word in words]
 
     def _emissions(self, text: str) -> NDArray[np.float64]:
         emissions = np.empty((len(text), N_STATES))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.contractions import word_ranges
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
@@ -79,11 +80,11 @@ def tokenized_text(sentence: Sentence, language: str | None = None) -> Tokenized
     tokens, adjoin = _surface(sentence)
     comment = comment_value(sentence, "text")
     if comment is not None:
-        found = _placed(normalise(comment, language or ""), tokens)
+        found = _placed(readable(normalise(comment, language or ""))[0], tokens)
         if found is not None:
             return found
     text = "".join(form + ("" if adjoins else " ") for (form, _), adjoins in zip(tokens, adjoin, strict=True))
-    return _placed(normalise(text, language or ""), tokens)
+    return _placed(readable(normalise(text, language or ""))[0], tokens)
 
 
 def shows_tokens(sentences: Iterable[Sentence]) -> bool:
@@ -228,7 +229,8 @@ def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], lis
         span = ranges.get(word)
         last = word if span is None else span.last
         form = sentence.forms[word - 1] if span is None else span.form
-        tokens.append((" ".join(form.split()), sentence.forms[word - 1 : last]))
+        words = tuple(map(plain_form, sentence.forms[word - 1 : last]))
+        tokens.append((readable(" ".join(form.split()))[0], words))
         adjoin.append(misc[str(word) if span is None else f"{word}-{last}"])
         word = last + 1
     return tokens, adjoin

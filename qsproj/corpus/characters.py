@@ -1,0 +1,103 @@
+"""Text as models read it: characters composed, without those that nobody sees, and where each of them stands.
+
+Files say the same in several ways: letters and their accents as one character or as several (NFC and NFD of
+Unicode), with soft hyphens and spaces without width in between. Models read one way; files keep their own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Soft hyphen, zero-width space, word joiner, byte order mark. Joiners of letters mean something, and stay.
+INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+# Marks on any letter, which few of them compose with; variants and skins of emoji; the joiner between those.
+_LOOSE = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff]"
+)
+_JOINER = "\u200d"
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+# Vowels and finals of Hangul and vowel signs of India compose with the character before, and are no marks.
+_COMPOSING = re.compile(
+    "[\u1161-\u1175\u11a8-\u11c2\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57"
+    "\u0dcf\u0ddf\u102e\u1b35]"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def plain_form(form: str) -> str:
+    """Return a word as models read it; one of nothing but what is not seen stays as it is."""
+    if form.isascii():
+        return form
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", form)) or form
+
+
+def without_unseen_words(text: str) -> str:
+    """Return a text with single spaces without what stands between them and is not seen."""
+    if _INVISIBLE.search(text) is None:
+        return text
+    return " ".join(chunk for chunk in text.split(" ") if _INVISIBLE.fullmatch(chunk) is None)
+
+
+def readable(text: str) -> tuple[str, list[int] | None]:
+    """Return a text as rules and models cut it, and where each of its characters begins in the text.
+
+    A letter with all its marks is one character, and so is an emoji with what belongs to it. None: the text
+    is that already. O(characters).
+    """
+    if text.isascii() or not (
+        _INVISIBLE.search(text)
+        or _LOOSE.search(text)
+        or _FLAG.search(text)
+        or _JOINER in text
+        or not unicodedata.is_normalized("NFC", text)
+    ):
+        return text, None
+    characters, starts = list[str](), list[int]()
+    for begin, whole in _clusters(text):
+        seen = _INVISIBLE.sub("", whole)
+        shown = unicodedata.normalize("NFC", seen)
+        first = shown[:1]
+        rest = "" if _is_symbol(first) else _LOOSE.sub("", shown[1:])
+        characters.append(first + rest)
+        unchanged = first + rest == whole
+        starts.append(begin)
+        starts += [begin + at if unchanged else begin + len(whole) for at in range(1, len(first + rest))]
+    return "".join(characters), starts
+
+
+def _clusters(text: str) -> list[tuple[int, str]]:
+    """Return where each character begins that a reader sees as one, and all that it consists of."""
+    begins = list[int]()
+    base = ""
+    for at, character in enumerate(text):
+        before = text[at - 1] if at else " "
+        if (
+            at == 0
+            or before == " "
+            or character == " "
+            or not _goes_on(base, before, character, at - begins[-1])
+        ):
+            begins.append(at)
+            base = ""
+        if not base and character not in INVISIBLE:
+            base = character
+    ends = [*begins[1:], len(text)]
+    return [(begin, text[begin:end]) for begin, end in zip(begins, ends, strict=True)]
+
+
+def _goes_on(base: str, before: str, character: str, length: int) -> bool:
+    """Return whether a character belongs to those before it: a base, and so many with it."""
+    if not base or character in INVISIBLE or unicodedata.combining(character):
+        return True
+    if _LOOSE.match(character) or _COMPOSING.match(character):
+        return True
+    if _FLAG.match(character) and _FLAG.match(base):
+        return length == 1
+    return _is_symbol(base) and _JOINER in (character, before)
+
+
+def _is_symbol(character: str) -> bool:
+    return bool(character) and unicodedata.category(character) == "So"
