@@ -70,6 +70,14 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         raise WrongTypeError(f"found {described(path_or_file)}, expected a path or an open file")
     counter = None if _is_text(stream) else LineCounter(stream)
     try:
+        if counter is not None and (encoding := counter.encoding()) != "UTF-8":
+            raise DataError(
+                name_of(path_or_file),
+                1,
+                found=f"text in {encoding}",
+                expected="UTF-8 text",
+                remedy=f"convert the file: iconv -f {encoding} -t UTF-8",
+            )
         yield stream if counter is None else _text_reader(counter)
     except UnicodeDecodeError as error:
         raise _not_utf8(name_of(path_or_file), counter, error) from error

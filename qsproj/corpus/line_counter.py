@@ -9,6 +9,9 @@ from typing import Any, BinaryIO, cast
 
 _GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _CHUNK_BYTES = 1 << 16
+_UTF_16_MARKS, _UTF_32_MARKS = (b"\xff\xfe", b"\xfe\xff"), (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
+# So many bytes tell an encoding.
+_LOOKED_AT = 64
 # A line of more bytes is none: an archive of a few of them would fill the memory.
 LONGEST_LINE = 1 << 24
 # Text is some 3 to 20 times as long as its archive. An archive of more than so many bytes of text that is as
@@ -38,6 +41,15 @@ class LineCounter(io.BufferedIOBase):
     def readable(self) -> bool:
         """Return True."""
         return True
+
+    def encoding(self) -> str:
+        """Return the encoding that the first bytes show: UTF-16 or UTF-32, else UTF-8."""
+        head = self._stream.peek(_LOOKED_AT)[:_LOOKED_AT]
+        if head.startswith(_UTF_32_MARKS):
+            return "UTF-32"
+        # Half of what is written in Latin letters are zeros, all on one side of the pairs.
+        zeros = [head[at::2].count(0) / max(len(head) // 2, 1) for at in (0, 1)]
+        return "UTF-16" if head.startswith(_UTF_16_MARKS) or max(zeros) > 0.5 > 2 * min(zeros) else "UTF-8"
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return the next bytes, more than ``size`` if there are: fewer calls, and the wrapper takes them."""

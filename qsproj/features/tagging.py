@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -37,6 +38,9 @@ WORD_ATTRIBUTES = (
     "shape",
 )
 
+# What a word is spelled with; a word without any that was learned is of characters that were never seen.
+SPELLING = WORD_ATTRIBUTES[1:-1]
+
 WORD_TEMPLATES = (
     *WORD_ATTRIBUTES,
     *("lower-2", "lower-1", "lower+1", "lower+2"),
@@ -56,6 +60,7 @@ CLASS_TEMPLATES = (
 )
 
 _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
+_SIGN_AND_NUMBER = re.compile(r"(?:[Nn][ro]?\.?|№)?[°ºª№#]?\.?\d[\d.,/-]*[°ºª]?")
 _DIGIT = re.compile(r"[0-9]")
 _QUOTES = re.compile("[„“”«»‹›]|``|''")
 # Past this many types the attributes start afresh: text without end is tagged in bounded memory.
@@ -151,6 +156,24 @@ def word_attributes(form: str) -> tuple[str, ...]:
         *(lower[-length:] if length <= len(lower) else "" for length in lengths),
         _shape(plain),
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def likely_tags(form: str) -> tuple[str, ...]:
+    """Return the tags that a word of characters that no treebank showed may have; none: any.
+
+    Signs are symbols; numbers with a sign before them, as in n°12, are numbers; letters, as of other scripts,
+    are names or words of another language.
+    """
+    if form.isascii():
+        return ()
+    plain = plain_form(form)
+    if _SIGN_AND_NUMBER.fullmatch(plain):
+        return "NUM", "X"
+    categories = {unicodedata.category(character)[0] for character in plain}
+    if categories <= {"S", "M", "C"}:
+        return ("SYM",)
+    return ("PROPN", "X") if categories <= {"L", "M", "C"} else ()
 
 
 def _kind(form: str) -> str:

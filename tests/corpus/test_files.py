@@ -93,6 +93,27 @@ def test_bytes_that_are_not_utf8_are_placed(tmp_path, good_lines):
         read(path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_other_encodings_of_unicode_are_named(tmp_path, encoding, compress):
+    path = tmp_path / "x.txt"
+    path.write_bytes(compress("Der Hund bellt.\nGut.\n".encode(encoding)))
+    name = encoding[:6].upper()
+    with (
+        pytest.raises(DataError, match=f"x.txt:1: found text in {name}.*iconv -f {name} -t UTF-8"),
+        open_text(path),
+    ):
+        pass
+
+
+def test_a_null_byte_makes_no_other_encoding(tmp_path):
+    path = tmp_path / "x.txt"
+    for content in ("a\0b\n", "\0\0\0\0\n", "", "x"):
+        path.write_text(content)
+        with open_text(path) as lines:
+            assert lines.read() == content
+
+
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
 def test_archives_that_are_cut_off_name_the_line_reached(tmp_path, compress):
     path = tmp_path / "cut"

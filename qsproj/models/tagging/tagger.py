@@ -17,7 +17,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import SentenceError, UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
-from qsproj.features.tagging import Classes, WordTable, compiled
+from qsproj.features.tagging import SPELLING, Classes, WordTable, compiled, likely_tags
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
@@ -36,6 +36,8 @@ from qsproj.models.schema import (
 from qsproj.models.storage import Stored, load_model_of
 from qsproj.models.tokens.tokenizer import Tokenizer
 
+# What is taken off the potentials of tags that a word of characters never seen hardly has.
+FOREIGN = 20.0
 TOKENIZER_PREFIX = "tokenizer."
 MORPHOLOGY_PREFIX = "morphology."
 UPOS_COLUMN = "upos"
@@ -54,6 +56,7 @@ class FeatureExtractor:
         self.class_sets = class_sets
         self._compiled = compiled(templates, tuple(class_sets))
         self._table = WordTable(class_sets)
+        self._spelling = [at for at, name in enumerate(templates) if name in SPELLING]
 
     def keys(self, forms: tuple[str, ...]) -> NDArray[np.uint64]:
         """Return the features of a sentence, uint64[n, K]; 0 where a feature does not fire."""
@@ -61,6 +64,10 @@ class FeatureExtractor:
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
         feature_keys(self._table.attributes, words, self._compiled, keys)
         return keys
+
+    def unspelled(self, rows: NDArray[np.int32], form: str) -> bool:
+        """Tell whether no affix of a word, by the rows int32[K] of its features, was ever learned from."""
+        return not form.isascii() and bool(self._spelling) and bool((rows[self._spelling] < 0).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -238,7 +245,12 @@ class Tagger(Stored):
     def emissions(self, forms: tuple[str, ...]) -> NDArray[np.float64]:
         """Return the potential of each tag of each word, float64[n, T], natural log, without transitions."""
         emissions = np.empty((len(forms), len(self.tags)))
-        add_emissions(self.index.rows(self.extractor.keys(forms)), self.weights, emissions)
+        rows = self.index.rows(self.extractor.keys(forms))
+        add_emissions(rows, self.weights, emissions)
+        for word, form in enumerate(forms):
+            likely = likely_tags(form)
+            if likely and (likely[0] == "NUM" or self.extractor.unspelled(rows[word], form)):
+                emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -172,3 +172,32 @@ def test_swedish_from_the_real_treebank(data_dir):
     test = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-test.conllu.gz"))[:200]
     tagger = train_tagger(treebank, rng=np.random.default_rng(1), options=TaggerOptions(epochs=5))
     assert accuracy(tagger, test) > 88.0
+
+
+def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
+    """In a German tagger of ten sentences; what it has learned is tagged as before."""
+    sample = list(read_conllu("corpora/de.conllu"))[:10]
+    rng = np.random.default_rng(1)
+    signs = sentence_from_words(
+        ["Preis", ":", "5", "\u20ac", "%"], upos=["NOUN", "PUNCT", "NUM", "SYM", "SYM"]
+    )
+    tagger = train_tagger([*sample, signs], rng=rng, language="de", options=TaggerOptions(epochs=2))
+    words = (
+        "Der",
+        "\U0001f600",
+        "Hund",
+        "\u4eca\u5929",
+        "heißt",
+        "\u0418\u0432\u0430\u043d",
+        "n°12",
+        "№7",
+        "\u20ac",
+        "Öl",
+        ".",
+    )
+    tags = dict(zip(words, tagger.tag_words(words), strict=True))
+    assert tags["\U0001f600"] == tags["\u20ac"] == "SYM"
+    assert tags["\u4eca\u5929"] in ("PROPN", "X")
+    assert tags["\u0418\u0432\u0430\u043d"] in ("PROPN", "X")
+    assert tags["n°12"] in ("NUM", "X")
+    assert tags["№7"] in ("NUM", "X")
