@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
-from qsproj.corpus.inputs import looks_like_conllu, opening
+from qsproj.corpus.inputs import format_of, opening
 from qsproj.corpus.pairs.aligned_text import pair_with_text
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
@@ -14,7 +14,7 @@ from qsproj.errors import DataError, UsageError
 
 
 def is_conllu(path: str) -> bool:
-    """Return whether a file begins as CoNLL-U does; see :func:`~qsproj.corpus.inputs.looks_like_conllu`.
+    """Return whether a file holds sentences, not text; see :func:`~qsproj.corpus.inputs.format_of`.
 
     The standard input, ``-``, cannot be looked into and counts as text.
 
@@ -23,7 +23,8 @@ def is_conllu(path: str) -> bool:
     if path == "-":
         return False
     with open_text(path) as lines:
-        return looks_like_conllu(opening(lines))
+        head = opening(lines)
+        return bool(head) and format_of(path, head) is not None
 
 
 def read_word_pairs(

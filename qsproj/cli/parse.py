@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
                 unit="sentence",
             ),
             Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
-            origin=Origin(name=source.name, is_text=not source.is_conllu),
+            origin=Origin(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )
         write_sentences(parsed, options.output)
@@ -112,7 +112,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     from qsproj.cli.options.given_parsers import telling_ignored
     from qsproj.models.text.kinds import fills_in_tags, tagger_of
 
-    if source.is_conllu:
+    if not source.is_text:
         if options.language is not None:
             raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
         if options.paragraphs:

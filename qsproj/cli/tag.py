@@ -221,7 +221,7 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
     from qsproj.corpus.inputs import open_source
 
     with open_source(options.input or "-") as source:
-        if not source.is_conllu:
+        if source.is_text:
             yield from tagger.read(
                 source.lines,
                 language=options.language,

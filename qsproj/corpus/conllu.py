@@ -6,7 +6,8 @@ was changed since reading is put into the original rows. Format: universaldepend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
@@ -40,6 +41,11 @@ from qsproj.corpus.words import described, number_of
 from qsproj.errors import DataError, WrongTypeError, counted
 
 _BYTE_ORDER_MARK = "\ufeff"
+_ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
+# Comments that nothing but CoNLL-U begins with.
+_COMMENT = re.compile(r"#\s*(sent_id|newdoc|newpar|parallel_id|global\.columns)\b|#\s*text\s*=")
+# A row of CoNLL-U that lost a few tabs, or whose tabs became spaces, has still as many cells.
+_FEWEST_CELLS = COLUMN_COUNT - 2
 _COMMON_LENGTH = 1000
 # Of a sentence; more would fill the memory before anything is found to be wrong.
 _MOST_LINES = 1_000_000
@@ -77,6 +83,21 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
         raise DataError(
             name, 1, found="no sentence", expected="CoNLL-U", remedy="check that it is the right file"
         )
+
+
+def looks_like_conllu(head: Sequence[str]) -> bool:
+    """Return whether the opening of a file is that of CoNLL-U, whole or with faults.
+
+    What is nearly CoNLL-U counts as such, for its reader to name the line that is not: a comment as only
+    CoNLL-U has, or a first row that starts with the number of a word and has about ten cells.
+    """
+    if any(_COMMENT.match(line.removeprefix(_BYTE_ORDER_MARK)) for line in head):
+        return True
+    row = head[-1].removeprefix(_BYTE_ORDER_MARK).rstrip("\r\n") if head else ""
+    cells, words = row.split("\t"), row.split()
+    if len(cells) >= _FEWEST_CELLS and _ID.fullmatch(cells[0]):
+        return True
+    return len(words) >= _FEWEST_CELLS and bool(_ID.fullmatch(words[0])) and words.count(UNSPECIFIED) > 1
 
 
 def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:

@@ -6,7 +6,7 @@ tries it, and all commands know it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Any
 
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import read_bitext
-from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of
 from qsproj.corpus.pairs import triples
@@ -46,6 +46,9 @@ class Format:
     endings : tuple of str
         Of the names of files of sentences that are of this format; a file whose name tells nothing is of the
         first format that holds sentences.
+    looks : callable or None
+        ``looks(lines)`` tells whether the opening of a file, up to its first line that is neither blank nor
+        begins with #, is of this format: what comes without a name. None: the name alone tells.
     has_misc : bool
         Whether what is in MISC is written.
     """
@@ -55,6 +58,7 @@ class Format:
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None
     endings: tuple[str, ...] = ()
+    looks: Callable[[Sequence[str]], bool] | None = None
     has_misc: bool = True
 
 
@@ -72,8 +76,8 @@ def _triples(name: str, base: alignments.Base) -> Format:
 
 
 FORMATS = (
-    Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",)),
-    Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), has_misc=False),
+    Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
+    Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
     _links("pharaoh"),
     _links("talp"),
     _links("naacl"),
@@ -125,12 +129,21 @@ def check_has_misc(path: PathOrFile, option: str) -> None:
         )
 
 
-def _by_name(name: str) -> Format:
-    """Return the format of sentences that a name ends like, else the first."""
-    known = [format for format in FORMATS if format.holds == SENTENCES]
+def sentence_formats() -> tuple[Format, ...]:
+    """Return the formats that hold sentences."""
+    return tuple(format for format in FORMATS if format.holds == SENTENCES)
+
+
+def named_format(name: str) -> Format | None:
+    """Return the format of sentences that the name of a file ends like."""
     for packed in _PACKED:
         name = name.removesuffix(packed)
-    return next((format for format in known if name.endswith(format.endings)), known[0])
+    return next((format for format in sentence_formats() if name.endswith(format.endings or "\0")), None)
+
+
+def _by_name(name: str) -> Format:
+    """Return the format of sentences that a name ends like, else the first."""
+    return named_format(name) or sentence_formats()[0]
 
 
 def read_all(paths: Iterable[str]) -> Iterator[Sentence]:

@@ -1,8 +1,7 @@
-"""What a file of sentences is: CoNLL-U, or plain text with one sentence a line. Every command asks here."""
+"""What a file of sentences is: one of the formats of the table, or plain text. Every command asks here."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,18 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TextIO, cast
 
-from qsproj.corpus.columns import COLUMN_COUNT, UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.formats import Format, named_format, sentence_formats
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError
 
 BYTE_ORDER_MARK = "\ufeff"
-_ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
-# Comments that nothing but CoNLL-U begins with.
-_COMMENT = re.compile(r"#\s*(sent_id|newdoc|newpar|parallel_id|global\.columns)\b|#\s*text\s*=")
-# A row of CoNLL-U that lost a few tabs, or whose tabs became spaces, has still as many cells.
-_FEWEST_CELLS = COLUMN_COUNT - 2
 
 
 @dataclass(frozen=True)
@@ -32,19 +25,25 @@ class Source:
     ----------
     name : str
         What messages call it.
-    is_conllu : bool
-        Otherwise it is plain text.
+    format : Format or None
+        That of its sentences; None for plain text.
     lines : iterator of str
         All of its lines, a byte order mark left out of plain text.
     """
 
     name: str
-    is_conllu: bool
+    format: Format | None
     lines: Iterator[str]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it is plain text."""
+        return self.format is None
+
     def sentences(self) -> Iterator[Sentence]:
-        """Yield the sentences of CoNLL-U, as :func:`~qsproj.corpus.conllu.read_conllu` does."""
-        return read_conllu(cast(TextIO, _Replayed(self.lines, self.name)))
+        """Yield the sentences of a file that is no plain text, as the reader of its format does."""
+        assert self.format is not None
+        return self.format.read(cast(TextIO, _Replayed(self.lines, self.name)))
 
 
 @contextmanager
@@ -69,9 +68,8 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
                 expected="CoNLL-U or plain text",
                 remedy="check that it is the right file",
             )
-        # Not even nearly CoNLL-U, but called so: its reader tells what is wrong with its columns.
-        found = looks_like_conllu(head) or (_named_as_rows(name) and "\t" in head[-1])
-        if not found:
+        found = format_of(name, head)
+        if found is None:
             _check_no_pair(head[-1], len(head), name)
             head[0] = head[0].removeprefix(BYTE_ORDER_MARK)
         yield Source(name, found, chain(head, handle))
@@ -87,7 +85,7 @@ def count_sentences(path: str) -> int | None:
     try:
         with open_text(path) as handle:
             head = opening(handle)
-            if looks_like_conllu(head):
+            if format_of(path, head) is not None:
                 # A sentence ends with a blank line; the last may lack it.
                 lines, count = chain(head, handle), 0
                 is_inside = False
@@ -100,9 +98,17 @@ def count_sentences(path: str) -> int | None:
         return None
 
 
-def _named_as_rows(name: str) -> bool:
-    """Return whether the name of a file says that it has a row for each word."""
-    return name.removesuffix(".gz").removesuffix(".xz").endswith((".conllu", ".conllx"))
+def format_of(name: str, head: Sequence[str]) -> Format | None:
+    """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text.
+
+    What is not even nearly what it is called is that all the same, where it has columns: its reader tells
+    what is wrong with them.
+    """
+    named = named_format(name)
+    if named is not None and (named.looks is None or named.looks(head) or "\t" in head[-1]):
+        return named
+    known = [format for format in sentence_formats() if format.looks is not None]
+    return next((format for format in known if format.looks is not None and format.looks(head)), None)
 
 
 def opening(lines: Iterator[str]) -> list[str]:
@@ -114,21 +120,6 @@ def opening(lines: Iterator[str]) -> list[str]:
         if bare.strip() and not bare.startswith("#"):
             break
     return head
-
-
-def looks_like_conllu(head: Sequence[str]) -> bool:
-    """Return whether the :func:`opening` of a file is that of CoNLL-U, whole or with faults.
-
-    What is nearly CoNLL-U counts as such, for its reader to name the line that is not: a comment as only
-    CoNLL-U has, or a first row that starts with the number of a word and has about ten cells.
-    """
-    if any(_COMMENT.match(line.removeprefix(BYTE_ORDER_MARK)) for line in head):
-        return True
-    row = head[-1].removeprefix(BYTE_ORDER_MARK).rstrip("\r\n") if head else ""
-    cells, words = row.split("\t"), row.split()
-    if len(cells) >= _FEWEST_CELLS and _ID.fullmatch(cells[0]):
-        return True
-    return len(words) >= _FEWEST_CELLS and bool(_ID.fullmatch(words[0])) and words.count(UNSPECIFIED) > 1
 
 
 def _check_no_pair(line: str, number: int, name: str) -> None:

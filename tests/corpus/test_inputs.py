@@ -25,7 +25,7 @@ def write(tmp_path):
 @pytest.mark.parametrize("rows", [ROW, RANGE, ROW.replace("\n", "\r\n")])
 def test_conllu(write, start, rows):
     with open_source(write(f"{start}{rows}\n")) as source:
-        assert source.is_conllu
+        assert not source.is_text
         assert len(list(source.sentences())) == 1
 
 
@@ -36,7 +36,7 @@ def test_conllu(write, start, rows):
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_plain_text_comes_whole_but_for_its_mark(write, text, mark):
     with open_source(write(mark + text)) as source:
-        assert not source.is_conllu
+        assert source.is_text
         assert "".join(source.lines) == text
 
 
@@ -53,7 +53,7 @@ def test_plain_text_comes_whole_but_for_its_mark(write, text, mark):
 def test_what_is_nearly_conllu_is_told_by_its_line(write, text, message):
     path = write(text)
     with pytest.raises(DataError, match=message), open_source(path) as source:
-        assert source.is_conllu
+        assert not source.is_text
         list(source.sentences())
 
 

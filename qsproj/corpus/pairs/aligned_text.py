@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from qsproj.corpus.columns import UNSPECIFIED
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_in, sentence_from_words
 from qsproj.corpus.files import name_of, open_text
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import with_links
 from qsproj.corpus.pairs.blank_lines import BlankLines, tell_left_out
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -38,12 +38,12 @@ def pair_with_text(
     UsageError
         When a file cannot be opened.
     DataError
-        When there are not as many sentences as lines; as in :func:`read_conllu`.
+        When there are not as many sentences as lines; as in :func:`read_sentences`.
     """
     tree_line, number, left_out, blanks = 1, 0, 0, BlankLines()
     with open_text(text) as handle:
         lines = enumerate(handle, start=1)
-        for number, sentence in enumerate(read_conllu(trees), start=1):
+        for number, sentence in enumerate(read_sentences(trees), start=1):
             left_out += sum(1 for _, line in islice(lines, blanks.note(sentence)) if not is_blank(line))
             _, line = next(lines, (0, None))
             if line is None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from qsproj.alignment.reading import is_conllu
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, recognise
@@ -169,7 +168,10 @@ def check_sides(text: SourceText) -> int:
         When the treebank knows more words of the target side, or, being large enough to tell, few of either.
     """
     counts = Counter(
-        form.lower() for path in text.treebanks for sentence in read_conllu(path) for form in sentence.forms
+        form.lower()
+        for path in text.treebanks
+        for sentence in read_sentences(path)
+        for form in sentence.forms
     )
     vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)

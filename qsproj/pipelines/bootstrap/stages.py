@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.formats import read_all
+from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.contraction_table import known_contractions
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -214,7 +214,7 @@ def train_priors(
     rng = np.random.default_rng(seed)
     tagged = islice(read_all([source.pairs.target for source in sources]), LIKENESS_SENTENCES)
     source, other = (
-        [Treebank(Path(path).name, list(read_conllu(path))) for path in paths]
+        [Treebank(Path(path).name, list(read_sentences(path))) for path in paths]
         for paths in ([path for source in sources for path in source.treebanks], others)
     )
     ways = [ways_to_translate(source.pairs, rng=rng) for source in sources if translated]

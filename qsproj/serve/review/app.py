@@ -149,7 +149,9 @@ class _Review:
         session = self._session
         readings, (reviewed, left) = session.readings, session.trees()
         try:
-            result: Retrained = await pool.run(Reviewed(session.draft.content(), reviewed, left))
+            result: Retrained = await pool.run(
+                Reviewed(session.draft.content(), str(session.draft.path), reviewed, left)
+            )
             if session.readings == readings:
                 session.take(result)
         except QsprojError as error:

@@ -12,8 +12,8 @@ from collections import defaultdict
 from os import stat_result
 from pathlib import Path
 
-from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import check_can_be_written, open_binary_output
+from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 from qsproj.serve.review.correction import Tree, reviewed
@@ -45,6 +45,7 @@ class Draft:
     def __init__(self, path: str) -> None:
         self.path = Path(path)
         check_can_be_written(path)
+        check_has_misc(path, "--review")
         self.sentences: list[Sentence] = []
         self._blocks: list[bytes] = []
         self._before: dict[int, list[tuple[Sentence, bytes]]] = defaultdict(list)
@@ -58,8 +59,8 @@ class Draft:
             seen, content = _identity(self.path.stat()), self.path.read_bytes()
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
-        sentences = list(read_conllu(_Named(content, str(self.path))))
-        blocks = [_text_of(sentence) for sentence in sentences]
+        sentences = list(read_sentences(Named(content, str(self.path))))
+        blocks = [self._text_of(sentence) for sentence in sentences]
         if b"".join(blocks) != content:
             raise UsageError(f"{self.path}: found a compressed file, expected plain CoNLL-U; unpack it first")
         self.sentences, self._blocks, self._seen = sentences, blocks, seen
@@ -92,7 +93,7 @@ class Draft:
         self._check_version(index, version)
         changed = reviewed(self.sentences[index], tree)
         before = self.sentences[index], self._blocks[index]
-        self._save(index, changed, _text_of(changed))
+        self._save(index, changed, self._text_of(changed))
         self._before[index].append(before)
 
     def undo(self, index: int, *, version: str) -> None:
@@ -124,6 +125,11 @@ class Draft:
         self._seen = _identity(self.path.stat())
         self.sentences[index], self._blocks[index] = sentence, block
 
+    def _text_of(self, sentence: Sentence) -> bytes:
+        handle = Named(b"", str(self.path))
+        write_sentences([sentence], handle)
+        return handle.getvalue()
+
     def _check_unchanged(self) -> None:
         """Raise FileChangedError when the file is not what was read or written here; one that is gone is."""
         try:
@@ -134,18 +140,12 @@ class Draft:
             raise FileChangedError(f"{self.path.name} was changed by someone else; load it again")
 
 
-class _Named(io.BytesIO):
+class Named(io.BytesIO):
     """Bytes as an open file with a name for errors."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
         self.name = name
-
-
-def _text_of(sentence: Sentence) -> bytes:
-    handle = io.BytesIO()
-    write_conllu([sentence], handle)
-    return handle.getvalue()
 
 
 def _identity(found: stat_result) -> tuple[int, int, int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from qsproj import __version__
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.formats import read_sentences
 from qsproj.evaluation.attachment import AttachmentScores
 from qsproj.models.storage import Parser
 from qsproj.models.text.text_parser import TextParser
@@ -21,15 +20,17 @@ from qsproj.pipelines.train_again import (
     trained_again,
 )
 from qsproj.serve.review.correction import arc_chances, tree_of
+from qsproj.serve.review.draft import Named
 
 NewTree = tuple[tuple[int, ...], tuple[str, ...], tuple[float | None, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What there is to learn from: the file, and which of its sentences are reviewed, and which are left."""
+    """A file with its name, and which of its sentences are reviewed, and which are left."""
 
     content: bytes
+    name: str
     reviewed: Sequence[int]
     left: Sequence[int]
 
@@ -77,7 +78,7 @@ class Retraining:
 
     def __call__(self, given: Reviewed) -> Retrained:
         """Train, parse what is left, and measure what it gains."""
-        sentences = list(read_conllu(io.BytesIO(given.content)))
+        sentences = list(read_sentences(Named(given.content, given.name)))
         trees = [sentences[index] for index in given.reviewed]
         tuned = trained_again(self.parser, trees, seed=self.seed)
         if self.output is not None:

@@ -24,7 +24,7 @@ from qsproj.serve.udpipe.served_models import (
     ServedModels,
     chosen_model,
 )
-from qsproj.serve.udpipe.text_formats import NAME, READERS, WRITERS
+from qsproj.serve.udpipe.text_formats import NAME, readers, writers
 
 CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
 _TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
@@ -71,9 +71,9 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
     model = chosen_model(models, fields.get("model"))
     output = fields.get("output") or "conllu"
     # UDPipe writes options behind the name of a format.
-    write = WRITERS.get(output.partition("=")[0].partition(";")[0])
+    write = writers().get(output.partition("=")[0].partition(";")[0])
     if write is None:
-        raise unknown_name("output", output, list(WRITERS))
+        raise unknown_name("output", output, list(writers()))
     for ability in (TOKENIZER, TAGGER, PARSER):
         if ability in fields and ability not in model.abilities:
             raise model.unable(ability)
@@ -92,9 +92,10 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
         if PRESEGMENTED in fields.get(TOKENIZER, "").split(";"):
             return cut_long_lines(read(lines))
         return cut_long_lines(read_running_text(lines, read, model.tagger.language))
-    if given not in READERS:
-        raise unknown_name("input", given, [*READERS, _TOKENIZER_INPUTS[0]])
-    return READERS[given](data)
+    read_data = readers().get(given)
+    if read_data is None:
+        raise unknown_name("input", given, [*readers(), _TOKENIZER_INPUTS[0]])
+    return read_data(data)
 
 
 def _predicted(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
-from qsproj.corpus.conllu import conllu_output, read_conllu
 from qsproj.corpus.editing import comment_value, sentence_from_words
+from qsproj.corpus.formats import Format, sentence_formats
 from qsproj.corpus.sentence import Sentence
 
 # What messages call the text of a request.
@@ -19,10 +20,10 @@ class _Data(io.StringIO):
     name = NAME
 
 
-def _read_conllu(text: str) -> Iterator[Sentence]:
+def _read(format: Format, text: str) -> Iterator[Sentence]:
     if not text.strip():
         return iter(())
-    return read_conllu(_Data(text, newline="\n"))
+    return format.read(_Data(text, newline="\n"))
 
 
 def _read_horizontal(text: str) -> Iterator[Sentence]:
@@ -42,11 +43,10 @@ def _read_vertical(text: str) -> Iterator[Sentence]:
             words = []
 
 
-def _write_conllu(sentences: Iterable[Sentence]) -> str:
-    handle = io.StringIO(newline="\n")
-    with conllu_output(handle) as write:
-        for sentence in sentences:
-            write(sentence)
+def _write(format: Format, sentences: Iterable[Sentence]) -> str:
+    assert format.write is not None
+    handle = _Data(newline="\n")
+    format.write(sentences, handle)
     return handle.getvalue()
 
 
@@ -63,14 +63,14 @@ def _write_plaintext(sentences: Iterable[Sentence]) -> str:
     return "".join(f"{text or ' '.join(sentence.forms)}\n" for text, sentence in texts)
 
 
-READERS: dict[str, Callable[[str], Iterator[Sentence]]] = {
-    "conllu": _read_conllu,
-    "horizontal": _read_horizontal,
-    "vertical": _read_vertical,
-}
-WRITERS: dict[str, Callable[[Iterable[Sentence]], str]] = {
-    "conllu": _write_conllu,
-    "horizontal": _write_horizontal,
-    "vertical": _write_vertical,
-    "plaintext": _write_plaintext,
-}
+def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
+    """Return what reads the data of a request, by the name of their format."""
+    known = {format.name: partial(_read, format) for format in sentence_formats()}
+    return {**known, "horizontal": _read_horizontal, "vertical": _read_vertical}
+
+
+def writers() -> dict[str, Callable[[Iterable[Sentence]], str]]:
+    """Return what writes an answer, by the name of its format."""
+    known = {format.name: partial(_write, format) for format in sentence_formats() if format.write}
+    others = {"horizontal": _write_horizontal, "vertical": _write_vertical, "plaintext": _write_plaintext}
+    return {**known, **others}
