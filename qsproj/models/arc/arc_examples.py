@@ -17,7 +17,7 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
 from qsproj.models.arc.arc_objectives import names_of, objective_named
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
@@ -234,6 +234,25 @@ def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
         # Not by ``parse`` where it refuses a sentence without tags: training does not.
         parsed = parser.parse_all(dev) if isinstance(parser, BlockParser) else map(parser.parse, dev)
         return right_heads(dev, (sentence.heads for sentence in parsed))
+
+    return score
+
+
+def scorer_score(
+    dev: Sequence[Sentence],
+    encode: Callable[[Sentence], EncodedSentence],
+    inference: TreeInference,
+    *,
+    decode: str = "mbr",
+) -> Callable[[ArcWeights], float] | None:
+    """Return what scores arc weights by right heads on held-out trees; None where there are none."""
+    if not dev:
+        return None
+    encoded = [encode(sentence) for sentence in dev]
+
+    def score(scorer: ArcWeights) -> float:
+        matrices = (scorer.scores(scorer.features(one)) for one in encoded)
+        return right_heads(dev, (inference.decode(matrix, decode) for matrix in matrices))
 
     return score
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,6 +70,10 @@ class ArcWeights(HashedWeights):
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         """Return what the features of the sentence's arcs are put together from."""
         return arc_features(encoded, self.templates, len(self.weights))
+
+    @abstractmethod
+    def scores(self, features: ArcFeatures) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, up to a constant."""
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return header and arrays."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     Example,
     entropy_examples,
-    right_heads,
+    scorer_score,
     training_examples,
     tree_objective,
     usable_sentences,
@@ -39,43 +39,42 @@ from qsproj.models.arc.arc_learners import (
 )
 from qsproj.models.arc.arc_objectives import check_unclustered, objective_named
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcTrainer, ArcWeights
 from qsproj.models.arc.feature_selection import SUPPORTS, supported_by
 from qsproj.models.arc.hashed_weights import aligned_weights
-from qsproj.models.arc.labeller import train_labeller
+from qsproj.models.arc.labeller import Labeller, train_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, check_optimizer
 from qsproj.models.tree_inference import TreeInference, choose_inference
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import LeastChange
+
+Scorer = TypeVar("Scorer", bound=ArcWeights)
+Trained = TypeVar("Trained")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """What training starts from.
 
-    Attributes
-    ----------
-    sentences : list of Sentence
-        Those with a lesson: relations are learned from them.
-    lessons : list of Example
-        Of each of them, then of sentences without a tree.
-    template_set : str
-    inference : TreeInference
-    support : uint64[buckets / 64]
-        The features that exist.
-    ignored : tuple of str
-        Columns that are empty in all sentences, which the parser is not to look at.
-    skipped : dict of str to int
-        Reasons why sentences could not be used, and of how many.
+    ``sentences``: those that teach something; ``weights``: how much each counts.
+    ``lessons``: what they teach, weighed, and then what sentences without a tree do.
+    ``support`` uint64[buckets / 64]: the features that exist.
+    ``ignored``: columns that are empty in all sentences.
+    ``skipped``: how many sentences cannot be used, by the reason.
     """
 
     sentences: list[Sentence]
+    weights: list[float]
     lessons: list[Example]
     template_set: str
     inference: TreeInference
     support: NDArray[np.uint64]
     ignored: tuple[str, ...]
     skipped: dict[str, int]
+
+    def readable(self, sentences: Iterable[Sentence]) -> list[Sentence]:
+        """Return sentences without the columns that are ignored."""
+        return [without_columns(sentence, self.ignored) for sentence in sentences]
 
 
 def train_arc_parser(
@@ -114,30 +113,45 @@ def train_arc_parser(
     options = options or TrainingOptions()
     check_unclustered(objective_named(options.objective))
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    template_set, inference = prepared.template_set, prepared.inference
-    dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
+    dev = prepared.readable(dev)
     scorer, records = train_scorer(
         prepared.lessons,
-        template_set,
+        prepared.template_set,
         support=prepared.support,
         rng=rng,
         dev=dev,
-        inference=inference,
+        inference=prepared.inference,
         options=options,
     )
     remarks: tuple[str, ...] = ()
     if objective_named(options.objective).scaled:
-        scaled = scaled_to_likelihood(scorer, dev, inference)
+        scaled = scaled_to_likelihood(scorer, dev, prepared.inference)
         if dev and scaled is None:
             remarks = (
                 "no dev tree is one that the parser can build, so that probabilities fit training trees",
             )
-        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, inference) or scorer
+        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
+    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks)
+
+
+def finished(
+    kind: Callable[[Scorer, Labeller | None, TreeInference], Trained],
+    scorer: Scorer,
+    prepared: Prepared,
+    records: Sequence[EpochRecord],
+    *,
+    rng: np.random.Generator,
+    remarks: tuple[str, ...] = (),
+) -> tuple[Trained, TrainingReport]:
+    """Learn relations beside a scorer; return the parser and what there is to say of its training."""
     labeller = train_labeller(
-        prepared.sentences, rng=rng, template_set=f"{template_set}{IN_TREE}", ignored=prepared.ignored
+        prepared.sentences,
+        rng=rng,
+        template_set=f"{prepared.template_set}{IN_TREE}",
+        ignored=prepared.ignored,
     )
-    report = TrainingReport(tuple(records), prepared.skipped, remarks)
-    return ArcParser(replace(scorer, ignored=prepared.ignored), labeller, inference), report
+    parser = kind(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference)
+    return parser, TrainingReport(tuple(records), prepared.skipped, remarks)
 
 
 def prepare(
@@ -151,15 +165,14 @@ def prepare(
     check_optimizer(options)
     if options.support not in SUPPORTS:
         raise unknown_name("support", options.support, list(SUPPORTS))
-    data = training_data(
-        sentences,
-        template_set=options.template_set,
+    usable, skipped = usable_sentences(sentences)
+    given = checked_weights(weights, sentences)
+    template_set = _template_set(usable, options.template_set)
+    inference = choose_inference(
+        [sentence.heads for sentence in usable],
         projective=options.projective,
         single_root=options.single_root,
-        weights=weights,
     )
-    usable, skipped = data.sentences, data.skipped
-    template_set, inference = data.template_set, data.inference
     untrained = ArcScorer.untrained(template_set)
     made = training_examples(usable, untrained, inference, options)
     kept = [sentence for sentence, example in zip(usable, made, strict=True) if example]
@@ -172,8 +185,9 @@ def prepare(
         whole = objective_named(options.objective).whole
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
+    given = [weight for weight, sentence in zip(given, sentences, strict=True) if not why_unusable(sentence)]
+    counts = [weight for weight, example in zip(given, made, strict=True) if example]
     if weights is not None:
-        counts = [weight for weight, example in zip(data.weights, made, strict=True) if example]
         examples = [
             weighed_example(example, weight, options)
             for weight, example in zip(counts, examples, strict=True)
@@ -186,6 +200,7 @@ def prepare(
     )
     return Prepared(
         sentences=kept,
+        weights=counts,
         lessons=[*examples, *entropy_examples(unlabelled, untrained, inference, options)],
         template_set=template_set,
         inference=inference,
@@ -225,89 +240,40 @@ def train_scorer(
     trainer = trainer_of(examples, template_set, support, options)
     # Scores without a scale have no probabilities yet.
     decode = "map" if objective_named(options.objective).scaled else "mbr"
-    encoded_dev = [trainer.encode(sentence) for sentence in dev]
-
-    def score(scorer: ArcScorer) -> float:
-        scores = (scorer.scores(scorer.features(encoded)) for encoded in encoded_dev)
-        return right_heads(dev, (inference.decode(matrix, decode) for matrix in scores))
-
+    score = scorer_score(dev, trainer.encode, inference, decode=decode)
     if isinstance(trainer, BatchLoss):
         return minimise(
             trainer,
             [example for example in examples if isinstance(example, ArcExample)],
             optimizer=options.optimizer,
             iterations=options.epochs,
-            score=score if dev else None,
+            score=score,
         )
     return learn(
         trainer,
         examples,
         epochs=options.epochs,
         rng=rng,
-        score=score if dev else None,
+        score=score,
         description="training arcs",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingData:
-    """Sentences that can be learned from, and the parser that they ask for.
-
-    Attributes
-    ----------
-    sentences : list of Sentence
-        Those that are not too long and have a head.
-    skipped : dict of str to int
-        How many of the others there are, by the reason.
-    template_set : str
-        A name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
-    inference : TreeInference
-    weights : list of float
-        How much each sentence counts.
-    """
-
-    sentences: list[Sentence]
-    skipped: dict[str, int]
-    template_set: str
-    inference: TreeInference
-    weights: list[float]
-
-
-def training_data(
-    sentences: Sequence[Sentence],
-    *,
-    template_set: str | None,
-    projective: bool | None,
-    single_root: bool | None,
-    weights: Sequence[float] | None = None,
-) -> TrainingData:
-    """Choose sentences, and read off them what is None.
-
-    Raises
-    ------
-    UsageError
-        When the template set is unknown, or reads tags alone and finds none; when there are more or fewer
-        weights than sentences, or one is below 0 or not finite.
-    """
-    usable, skipped = usable_sentences(sentences)
-    given = checked_weights(weights, sentences)
-    chosen = template_set or richest_template_set(usable)
+def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
+    """Return the name of the templates, by what sentences hold where none is asked for."""
+    chosen = asked or richest_template_set(sentences)
     if chosen not in TEMPLATE_SETS:
         raise unknown_name("features", chosen, list(TEMPLATE_SETS))
-    if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in usable):
+    if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in sentences):
         raise NothingToLearnError(
             "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
             "tag it first (qsproj tag)"
         )
-    inference = choose_inference(
-        [sentence.heads for sentence in usable], projective=projective, single_root=single_root
-    )
-    kept = [weight for weight, sentence in zip(given, sentences, strict=True) if not why_unusable(sentence)]
-    return TrainingData(usable, skipped, chosen, inference, kept)
+    return chosen
 
 
 def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentence]) -> list[float]:
-    """Return the weight of each sentence, 1 unless given; UsageError as of :func:`training_data`."""
+    """Return the weight of each sentence, 1 unless given; UsageError where they do not fit."""
     if weights is None:
         return [1.0] * len(sentences)
     if len(weights) != len(sentences):

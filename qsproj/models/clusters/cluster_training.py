@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.features.atoms import without_columns
-from qsproj.features.label_templates import IN_TREE
-from qsproj.models.arc.arc_examples import right_heads
+from qsproj.models.arc.arc_examples import scorer_score
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.arc_training import Prepared, prepare
+from qsproj.models.arc.arc_training import Prepared, finished, prepare
 from qsproj.models.arc.feature_selection import supported_by
-from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.clusters.cluster_parser import (
     MOST_CLUSTERS,
@@ -24,7 +21,6 @@ from qsproj.models.clusters.cluster_parser import (
     ClusterTrainer,
     random_start,
 )
-from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import EpochRecord, learn
 
 
@@ -54,19 +50,11 @@ def train_cluster_parser(
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    dev = [without_columns(sentence, prepared.ignored) for sentence in dev]
-    scorer, records = train_cluster_scorer(prepared, rng=rng, dev=dev, options=options)
-    labeller = train_labeller(
-        prepared.sentences,
-        rng=rng,
-        template_set=f"{prepared.template_set}{IN_TREE}",
-        ignored=prepared.ignored,
-    )
-    report = TrainingReport(tuple(records), prepared.skipped)
-    return ClusterParser(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference), report
+    scorer, records = _train_scorer(prepared, rng=rng, dev=prepared.readable(dev), options=options)
+    return finished(ClusterParser, scorer, prepared, records, rng=rng)
 
 
-def train_cluster_scorer(
+def _train_scorer(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[ClusterScorer, list[EpochRecord]]:
     """Learn the weights of arcs in clusters from prepared sentences."""
@@ -86,21 +74,6 @@ def train_cluster_scorer(
         examples,
         epochs=options.epochs,
         rng=rng,
-        score=dev_score(dev, trainer, prepared.inference),
+        score=scorer_score(dev, trainer.encode, prepared.inference),
         description="training arcs in clusters",
     )
-
-
-def dev_score(
-    dev: Sequence[Sentence], trainer: ClusterTrainer, inference: TreeInference
-) -> Callable[[ClusterScorer], float] | None:
-    """Return what scores weights by right heads on held-out trees; None where there are none."""
-    if not dev:
-        return None
-    encoded = [trainer.encode(sentence) for sentence in dev]
-
-    def score(scorer: ClusterScorer) -> float:
-        matrices = (scorer.scores(scorer.features(one)) for one in encoded)
-        return right_heads(dev, (inference.decode(matrix, "mbr") for matrix in matrices))
-
-    return score

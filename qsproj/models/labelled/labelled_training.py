@@ -14,14 +14,14 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
-from qsproj.features.atoms import EncodedSentence, empty_columns, without_columns
+from qsproj.features.atoms import EncodedSentence
 from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
-from qsproj.models.arc.arc_examples import right_heads, right_trees, tree_objective
+from qsproj.models.arc.arc_examples import right_heads, tree_objective
 from qsproj.models.arc.arc_objectives import margin_of, names_of
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
-from qsproj.models.arc.arc_training import training_data
+from qsproj.models.arc.arc_training import Prepared, prepare
 from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
@@ -106,9 +106,9 @@ def train_labelled_parser(
 ) -> tuple[LabelledParser, TrainingReport]:
     """Train a parser on labelled trees; missing heads and relations are summed out.
 
-    Parameters as of :func:`~qsproj.models.arc.arc_training.train_arc_parser`; the objective is one of
-    OBJECTIVES. The margin that a tree must win by is 1 for each word whose head or relation differs. A second
-    parser, of four fifths of the sentences, tells how far the probabilities of the first can be trusted.
+    Parameters as of :func:`~qsproj.models.arc.arc_training.train_arc_parser`; the objective is a likelihood,
+    with or without a margin, which is 1 for each word whose head or relation differs. A second parser, of
+    four fifths of the sentences, tells how far the probabilities of the first can be trusted.
 
     Raises
     ------
@@ -123,86 +123,65 @@ def train_labelled_parser(
             f"relations are inside the tree with {' and '.join(summed)}, by sgd, not {asked}; "
             "leave --labels joint out"
         )
-    data = training_data(
-        sentences,
-        template_set=options.template_set,
-        projective=options.projective,
-        single_root=options.single_root,
-        weights=weights,
-    )
-    if not relations_in(data.sentences):
+    prepared = prepare(sentences, options=options, weights=weights)
+    if not relations_in(prepared.sentences):
         raise NothingToLearnError("no word of the training data has a relation; leave --labels joint out")
-    course = Course(data.template_set, data.inference, options)
-    kept = [
-        (sentence, weight)
-        for sentence, weight in zip(data.sentences, data.weights, strict=True)
-        if right_trees(sentence.heads, data.inference)
-    ]
-    if not kept:
-        raise NothingToLearnError(
-            "no sentence of the training data can be learned from; is the HEAD column empty?"
-        )
-    skipped = dict(data.skipped)
-    if len(kept) < len(data.sentences):
-        skipped["arcs that no possible tree contains"] = len(data.sentences) - len(kept)
-    parser, records = course.learned(kept, rng=rng, dev=dev)
+    parser, records = _learned(prepared, rng=rng, dev=prepared.readable(dev), options=options)
+    kept = list(zip(prepared.sentences, prepared.weights, strict=True))
     held_out, rest = kept[::HELD_OUT], [one for place, one in enumerate(kept) if place % HELD_OUT]
-    if len(kept) >= LEAST_SENTENCES and relations_in([sentence for sentence, _ in rest]):
-        judged = calibrated(course.learned(rest, rng=rng)[0], [sentence for sentence, _ in held_out])
+    others = [sentence for sentence, _ in rest]
+    if len(kept) >= LEAST_SENTENCES and relations_in(others):
+        alike = replace(
+            options,
+            template_set=prepared.template_set,
+            projective=prepared.inference.projective,
+            single_root=prepared.inference.single_root,
+        )
+        again = prepare(others, options=alike, weights=[weight for _, weight in rest])
+        unseeing, _ = _learned(again, rng=rng, dev=(), options=options)
+        judged = calibrated(unseeing, [sentence for sentence, _ in held_out])
         parser = replace(
             parser, temperature=judged.temperature, relation_temperature=judged.relation_temperature
         )
-    return parser, TrainingReport(tuple(records), skipped)
+    return parser, TrainingReport(tuple(records), prepared.skipped)
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """How parsers are learned from some sentences."""
-
-    template_set: str
-    inference: TreeInference
-    options: TrainingOptions
-
-    def learned(
-        self,
-        weighed: Sequence[tuple[Sentence, float]],
-        *,
-        rng: np.random.Generator,
-        dev: Sequence[Sentence] = (),
-    ) -> tuple[LabelledParser, list[EpochRecord]]:
-        """Return the parser that weighed trees teach, all of which it can build; its temperatures are 1."""
-        sentences = [sentence for sentence, _ in weighed]
-        scorer = untrained_relations(sentences, self.template_set)
-        arcs = ArcScorer.untrained(self.template_set)
-        ignored = empty_columns(sentences, arcs.templates.attributes)
-        dev = [without_columns(sentence, ignored) for sentence in dev]
-        examples = [
-            LabelledExample(arcs.encode(sentence), tree, weight)
-            for sentence, weight in weighed
-            if (
-                tree := labelled_tree(
-                    sentence, scorer.relations, self.inference, objective=self.options.objective
-                )
-            )
-        ]
-        support = supported_by(
-            self.template_set,
-            ((example.encoded, example.tree.heads) for example in examples),
-            cutoff=self.options.cutoff,
-            criterion=self.options.support,
-        )
-        (arcs, relations), records = learn(
-            LabelledTrainer(scorer, support, options=self.options),
-            examples,
-            epochs=self.options.epochs,
-            rng=rng,
-            score=_heads_of(dev, self.inference) if dev else None,
-            description="training arcs and relations",
-        )
-        in_tree = untrained(f"{self.template_set}{IN_TREE}", relations.relations, ignored=ignored)
-        labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
-        arcs = replace(arcs, ignored=ignored)
-        return LabelledParser(arcs, labeller or in_tree, self.inference, relations), records
+def _learned(
+    prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
+) -> tuple[LabelledParser, list[EpochRecord]]:
+    """Return the parser that trees teach, all of which it can build; its temperatures are 1."""
+    sentences, inference = prepared.sentences, prepared.inference
+    encoded = [lesson.encoded for lesson in prepared.lessons]
+    names = relations_in(sentences)
+    seen = (
+        (words, sentence.heads, numbers_of(sentence, names).tolist())
+        for words, sentence in zip(encoded, sentences, strict=True)
+    )
+    scorer = RelationScorer.untrained(prepared.template_set, names, Candidates.of_trees(seen, len(names)))
+    trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
+    examples = [
+        LabelledExample(words, tree, weight)
+        for words, tree, weight in zip(encoded, trees, prepared.weights, strict=True)
+        if tree
+    ]
+    support = supported_by(
+        prepared.template_set,
+        ((example.encoded, example.tree.heads) for example in examples),
+        cutoff=options.cutoff,
+        criterion=options.support,
+    )
+    (arcs, relations), records = learn(
+        LabelledTrainer(scorer, support, options=options),
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        score=_heads_of(dev, inference) if dev else None,
+        description="training arcs and relations",
+    )
+    in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)
+    labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
+    arcs = replace(arcs, ignored=prepared.ignored)
+    return LabelledParser(arcs, labeller or in_tree, inference, relations), records
 
 
 def relations_in(sentences: Sequence[Sentence]) -> tuple[str, ...]:
@@ -214,16 +193,6 @@ def relations_in(sentences: Sequence[Sentence]) -> tuple[str, ...]:
         if relation != UNSPECIFIED and head >= 0
     }
     return tuple(sorted(names))
-
-
-def untrained_relations(sentences: Sequence[Sentence], template_set: str) -> RelationScorer:
-    """Return a scorer of the relations that trees have, with its candidates and weights of zero."""
-    relations, arcs = relations_in(sentences), ArcScorer.untrained(template_set)
-    seen = (
-        (arcs.encode(sentence), sentence.heads, numbers_of(sentence, relations).tolist())
-        for sentence in sentences
-    )
-    return RelationScorer.untrained(template_set, relations, Candidates.of_trees(seen, len(relations)))
 
 
 def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64]:
