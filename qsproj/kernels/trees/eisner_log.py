@@ -138,73 +138,64 @@ def eisner_log(scores, single_root, maximise):
 
 
 @njit(cache=True, error_model="numpy")
-def _combine_with_slope(left, left_slope, right, right_slope):
-    """Return the log of the sum of exp(left + right), and its slope."""
+def _combine_with_slope(left, right):
+    """Return the log of the sum of exp(left + right), and its slope; rows [value, slope] of both halves."""
     high = -np.inf
-    for k in range(left.shape[0]):
-        high = max(high, left[k] + right[k])
+    for k in range(left.shape[1]):
+        high = max(high, left[0, k] + right[0, k])
     if high == -np.inf:
         return high, 0.0
     total, tilt = 0.0, 0.0
-    for k in range(left.shape[0]):
-        share = np.exp(left[k] + right[k] - high)
+    for k in range(left.shape[1]):
+        share = np.exp(left[0, k] + right[0, k] - high)
         total += share
         if share > 0.0:
-            tilt += share * (left_slope[k] + right_slope[k])
+            tilt += share * (left[1, k] + right[1, k])
     return high + np.log(total), tilt / total
 
 
 @njit(cache=True, error_model="numpy")
-def _divide(
-    flow, drift, whole, tilt, left, left_slope, right, right_slope, to_left, by_left, to_right, by_right
-):
+def _divide(flow, drift, whole, tilt, left, right, to_left, to_right):
     """Divide the probability ``flow`` of a span, of slope ``drift``, over its splits.
 
-    ``whole`` and ``tilt`` are the span's log sum and its slope; the next four rows those of the halves. Added
-    to in place: ``to_left, to_right``, the probabilities of the halves, and ``by_left, by_right``, their
-    slopes.
+    ``whole`` and ``tilt`` are the span's log sum and its slope, ``left`` and ``right`` rows [value, slope] of
+    the halves. Added to in place: ``to_left`` and ``to_right``, probabilities of the halves and their slopes.
     """
     if flow == 0.0:
         return
-    for k in range(left.shape[0]):
-        share = np.exp(left[k] + right[k] - whole)
+    for k in range(left.shape[1]):
+        share = np.exp(left[0, k] + right[0, k] - whole)
         if share > 0.0:
             part = flow * share
-            change = drift * share + part * (left_slope[k] + right_slope[k] - tilt)
-            to_left[k] += part
-            to_right[k] += part
-            by_left[k] += change
-            by_right[k] += change
+            change = drift * share + part * (left[1, k] + right[1, k] - tilt)
+            to_left[0, k] += part
+            to_right[0, k] += part
+            to_left[1, k] += change
+            to_right[1, k] += change
 
 
 @njit(cache=True, error_model="numpy")
-def _inside(scores, values, first):
-    """Return the log charts of the words ``first..n``, each followed by its slope."""
+def _inside_with_slopes(scores, values, first):
+    """Return the charts of the words ``first..n``, float64[2, n+1, n+1]: logs, then their slopes."""
     size = scores.shape[0]
-    closed, closed_slope = np.full((size, size), -np.inf), np.zeros((size, size))
-    opened, opened_slope = np.full((size, size), -np.inf), np.zeros((size, size))
-    links, links_slope = np.full((size, size), -np.inf), np.zeros((size, size))
+    closed, opened, links = np.zeros((2, size, size)), np.zeros((2, size, size)), np.zeros((2, size, size))
+    closed[0], opened[0], links[0] = -np.inf, -np.inf, -np.inf
     for i in range(size):
-        closed[i, i] = 0.0
+        closed[0, i, i] = 0.0
     for width in range(1, size - first):
         for i in range(first, size - width):
             j = i + width
             low, high = i + 1, j + 1
-            links[i, j], links_slope[i, j] = _combine_with_slope(
-                closed[i, i:j], closed_slope[i, i:j], closed[j, low:high], closed_slope[j, low:high]
-            )
-            opened[i, j] = links[i, j] + scores[i, j]
-            opened_slope[i, j] = links_slope[i, j] + values[i, j]
-            closed[i, j], closed_slope[i, j] = _combine_with_slope(
-                opened[i, low:high], opened_slope[i, low:high], closed[low:high, j], closed_slope[low:high, j]
+            log, slope = _combine_with_slope(closed[:, i, i:j], closed[:, j, low:high])
+            links[0, i, j], links[1, i, j] = log, slope
+            opened[0, i, j], opened[1, i, j] = log + scores[i, j], slope + values[i, j]
+            closed[0, i, j], closed[1, i, j] = _combine_with_slope(
+                opened[:, i, low:high], closed[:, low:high, j]
             )
             if i > 0:
-                opened[j, i] = links[i, j] + scores[j, i]
-                opened_slope[j, i] = links_slope[i, j] + values[j, i]
-                closed[j, i], closed_slope[j, i] = _combine_with_slope(
-                    opened[j, i:j], opened_slope[j, i:j], closed[i:j, i], closed_slope[i:j, i]
-                )
-    return closed, closed_slope, opened, opened_slope, links, links_slope
+                opened[0, j, i], opened[1, j, i] = log + scores[j, i], slope + values[j, i]
+                closed[0, j, i], closed[1, j, i] = _combine_with_slope(opened[:, j, i:j], closed[:, i:j, i])
+    return closed, opened, links
 
 
 @njit(cache=True, error_model="numpy")
@@ -218,81 +209,43 @@ def eisner_covariance(scores, values, single_root):
     size = scores.shape[0]
     last = size - 1
     first = 1 if single_root else 0
-    closed, closed_slope, opened, opened_slope, links, links_slope = _inside(scores, values, first)
-    flow, drift = np.zeros((size, size)), np.zeros((size, size))
-    marginals, gradient = np.zeros((size, size)), np.zeros((size, size))
+    closed, opened, links = _inside_with_slopes(scores, values, first)
+    # Probabilities, then their slopes: of closed spans, and of arcs.
+    flow, arcs = np.zeros((2, size, size)), np.zeros((2, size, size))
     if single_root:
-        total, tilt = _combine_with_slope(
-            closed[1:, 1] + scores[0, 1:],
-            closed_slope[1:, 1] + values[0, 1:],
-            closed[1:, last],
-            closed_slope[1:, last],
-        )
-        _divide(
-            1.0,
-            0.0,
-            total,
-            tilt,
-            closed[1:, 1] + scores[0, 1:],
-            closed_slope[1:, 1] + values[0, 1:],
-            closed[1:, last],
-            closed_slope[1:, last],
-            marginals[0, 1:],
-            gradient[0, 1:],
-            np.zeros(last),
-            np.zeros(last),
-        )
+        root = np.empty((2, last))
+        root[0], root[1] = closed[0, 1:, 1] + scores[0, 1:], closed[1, 1:, 1] + values[0, 1:]
+        total, tilt = _combine_with_slope(root, closed[:, 1:, last])
+        _divide(1.0, 0.0, total, tilt, root, closed[:, 1:, last], arcs[:, 0, 1:], np.zeros((2, last)))
         for k in range(1, size):
-            flow[k, 1] += marginals[0, k]
-            drift[k, 1] += gradient[0, k]
-            flow[k, last] += marginals[0, k]
-            drift[k, last] += gradient[0, k]
+            for row in range(2):
+                flow[row, k, 1] += arcs[row, 0, k]
+                flow[row, k, last] += arcs[row, 0, k]
     else:
-        flow[0, last] = 1.0
+        flow[0, 0, last] = 1.0
     for width in range(last - first, 0, -1):
         for i in range(first, size - width):
             j = i + width
             low, high = i + 1, j + 1
+            for head, end, begin, stop in ((i, j, low, high), (j, i, i, j)):
+                _divide(
+                    flow[0, head, end],
+                    flow[1, head, end],
+                    closed[0, head, end],
+                    closed[1, head, end],
+                    opened[:, head, begin:stop],
+                    closed[:, begin:stop, end],
+                    arcs[:, head, begin:stop],
+                    flow[:, begin:stop, end],
+                )
             _divide(
-                flow[i, j],
-                drift[i, j],
-                closed[i, j],
-                closed_slope[i, j],
-                opened[i, low:high],
-                opened_slope[i, low:high],
-                closed[low:high, j],
-                closed_slope[low:high, j],
-                marginals[i, low:high],
-                gradient[i, low:high],
-                flow[low:high, j],
-                drift[low:high, j],
+                arcs[0, i, j] + arcs[0, j, i],
+                arcs[1, i, j] + arcs[1, j, i],
+                links[0, i, j],
+                links[1, i, j],
+                closed[:, i, i:j],
+                closed[:, j, low:high],
+                flow[:, i, i:j],
+                flow[:, j, low:high],
             )
-            _divide(
-                flow[j, i],
-                drift[j, i],
-                closed[j, i],
-                closed_slope[j, i],
-                opened[j, i:j],
-                opened_slope[j, i:j],
-                closed[i:j, i],
-                closed_slope[i:j, i],
-                marginals[j, i:j],
-                gradient[j, i:j],
-                flow[i:j, i],
-                drift[i:j, i],
-            )
-            _divide(
-                marginals[i, j] + marginals[j, i],
-                gradient[i, j] + gradient[j, i],
-                links[i, j],
-                links_slope[i, j],
-                closed[i, i:j],
-                closed_slope[i, i:j],
-                closed[j, low:high],
-                closed_slope[j, low:high],
-                flow[i, i:j],
-                drift[i, i:j],
-                flow[j, low:high],
-                drift[j, low:high],
-            )
-    return marginals, gradient
+    return arcs[0], arcs[1]
