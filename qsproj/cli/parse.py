@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import add_input, add_output, add_workers, workers_of
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.inputs import Source, count_sentences, open_source

@@ -26,7 +26,7 @@ from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.objectives import add_objective_arguments, objective_ways, training_options
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, counted

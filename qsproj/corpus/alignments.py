@@ -26,7 +26,7 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from qsproj.corpus.columns import COLUMN_COUNT
+from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.corpus.words import number_of

@@ -17,7 +17,7 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import (
+from qsproj.corpus.cells import (
     COLUMN_COUNT,
     COLUMN_NAMES,
     DEPREL,
@@ -29,14 +29,12 @@ from qsproj.corpus.columns import (
     UPOS,
     XPOS,
     cells_of,
-    column_values,
     comment_in,
-    layout_of,
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.files import PathOrFile, name_of, open_output, open_text
-from qsproj.corpus.sentence import Layout, Sentence, check_sentence
+from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.corpus.words import described, number_of
 from qsproj.errors import DataError, WrongTypeError, counted
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from qsproj.corpus.columns import COLUMN_COUNT, COLUMN_NAMES
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
 from qsproj.corpus.words import number_of
 from qsproj.errors import counted
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from qsproj.corpus.columns import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, layout_of, rows_from
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, cells_of, rows_from
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.files import PathOrFile, name_of
-from qsproj.corpus.sentence import Layout, Sentence
+from qsproj.corpus.sentence import Layout, Sentence, layout_of
 from qsproj.errors import DataError
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.columns import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in, layout_of
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.cells import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in
+from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.corpus.words import words_of
 
 NEW_PARAGRAPH = "# newpar"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
 from qsproj.corpus.making import checked_heads

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import index
+from typing import TypeVar
 
-from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.editing import sentence_from_words, with_heads
-from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.words import described, words_of
 from qsproj.errors import UsageError, WrongTypeError, counted
 
+Made = TypeVar("Made")
+
 
 def make_sentence(
+    kind: Callable[..., Made],
     forms: Iterable[str],
     *,
     upos: Iterable[str | None] | None = None,
     heads: Iterable[int | None] | None = None,
     deprels: Iterable[str | None] | None = None,
     sent_id: str = "",
-) -> Sentence:
-    """Do what :meth:`qsproj.corpus.sentence.Sentence.from_words` says."""
+) -> Made:
+    """Do what :meth:`qsproj.corpus.sentence.Sentence.from_words` says, for this class."""
     words = words_of(forms)
     if not words:
         raise UsageError("a sentence has no words, expected at least one")
-    sentence = sentence_from_words(
-        words,
+    n, unspecified = len(words), (UNSPECIFIED,) * len(words)
+    return kind(
         sent_id=_name(sent_id),
-        upos=_column("upos", upos, len(words)),
-        deprels=_column("deprels", deprels, len(words)),
+        forms=words,
+        lemmas=unspecified,
+        upos=_column("upos", upos, n) or unspecified,
+        xpos=unspecified,
+        feats=unspecified,
+        deprels=_column("deprels", deprels, n) or unspecified,
+        heads=frozen_heads([NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)),
     )
-    return sentence if heads is None else with_heads(sentence, checked_heads(heads, len(words)))
 
 
 def _name(sent_id: str) -> str | None:

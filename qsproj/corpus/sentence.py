@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import MAX_WORDS, Heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads
+from qsproj.corpus.cells import DEPREL, FEATS, FORM, HEAD, LEMMA, UNSPECIFIED, UPOS, XPOS, rows_from
+from qsproj.corpus.making import make_sentence
 from qsproj.corpus.words import described
 from qsproj.errors import SentenceLengthError, WrongTypeError
 
@@ -105,10 +108,42 @@ class Sentence:
         >>> sentence.heads.tolist()
         [-1, 2, 0]
         """
-        # Only what is made by hand needs what checks it.
-        from qsproj.corpus.making import make_sentence
+        return make_sentence(Sentence, forms, upos=upos, heads=heads, deprels=deprels, sent_id=sent_id)
 
-        return make_sentence(forms, upos=upos, heads=heads, deprels=deprels, sent_id=sent_id)
+
+def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return (column, its n cells) for the seven columns that a sentence holds."""
+    return (
+        (FORM, sentence.forms),
+        (LEMMA, sentence.lemmas),
+        (UPOS, sentence.upos),
+        (XPOS, sentence.xpos),
+        (FEATS, sentence.feats),
+        (HEAD, head_cells(sentence.heads)),
+        (DEPREL, sentence.deprels),
+    )
+
+
+def head_cells(heads: Heads) -> tuple[str, ...]:
+    """Return the HEAD column of words 1..n: numbers, ``_`` where the head is missing."""
+    return tuple([UNSPECIFIED if head == NO_HEAD else str(head) for head in heads.tolist()[1:]])
+
+
+def layout_of(sentence: Sentence) -> Layout:
+    """Return the sentence's layout; one that was made gets ``sent_id`` and ``text`` and plain rows."""
+    if sentence.layout is not None:
+        return sentence.layout
+    comments = [f"# text = {' '.join(sentence.forms)}"]
+    if sentence.sent_id is not None:
+        comments.insert(0, f"# sent_id = {sentence.sent_id}")
+    numbers = (str(word) for word in range(1, len(sentence) + 1))
+    unspecified = (UNSPECIFIED,) * len(sentence)
+    columns = [numbers, *(values for _, values in column_values(sentence)), unspecified, unspecified]
+    rows = rows_from(list(chain.from_iterable(zip(*columns, strict=True))))
+    return Layout(
+        lines=(*comments, *rows),
+        word_lines=tuple(range(len(comments), len(comments) + len(rows))),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

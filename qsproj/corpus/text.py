@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import readable, without_unseen_words
-from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.editing import NEW_PARAGRAPH, sentence_from_words
 from qsproj.corpus.language.whole_tokens import cut_around

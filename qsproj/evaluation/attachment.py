@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.columns import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import unknown_name
 from qsproj.evaluation.grouping import GROUPINGS, Grouping

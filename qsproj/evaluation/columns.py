@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from qsproj.corpus.columns import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.evaluation.same_text import Text
 
 UNIVERSAL_FEATURES = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
 

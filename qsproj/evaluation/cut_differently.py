@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from qsproj.corpus.columns import bare_relation
+from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.columns import OF_CONTENT, OF_WORDS, count_columns, shown
 from qsproj.evaluation.percentage import percentage

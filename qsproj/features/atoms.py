@@ -11,8 +11,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import plain_form
-from qsproj.corpus.columns import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import plain_form
-from qsproj.corpus.columns import bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
 from qsproj.kernels.adaptation.source_paths import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.language.recognition import other_than
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import IGNORABLE

@@ -12,7 +12,7 @@ import numpy as np
 
 from qsproj.cli.options.common import add_pairing
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences

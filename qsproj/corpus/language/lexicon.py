@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from qsproj.corpus.columns import UNIVERSAL_TAGS
+from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.errors import DataError
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.columns import COLUMN_COUNT, FORM, MISC
+from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
 from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph, sentence_from_words
 from qsproj.corpus.sentence import Layout, Sentence
 

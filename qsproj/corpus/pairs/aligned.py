@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc

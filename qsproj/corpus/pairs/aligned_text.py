@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_in, sentence_from_words
 from qsproj.corpus.files import name_of, open_text
 from qsproj.corpus.formats import read_sentences

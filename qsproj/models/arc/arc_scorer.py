@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UntaggedError
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates

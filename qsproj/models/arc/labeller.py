@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.corpus.columns import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
 from qsproj.features.arcs import arc_features

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_misc
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads, Scores
-from qsproj.corpus.columns import UNIVERSAL_TAGS, bare_relation
+from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import EVERY_FAMILY
 from qsproj.models.arc.labeller import ROOT_RELATION

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence

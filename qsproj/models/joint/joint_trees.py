@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser

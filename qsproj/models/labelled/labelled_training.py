@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
 from qsproj.features.atoms import EncodedSentence

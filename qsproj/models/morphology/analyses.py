@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 
 XPOS_ATTRIBUTE = "XPOS"
 # With more of them XPOS is taken to be written letter by letter, each place an attribute of its own.

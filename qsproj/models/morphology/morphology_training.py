@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex

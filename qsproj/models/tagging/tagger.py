@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import FEATURE_PROBABILITY, TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text

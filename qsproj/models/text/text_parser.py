@@ -11,7 +11,7 @@ from typing import Any, cast
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.features.dictionary import count_dictionary

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError
 from qsproj.models.storage import Made

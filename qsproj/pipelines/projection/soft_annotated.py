@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from qsproj.corpus.columns import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
 from qsproj.pipelines.translations import Translations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted

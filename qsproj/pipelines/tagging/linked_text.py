@@ -9,7 +9,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags

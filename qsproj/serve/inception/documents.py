@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from qsproj.corpus.columns import UNIVERSAL_TAGS
+from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError

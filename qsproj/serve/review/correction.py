@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
-from qsproj.corpus.columns import bare_relation
+from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, misc_values, with_misc, without_misc
 from qsproj.corpus.sentence import Sentence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError, unknown_name

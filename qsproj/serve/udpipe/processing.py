@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.language.long_lines import cut_long_lines
 from qsproj.corpus.language.sentence_ends import read_running_text
 from qsproj.corpus.sentence import Sentence

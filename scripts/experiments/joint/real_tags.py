@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from qsproj.conventions import Heads, Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser

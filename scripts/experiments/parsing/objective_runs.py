@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.corpus.columns import UNSPECIFIED
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_objectives import objective_named
