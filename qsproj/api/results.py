@@ -12,7 +12,7 @@ from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from qsproj.evaluation.attachment import AttachmentScores
-    from qsproj.viz.markup import Drawing
+    from qsproj.viz.drawing import Drawing
 
 
 def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> AttachmentScores:

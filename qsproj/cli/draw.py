@@ -26,7 +26,7 @@ from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
-    from qsproj.viz.markup import Drawing
+    from qsproj.viz.drawing import Drawing
 
 EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Draw what was asked for and write it."""
     from qsproj.corpus.files import name_of
-    from qsproj.viz.saving import check_format, format_of, save_drawings
+    from qsproj.viz.drawing import check_format, format_of, save_drawings
 
     chosen_format = options.format or format_of(options.output)
     check_format(chosen_format, options.output)

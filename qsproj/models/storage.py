@@ -27,6 +27,8 @@ from qsproj.models.schema import Arrays, UnreadArrays
 
 FORMAT = "qsproj-model"
 VERSION = 2
+# Kinds that others than their own rooms ask for.
+TAGGING_PARSER, JOINT_PARSER = "tagging-parser", "joint-parser"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # Of an array, to find out whether packing makes it smaller.
 SAMPLE_NUMBERS = 1 << 14
@@ -66,7 +68,7 @@ KINDS: dict[str, Kind] = {
         "qsproj.models.graph.graph_parser", "GraphParser", "second-order dependency parser", "qsproj parse"
     ),
     "tagger": Kind("qsproj.models.tagging.tagger", "Tagger", "part-of-speech tagger", "qsproj tag"),
-    "tagging-parser": Kind(
+    TAGGING_PARSER: Kind(
         "qsproj.models.tagging.tagging_parser",
         "TaggingParser",
         "parser that infers tags and trees together from words",
@@ -91,7 +93,7 @@ KINDS: dict[str, Kind] = {
         "parser with a converter to another annotation style",
         "qsproj parse",
     ),
-    "joint-parser": Kind(
+    JOINT_PARSER: Kind(
         "qsproj.models.joint.joint_parser",
         "JointParser",
         "parser of both sides of a bitext together",

@@ -16,7 +16,7 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
 from qsproj.evaluation.confusion import RELATIONS, TAGS, confusions
 from qsproj.evaluation.significance import exact_paired_test
-from qsproj.viz.markup import Drawing, legend
+from qsproj.viz.drawing import Drawing, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.plots import Axis, Series, line_plot
 from qsproj.viz.trees import draw_versus

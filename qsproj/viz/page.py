@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qsproj.viz.markup import STYLE, Drawing, escape, figure
+from qsproj.viz.drawing import Drawing, figure
+from qsproj.viz.marks import STYLE, escape
 
 _STYLE = """\
 :root { color-scheme: light dark; }

@@ -10,7 +10,7 @@ import pytest
 
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.viz.browse import PLAIN, html_document
+from qsproj.viz.drawing import PLAIN, html_document
 from qsproj.viz.trees import draw_pair, draw_tree
 from tests.sentences import make_sentence
 

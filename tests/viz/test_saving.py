@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.viz.saving import format_of, save_drawings
+from qsproj.viz.drawing import format_of, save_drawings
 from qsproj.viz.trees import draw_tree
 from tests.sentences import make_sentence
 

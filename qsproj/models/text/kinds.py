@@ -6,16 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from qsproj.errors import DataError
-from qsproj.models.storage import is_of_kind, kind_of, load_model
+from qsproj.models.storage import JOINT_PARSER, TAGGING_PARSER, is_of_kind, kind_of, load_model
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser
     from qsproj.models.storage import Parser
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser
-
-TAGGING_PARSER = "tagging-parser"
-JOINT_PARSER = "joint-parser"
 
 
 def is_text_parser(model: object) -> TypeGuard[TextParser]:

@@ -20,6 +20,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import anything, checked, optional, text, whole
 from qsproj.models.storage import (
+    TAGGING_PARSER,
     BlockParser,
     Parser,
     Stored,
@@ -29,7 +30,6 @@ from qsproj.models.storage import (
     model_from,
 )
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.text.kinds import TAGGING_PARSER
 from qsproj.models.text.uncertain_tags import Readings, read_uncertain, readings_of
 
 # Of tags that are tried in a sentence.

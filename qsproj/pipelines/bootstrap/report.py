@@ -17,7 +17,8 @@ from qsproj.models.storage import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.suggest import Candidate, RankingOptions, rank, word_uncertainties
-from qsproj.viz.markup import Mark, legend
+from qsproj.viz.drawing import legend
+from qsproj.viz.marks import Mark
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.trees import draw_pair
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD
 from qsproj.models.tree_inference import TreeInference, arcs_in
 from qsproj.trees.crossings import crossing_arcs, nearest_projective
-from qsproj.viz.markup import Drawing, svg_document
+from qsproj.viz.drawing import Drawing, svg_document
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

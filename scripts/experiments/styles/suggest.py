@@ -29,7 +29,7 @@ from qsproj.pipelines.suggest import (
     tag_kinds,
     word_uncertainties,
 )
-from qsproj.viz.markup import svg_document
+from qsproj.viz.drawing import svg_document
 from qsproj.viz.plots import Axis, Series, line_plot
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

@@ -1,0 +1,283 @@
+"""Drawings: one as SVG, several with a legend, and the files that show them: SVG, PNG, PDF and pages of HTML.
+
+A page has filters, and tells what an arc is when it is pointed at. It needs no other file and no network. Its
+first sentences are plain SVG; further ones are packed (deflate, base64), in a sixth of the room, and unpacked
+by the page's script.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import islice
+from typing import Any
+
+from qsproj.corpus.files import open_binary_output, open_output
+from qsproj.errors import UsageError, counted, unknown_name
+from qsproj.viz.marks import NOTE_SIZE, SAMPLES, STYLE, Mark, escape, text_width
+
+FORMATS = ("html", "svg", "png", "pdf")
+_IMAGES = ("png", "pdf")
+# Of a PNG: two dots for a pixel of the drawing, of which there are 96 in an inch.
+_DOTS_PER_INCH = 192.0
+# Past it, in pixels of the drawing, programs that show images give up.
+_TALLEST = 16_000.0
+# Sentences that are shown without a script, too; and how many are packed together.
+PLAIN, PACKED = 20, 250
+
+_FILTER = """\
+<form hidden>
+<label>Sentence <input type="search" name="text" placeholder="words or name"/></label>
+<label>Relation <input type="search" name="relation" list="relations"/></label>
+<datalist id="relations"></datalist>
+<label>Less probable than <input type="number" name="below" min="0" max="1" step="0.05"/></label>
+<output></output>
+</form>
+"""
+_WITHOUT_SCRIPT = f"<noscript><p>Without JavaScript the first {PLAIN} sentences are shown.</p></noscript>\n"
+# The class of what holds a drawing where other things are shown, too.
+_SCOPE = "qsproj-drawing"
+_GAP_BETWEEN = 30.0
+_LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A piece of SVG with its extent.
+
+    Attributes
+    ----------
+    title : str
+        What it shows, as plain text, for those who cannot see it.
+    width, height : float
+        Extent in pixels; the origin is the top left corner.
+    markup : str
+        SVG elements.
+    marks : frozenset of Mark
+        What a legend has to explain.
+    """
+
+    title: str
+    width: float
+    height: float
+    markup: str = field(repr=False)
+    marks: frozenset[Mark] = frozenset()
+
+    @property
+    def svg(self) -> str:
+        """The drawing as a file of its own."""
+        return svg_document([self])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing in the format that the name says: .svg, .png, .pdf or .html.
+
+        Raises
+        ------
+        UsageError
+            When the name ends otherwise, the file cannot be written, or .png and .pdf cannot be made here.
+        """
+        save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in a notebook, whose other cells its style leaves alone."""
+        style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
+        return (
+            f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n'
+            f"{svg_element(self)}</div>"
+        )
+
+
+def svg_document(drawings: Sequence[Drawing]) -> str:
+    """Return one SVG file that shows the drawings one below the other, and a legend of what needs one."""
+    shown = list(drawings)
+    marks = {mark for drawing in drawings for mark in drawing.marks}
+    if marks:
+        shown.append(legend(marks))
+    pieces, top = list[str](), 0.0
+    for drawing in shown:
+        pieces.append(f'<g transform="translate(0 {top:.1f})">{drawing.markup}</g>')
+        top += drawing.height + _GAP_BETWEEN
+    whole = Drawing(
+        title="; ".join(drawing.title for drawing in drawings),
+        width=max((drawing.width for drawing in shown), default=0.0),
+        height=max(top - _GAP_BETWEEN, 0.0),
+        markup=f"<style>{STYLE}</style>\n" + "\n".join(pieces),
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg_element(whole)}\n'
+
+
+def legend(marks: Collection[Mark]) -> Drawing:
+    """Draw what marks mean, one below the other."""
+    rows = [row for mark in Mark if mark in marks for row in SAMPLES[mark]]
+    pieces = [
+        f'<g transform="translate({_LEGEND_MARGIN} {_LEGEND_ROW * number + 12})">{sample}'
+        f'<text class="note" x="{_LEGEND_TEXT}" y="4">{escape(text)}</text></g>\n'
+        for number, (sample, text) in enumerate(rows)
+    ]
+    widest = max((text_width(text, NOTE_SIZE) for _, text in rows), default=0.0)
+    width = 2 * _LEGEND_MARGIN + _LEGEND_TEXT + widest
+    return Drawing("Legend", width, _LEGEND_ROW * len(rows) + 6.0, "".join(pieces))
+
+
+def figure(drawing: Drawing) -> str:
+    """Return a drawing as a figure of an HTML page."""
+    return f"<figure>\n{svg_element(drawing)}\n</figure>\n"
+
+
+def svg_element(drawing: Drawing) -> str:
+    """Return a drawing as an element of a page or a file that has its style."""
+    width, height = f"{drawing.width:.1f}", f"{drawing.height:.1f}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><title>{escape(drawing.title)}</title>\n{drawing.markup}</svg>'
+    )
+
+
+def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
+    """Yield the page, piece by piece; no text in it is ever markup.
+
+    Parameters
+    ----------
+    title : str
+        That of the page.
+    drawings : iterable of (str, Drawing)
+        Heading and drawing, consumed one at a time.
+    about : str
+        A line on what is shown; empty for none.
+    """
+    yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
+    yield '<meta name="viewport" content="width=device-width"/>\n'
+    yield f"<style>\n{STYLE}{_asset('browse.css')}</style>\n</head>\n<body>\n"
+    yield f"<header>\n<h1>{escape(title)}</h1>\n"
+    if about:
+        yield f"<p>{escape(about)}</p>\n"
+    yield f"{_FILTER}</header>\n<main>\n"
+    marks = set[Mark]()
+    articles = _articles(drawings, marks)
+    yield from islice(articles, PLAIN)
+    while block := "".join(islice(articles, PACKED)):
+        packed = base64.b64encode(zlib.compress(block.encode(), 9)).decode()
+        yield f'<script type="text/plain" class="packed">{packed}</script>\n'
+    yield f"{_WITHOUT_SCRIPT}</main>\n"
+    if marks:
+        yield f"<footer>\n{figure(legend(marks))}</footer>\n"
+    yield f"<script>\n{_asset('browse.js')}</script>\n</body>\n</html>\n"
+
+
+def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
+    """Yield each drawing under its heading, and add what it needs explained to ``marks`` (mutated)."""
+    for heading, drawing in drawings:
+        marks |= drawing.marks
+        yield f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
+
+
+def _asset(name: str) -> str:
+    return (files("qsproj.viz") / "assets" / name).read_text(encoding="utf-8")
+
+
+def format_of(path: str) -> str:
+    """Tell the format by the ending of a name; ``-``, the standard output, is HTML.
+
+    Raises
+    ------
+    UsageError
+        When it has none that is known.
+    """
+    name = path.removesuffix(".gz")
+    if path == "-" or name.endswith(".htm"):
+        return "html"
+    for known in FORMATS:
+        if name.endswith(f".{known}"):
+            return known
+    endings = [f".{known}" for known in FORMATS]
+    raise UsageError(
+        f"{path}: found no format in the name, expected {', '.join(endings[:-1])} or {endings[-1]}"
+    )
+
+
+def check_format(name: str, path: str) -> None:
+    """Check, before any work, that a format is known, and can be made and written there.
+
+    Raises
+    ------
+    UsageError
+        When it is not.
+    """
+    if name not in FORMATS:
+        raise unknown_name("format", name, list(FORMATS))
+    if name in _IMAGES:
+        if path == "-":
+            raise UsageError(f"{name} is not written to standard output; give -o FILE.{name}")
+        _converter()
+
+
+def save_drawings(
+    path: str | os.PathLike[str],
+    format_name: str,
+    title: str,
+    drawings: Iterable[tuple[str, Drawing]],
+    *,
+    about: str = "",
+) -> None:
+    """Write drawings, each with its heading.
+
+    HTML takes them one at a time, and says what it is ``about``. SVG and PNG show them one below the
+    other, PDF has a page for each.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written, the converter is not installed, or an image would be too tall.
+    """
+    name = os.fspath(path)
+    if format_name == "html":
+        with open_output(name) as handle:
+            handle.writelines(html_document(title, drawings, about=about))
+        return
+    shown = [drawing for _, drawing in drawings]
+    if format_name == "svg":
+        with open_output(name) as handle:
+            handle.write(svg_document(shown))
+        return
+    images = [svg_document(shown)] if format_name == "png" else [svg_document([one]) for one in shown]
+    height = sum(drawing.height for drawing in shown)
+    if format_name == "png" and height > _TALLEST:
+        raise UsageError(
+            f"{name}: found {counted(len(shown), 'drawing')}, {height:,.0f} pixels tall, expected at most "
+            f"{_TALLEST:,.0f}; choose some (--sentence), or write .pdf, a page for each"
+        )
+    with open_binary_output(name) as binary:
+        binary.write(_converted(images, format_name))
+
+
+def _converted(images: list[str], format_name: str) -> bytes:
+    """Return SVG images as pages of a PDF, or a single one as PNG."""
+    typst = _converter()
+    pages = "\n#pagebreak()\n".join(f'#image("{number}.svg")' for number in range(len(images)))
+    files = {"main": f"#set page(width: auto, height: auto, margin: 0pt)\n{pages}\n".encode()}
+    files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
+    # No time of making in the file: the same drawings give the same bytes.
+    resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
+    made: bytes = typst.compile(files, format=format_name, timestamp=0, **resolution)
+    return made
+
+
+def _converter() -> Any:
+    """Return the program that sets text of all scripts into images and documents.
+
+    Raises
+    ------
+    UsageError
+        When it is not installed.
+    """
+    try:
+        import typst
+    except ImportError as error:
+        raise UsageError(
+            "found no converter for .png and .pdf; install it: pip install 'qsproj[images]', or write .svg"
+        ) from error
+    return typst
