@@ -29,15 +29,7 @@ NONPROJECTIVE_SHARE = 0.03
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeInference:
-    """The set of trees a model chooses from.
-
-    Attributes
-    ----------
-    projective : bool
-        Whether arcs may not cross.
-    single_root : bool
-        Whether the root has exactly one child.
-    """
+    """Which trees a model chooses from: whether arcs may not cross, and the root has one child."""
 
     projective: bool
     single_root: bool
@@ -74,21 +66,10 @@ class TreeInference:
     def decode_block(
         self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
     ) -> NDArray[np.int32]:
-        """Return what :meth:`decode` gives for each of several sentences, one after the other.
+        """Do what :meth:`decode` does for several sentences, one after the other: int32[sum of sizes].
 
-        Parameters
-        ----------
-        scores : float64[sum of sizes squared]
-            Finite, those of one sentence after the other.
-        sizes : int64[S]
-            n + 1 of each sentence.
-        decode : str
-            As in :meth:`decode`.
-
-        Returns
-        -------
-        int32[sum of sizes]
-            Heads of each sentence, the first of them -1.
+        ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. The first
+        head of each sentence is -1.
         """
         check_decoder(decode)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)

@@ -117,16 +117,8 @@ class RowAdaGrad(Optimiser):
     """AdaGrad over rows of weights, one row for each feature and a column for each outcome. Mutable; final.
 
     The parts of an example move the weights one after the other, as a kernel comes by them: squared gradients
-    are summed part by part, and a part may be scored by weights that the one before has moved.
-
-    Parameters
-    ----------
-    weights : float32[rows, outcomes] or float64[rows, outcomes]
-        Where learning starts; every step changes them.
-    rate : float
-        Step size.
-    counts_start : bool
-        Whether the mean is that of the weights before every step, not after it.
+    are summed part by part, and a part may be scored by weights that the one before has moved. With
+    ``counts_start`` the mean is that of the weights before every step, not after it.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:
@@ -139,11 +131,8 @@ class RowAdaGrad(Optimiser):
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
         """Take one step by a kernel that moves the weights; return what it returns.
 
-        Parameters
-        ----------
-        kernel : callable
-            Called with ``what``, then with weights, state, rate and step as
-            :mod:`qsproj.kernels.features.adagrad` explains.
+        It is called with ``what``, then with weights, state, rate and step as
+        :mod:`qsproj.kernels.features.adagrad` explains.
         """
         told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
         self.steps += 1
@@ -151,15 +140,7 @@ class RowAdaGrad(Optimiser):
 
 
 class DenseAdaGrad(Optimiser):
-    """AdaGrad over a few numbers that every example moves. Mutable; final.
-
-    Parameters
-    ----------
-    weights : float64[k]
-        Where learning starts; every step changes them.
-    rate : float
-        Step size.
-    """
+    """AdaGrad over a few numbers, float64[k], that every example moves. Mutable; final."""
 
     def __init__(self, weights: NDArray[np.float64], *, rate: float) -> None:
         super().__init__(weights, np.zeros_like(weights))

@@ -14,18 +14,9 @@ BACKOFF = 0.2
 
 
 def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArray[np.int64]:
-    """Count the trigrams around each symbol of some sequences.
+    """Count the trigrams around each symbol, 1..kinds, of sequences int64[n] between two BOUNDARY.
 
-    Parameters
-    ----------
-    sequences : iterable of int64[n]
-        Symbols 1..kinds; BOUNDARY stands before and after each sequence.
-    kinds : int
-
-    Returns
-    -------
-    int64[kinds + 1, kinds + 1, kinds + 1]
-        [left, symbol, right].
+    Returns int64[kinds + 1, kinds + 1, kinds + 1]: [left, symbol, right].
     """
     counts = np.zeros((kinds + 1,) * 3, dtype=np.int64)
     for symbols in sequences:
@@ -35,17 +26,10 @@ def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArra
 
 
 def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Return the Kullback-Leibler divergence of two trigram distributions, in nats.
+    """Return the Kullback-Leibler divergence of two trigram distributions int64[k, k, k], in nats.
 
-    Parameters
-    ----------
-    target, other : int64[k, k, k]
-        Counts as of :func:`trigram_counts`, neither all zero. Those of ``other`` are smoothed.
-
-    Returns
-    -------
-    float
-        Near 0 for equal distributions; high where the target says what the other never says.
+    Neither is all zero; the other's counts are smoothed. Near 0 for equal distributions; high where the
+    target says what the other never says.
 
     *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), but for the smoothing.
     """

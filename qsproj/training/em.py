@@ -23,18 +23,10 @@ class LikelihoodFellError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class EMRecord:
-    """What one iteration saw, all in nats and under the parameters it started from.
+    """What one iteration, counted from 1, saw, all in nats and under the parameters it started from.
 
-    Attributes
-    ----------
-    iteration : int
-        Counted from 1.
-    log_likelihood : float
-        Of the training data (of the best derivations, in Viterbi EM).
-    objective : float
-        ``log_likelihood`` plus the log prior: what never falls.
-    held_out : float or None
-        Log-likelihood of held-out data, where there are any.
+    ``log_likelihood``: of the training data (of the best derivations, in Viterbi EM). ``objective``: plus the
+    log prior, what never falls. ``held_out``: of held-out data, where there are any.
     """
 
     iteration: int
@@ -45,16 +37,9 @@ class EMRecord:
 
 @dataclass(frozen=True, slots=True)
 class EMResult(Generic[Parameters]):
-    """Where EM came out.
+    """Where EM came out: the parameters that held-out data like best, without held-out data the last ones.
 
-    Attributes
-    ----------
-    parameters
-        Those that held-out data like best; without held-out data the last ones.
-    records : tuple of EMRecord
-        One for each iteration.
-    converged : bool
-        False when the iterations ran out first.
+    ``converged`` is False when the iterations ran out first.
     """
 
     parameters: Parameters
@@ -64,16 +49,7 @@ class EMResult(Generic[Parameters]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMReport:
-    """What happened in EM.
-
-    Attributes
-    ----------
-    iterations : tuple of EMRecord
-    log_likelihood : float or None
-        Of the training data under the parameters that came out, in nats; None where it was not asked for.
-    converged : bool
-        False when the iterations ran out first.
-    """
+    """What happened in EM; ``log_likelihood``, in nats, is that of the parameters that came out."""
 
     iterations: tuple[EMRecord, ...]
     log_likelihood: float | None
@@ -94,14 +70,8 @@ class EMReport:
 class EMState(Generic[Parameters]):
     """What EM needs to go on after an iteration.
 
-    Attributes
-    ----------
-    parameters
-        Those after the last iteration.
-    best
-        Those that held-out data liked best so far; without held-out data those EM started from.
-    records : tuple of EMRecord
-        One for each iteration so far.
+    ``best``: the parameters that held-out data liked best so far; without held-out data those EM started
+    from.
     """
 
     parameters: Parameters
@@ -113,18 +83,11 @@ class EMState(Generic[Parameters]):
 class EMProblem(Generic[Parameters, Counts]):
     """A model and its data, as EM sees them.
 
-    Attributes
-    ----------
-    e_step : callable
-        Gives expected counts and log-likelihood.
-    m_step : callable
-        Gives the parameters that maximise the expected log-likelihood plus ``log_prior``.
-    log_prior : callable
-        The log of the prior density, up to a constant, where the M-step smooths: a Dirichlet's is
-        the sum of what is added to each count times the log of its parameter.
-    held_out : callable or None
-        Log-likelihood of data that are not trained on. With it, EM stops when that gains too little;
-        without, when the objective does.
+    ``e_step`` gives expected counts and log-likelihood; ``m_step`` the parameters that maximise the expected
+    log-likelihood plus ``log_prior``, the log of the prior density up to a constant where it smooths: a
+    Dirichlet's is the sum of what is added to each count times the log of its parameter. ``held_out``:
+    log-likelihood of data that are not trained on. With it, EM stops when that gains too little; without,
+    when the objective does.
     """
 
     e_step: Callable[[Parameters], tuple[Counts, float]]
@@ -135,14 +98,9 @@ class EMProblem(Generic[Parameters, Counts]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMLimits:
-    """When EM stops.
+    """When EM stops: after so many iterations, those of an earlier run included, or below a gain.
 
-    Attributes
-    ----------
-    iterations : int
-        At most so many, those of an earlier run that is gone on with included.
-    tolerance : float
-        Gain, relative to the absolute value of what is watched, below which EM has converged.
+    ``tolerance`` is that gain, relative to the absolute value of what is watched.
     """
 
     iterations: int

@@ -19,21 +19,10 @@ NEGLIGIBLE = 1e-3
 
 
 class DualTree:
-    """The distribution of one sentence, by scores of arcs. Mutable; final.
+    """The distribution of one sentence with a whole tree int32[n+1], by scores of arcs. Mutable; final.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-        The right tree, whole.
-    infer : callable
-        Gives log Z and marginals.
-
-    Attributes
-    ----------
-    wrong : float
-        Expected number of wrong heads; 0 until the first step.
-    share : float
-        What steps are multiplied by so that the dual objective does not fall; for the trainer to change.
+    ``wrong`` is the expected number of wrong heads, 0 until the first step. ``share`` multiplies steps so
+    that the dual objective does not fall; the trainer changes it.
 
     *Source*: Bartlett et al. 2004; Koo et al. 2007, 4.2 and figure 2.
     """
@@ -52,20 +41,11 @@ class DualTree:
         self._before = self._scores, self._in_weights, self.wrong
 
     def ascend(self, scores: Scores, *, share: float) -> Scores:
-        """Take a step up the dual objective.
+        """Take a step up the dual objective, of ``share`` (at most 1) divided by C.
 
-        Parameters
-        ----------
-        scores : float64[n+1, n+1]
-            By the weights of the moment, which are the sum of what all sentences have put in.
-        share : float
-            Step size times C; at most 1.
-
-        Returns
-        -------
-        float64[n+1, n+1]
-            How much the weights' expectation of each arc falls short of the distribution's: C times the
-            features of these is to be taken from the weights.
+        ``scores`` float64[n+1, n+1] are by the weights of the moment, the sum of what all sentences have put
+        in. Returns float64[n+1, n+1], how much the weights' expectation of each arc falls short of the
+        distribution's: C times the features of these is to be taken from the weights.
         """
         self._before = self._scores, self._in_weights, self.wrong
         self._scores = self._scores + share * (self._handicap + scores)
@@ -85,13 +65,6 @@ class DualTree:
 
         The objective is C times the wrong heads that are expected, minus half the squared length of the
         weights. What a step takes from the weights changes their squared length by what it scores before and
-        after.
-
-        Parameters
-        ----------
-        change : float64[n+1, n+1]
-            As :meth:`ascend` returned it.
-        scores, moved : float64[n+1, n+1]
-            By the weights before the step and after it; looked at where there is a change.
+        after: ``scores`` and ``moved``, looked at where ``change``, as :meth:`ascend` returned it, is not 0.
         """
         return self.wrong - self._before[2] + float((change * 0.5 * (scores + moved)).sum())

@@ -40,14 +40,9 @@ class LabelledScores:
     relations: NDArray[np.float64]
 
     def summed(self) -> tuple[Scores, NDArray[np.float64]]:
-        """Sum the relations out.
+        """Sum the relations out: arc scores float64[n+1, n+1], -inf for impossible arcs, and float64[k, L].
 
-        Returns
-        -------
-        float64[n+1, n+1]
-            Arc scores, -inf where there may be no arc.
-        float64[k, L]
-            Probability of each relation given the arc.
+        The second is the probability of each relation given the arc.
         """
         summed, chances = np.empty_like(self.arcs), np.empty_like(self.relations)
         sum_relations(self.arcs, self.heads, self.dependents, self.relations, summed, chances)
@@ -70,18 +65,11 @@ class LabelledScores:
 class LabelledTree:
     """The loss of one labelled tree, whole or partial, in nats.
 
-    Attributes
-    ----------
-    objective : Objective
-        Of the tree, as a function of the arc scores that sum over relations.
-    heads : int32[n+1]
-        -1 where the head is missing; such a word's relation is summed over, whatever ``relations`` says.
-    relations : int64[n+1]
-        Numbers of relations; UNKNOWN ones are summed over.
-    margin : float
-        Every wrong relation of a right arc scores so much more in training. With an ``objective`` that gives
-        wrong arcs the same handicap, the labelled tree must win by its Hamming distance to each other one:
-        the number of words whose head or relation differs.
+    ``objective`` is of the tree, as a function of the arc scores that sum over relations. ``heads``
+    int32[n+1] are -1 where missing; such a word's relation is summed over, and so are UNKNOWN numbers in
+    ``relations`` int64[n+1]. Every wrong relation of a right arc scores ``margin`` more in training. With an
+    ``objective`` that gives wrong arcs the same handicap, the labelled tree must win by the number of words
+    whose head or relation differs.
 
     *Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
     """

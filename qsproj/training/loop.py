@@ -21,16 +21,8 @@ Model = TypeVar("Model")
 class EpochRecord:
     """What one pass over the data gave.
 
-    Attributes
-    ----------
-    epoch : int
-        Counted from 1.
-    loss : float
-        Mean loss per example during the epoch (each measured before its own step).
-    score : float or None
-        What held-out data gave after it (higher is better), where there is one.
-    seconds : float
-        Processor time of the pass itself.
+    ``epoch``: counted from 1. ``loss``: mean per example, each before its own step. ``score``: what held-out
+    data gave after it, where there is some; higher is better. ``seconds``: processor time of the pass itself.
     """
 
     epoch: int
@@ -83,27 +75,11 @@ def learn(
     patience: int | None = 3,
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
-    """Go through the examples in a new order each epoch; return the averaged model.
+    """Go through the examples in a new order each epoch; return the averaged model, and records.
 
-    Parameters
-    ----------
-    trainer : Trainer
-    examples : sequence
-    epochs : int
-        At most so many.
-    rng : numpy.random.Generator
-        Orders the examples; the same seed gives the same model.
-    score : callable, optional
-        Scores a model on held-out data after each epoch, higher is better. With it, the model is the best of
-        all epochs, the first of equals.
-    patience : int or None
-        So many epochs in a row that are not better than the best end training; None: all epochs are run.
-    description : str
-        For the progress bar.
-
-    Returns
-    -------
-    (model, list of EpochRecord)
+    ``score`` scores a model on held-out data after each epoch, higher is better: the model is then the best
+    of all epochs, the first of equals, and ``patience`` epochs in a row that are not better end training
+    (None: none do).
     """
     records: list[EpochRecord] = []
     best: tuple[float, int, Model] | None = None
@@ -132,19 +108,10 @@ def learn_on(
     after_epoch: Callable[[Sequence[EpochRecord]], None],
     description: str = "training",
 ) -> tuple[Model, list[EpochRecord]]:
-    """Do what :func:`learn` does without a score, after epochs that may lie behind the trainer.
+    """Do what :func:`learn` does without a score, after ``earlier`` epochs that lie behind the trainer.
 
-    Parameters
-    ----------
-    trainer, examples, description
-        As there.
-    epochs : int
-        With the earlier ones.
-    rng : numpy.random.Generator
-        In the state in which the earlier epochs left it.
-    earlier : sequence of EpochRecord
-    after_epoch : callable
-        Called with all records so far.
+    ``epochs`` counts these too; ``rng`` is in the state in which they left it. ``after_epoch`` is called with
+    all records so far.
     """
     records = list(earlier)
     for epoch in range(len(records) + 1, epochs + 1):

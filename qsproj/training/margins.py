@@ -85,17 +85,10 @@ class Margins(Protocol):
 class TreeMargins:
     """The right tree is to win against each of some trees by the number of its wrong heads.
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-        -1 where the head is not known: whatever it is, it is not wrong.
-    right : callable
-        The best tree that agrees with ``heads``, under given scores.
-    ranked : callable
-        The trees to win against, under given scores: the k best.
-    cost : float
-        How much more every wrong arc scores while these are looked for: with 1, the first of them is the one
-        whose margin is missed by most.
+    ``heads`` int32[n+1] are -1 where the head is not known: whatever it is, it is not wrong. ``right`` gives
+    the best tree that agrees with them, ``ranked`` the trees to win against, the k best. Every wrong arc
+    scores ``cost`` more while these are looked for: with 1, the first is the one whose margin is missed by
+    most.
 
     *Source*: McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA), without the cost; with it, Crammer et
     al. 2006 (max-loss updates).
@@ -129,11 +122,7 @@ class ArcMargins:
     """Every right arc is to win by 1 against every other arc into the same word.
 
     Then the right tree wins against every tree by the number of its wrong heads; the reverse does not hold.
-
-    Attributes
-    ----------
-    heads : int32[n+1]
-        -1 where the head is not known.
+    ``heads`` int32[n+1] are -1 where not known.
 
     *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA).
     """
@@ -167,14 +156,9 @@ def versus(
 ) -> Constraints:
     """Return constraints by which right heads win against wrong ones.
 
-    Parameters
-    ----------
-    right, wrong, dependents : int[k]
-        Of each word that a constraint is about, the heads and the word; one constraint's after the other's.
-    sizes : int[C]
-        How many words each constraint is about.
-    bounds : float[C]
-        By how much the right heads of each have to win, together.
+    ``right``, ``wrong``, ``dependents`` int[k]: heads and words, one constraint's after the other's.
+    ``sizes`` int[C]: how many words each is about. ``bounds`` float[C]: by how much its right heads have to
+    win, together.
     """
     # An arc is a number while equal ones are looked for; words are fewer than 2^31.
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
@@ -195,13 +179,7 @@ PASSES = 1000
 
 
 class FeatureRows(NamedTuple):
-    """The features of some arcs, row by row.
-
-    Attributes
-    ----------
-    starts : int64[rows + 1]
-    buckets : uint64[starts[-1]]
-    """
+    """The features of some arcs, row by row: ``starts`` int64[rows + 1], ``buckets`` uint64[starts[-1]]."""
 
     starts: NDArray[np.int64]
     buckets: NDArray[np.uint64]
@@ -210,13 +188,7 @@ class FeatureRows(NamedTuple):
 class LeastChange(PlainSteps):
     """Hashed weights that move as little as constraints on them allow. Mutable; final.
 
-    Parameters
-    ----------
-    weights : float32[buckets] or float64[buckets]
-        Where learning starts; every step changes them.
-    limit : float
-        How far one constraint may move the weights: the most its multiplier can be; infinity: as far as it
-        takes.
+    ``limit`` is how far one constraint may move them: the most its multiplier can be.
 
     *Source*: Crammer and Singer 2003; McDonald, Crammer and Pereira 2006, 3.1. The limit: Crammer et al. 2006
     (PA-I).
@@ -235,15 +207,9 @@ class LeastChange(PlainSteps):
     ) -> NDArray[np.float64]:
         """Move the weights until they meet constraints; return the multipliers that led there.
 
-        Parameters
-        ----------
-        constraints : Constraints
-        rows : FeatureRows
-            Of the arcs of the constraints.
-        slacks : float64[constraints]
-            What each lacks under the weights as they are.
-        multipliers : float64[constraints]
-            Those of moves already made for the same example; 0 to begin with. Not changed.
+        ``rows``: of the arcs of the constraints. ``slacks`` float64[C]: what each lacks under the weights as
+        they are. ``multipliers`` float64[C]: of moves already made for the same example, 0 to begin with; not
+        changed.
         """
         found = multipliers.copy()
         hildreth(

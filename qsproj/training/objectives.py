@@ -31,14 +31,9 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TreeLikelihood:
-    """Negative log-probability of one tree, the others handicapped by ``margin`` for each wrong head.
+    """Negative log-probability of one tree int32[n+1]; each wrong arc of the others scores ``margin`` more.
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-    margin : float
-        0 is conditional log-likelihood; above, every wrong arc scores so much more in training (natural log),
-        and the tree must win by that.
+    0 is conditional log-likelihood; above, the tree must win by so much in training (natural log).
 
     *Source*: thesis 3.2.3; the margin: Gimpel and Smith 2010, softmax-margin training of log-linear models.
     """
@@ -62,10 +57,7 @@ class TreeLikelihood:
 class PartialTreeLikelihood:
     """Negative log-probability of all trees within ``allowed``: what is not known is summed out.
 
-    Attributes
-    ----------
-    allowed : bool[n+1, n+1]
-        Arcs that agree with what is known. At least one tree must lie within.
+    Of bool[n+1, n+1]; at least one tree must lie within.
 
     *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
     """
@@ -85,12 +77,8 @@ class EvidenceLikelihood:
     """Negative log-probability of uncertain evidence for arcs; what it says nothing of is summed out.
 
     A tree with an arc is ``exp(evidence)`` times as likely to have given rise to what was seen as one without
-    it. No evidence costs nothing and teaches nothing; infinite evidence is :class:`PartialTreeLikelihood`.
-
-    Attributes
-    ----------
-    evidence : float64[n+1, n+1]
-        Log of the likelihood ratio of each arc, natural log; 0 where nothing is known.
+    it; float64[n+1, n+1], 0 where nothing is known. No evidence costs nothing and teaches nothing; infinite
+    evidence is :class:`PartialTreeLikelihood`.
 
     *Source*: virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
     """
@@ -107,15 +95,7 @@ class EvidenceLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class AboveBase:
-    """An objective of scores that are added to fixed ones: what is learned is the difference to these.
-
-    Attributes
-    ----------
-    base : float64[n+1, n+1]
-        Arc scores of another model, natural log.
-    objective : Objective
-        Of the sums.
-    """
+    """An objective of scores that are added to fixed ones, ``base`` float64[n+1, n+1]."""
 
     base: Scores
     objective: Objective
@@ -127,14 +107,7 @@ class AboveBase:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """An objective that counts more or less than those of other sentences.
-
-    Attributes
-    ----------
-    weight : float
-        0 or more.
-    objective : Objective
-    """
+    """An objective that counts ``weight`` times, 0 or more."""
 
     weight: float
     objective: Objective
@@ -172,13 +145,7 @@ def weighed(weight: float, objective: Objective) -> Objective:
 
 @dataclass(frozen=True, slots=True)
 class CrossEntropy:
-    """Cross-entropy against a distribution over trees that is known by its arc marginals.
-
-    Attributes
-    ----------
-    target : float64[n+1, n+1]
-        Probability of each arc; every column 1..n sums to one.
-    """
+    """Cross-entropy against arc marginals ``target`` float64[n+1, n+1]; every column 1..n sums to one."""
 
     target: Scores
     infer: Infer
@@ -194,10 +161,7 @@ class CrossEntropy:
 class Mistakes:
     """How much better than the right tree the best tree scores (not nats): the perceptron's loss.
 
-    Attributes
-    ----------
-    right, best : callable
-        The heads int32[n+1] of the right tree, and of the best of all trees, under given scores.
+    ``right`` and ``best`` give the heads int32[n+1] under given scores.
 
     *Source*: Collins 2002.
     """
@@ -216,14 +180,10 @@ class Mistakes:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Expected number of wrong heads (not nats).
+    """Expected number of wrong heads (not nats), beside int32[n+1].
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-    sharpness : float
-        Scores are multiplied by it: below 1, trees are more alike than the model has them, and the risk is
-        smoother; far above, it is the number of wrong heads of the best tree.
+    Scores are multiplied by ``sharpness``: below 1, trees are more alike than the model has them, and the
+    risk is smoother; far above, it is the number of wrong heads of the best tree.
 
     *Source*: thesis 3.2.4, A.8; the sharpness, which is raised step by step: Smith and Eisner 2006.
     """

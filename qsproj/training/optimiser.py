@@ -21,16 +21,9 @@ Weights = NDArray[Any]
 
 
 class Optimiser:
-    """Weights that are being learned, one example a step. Mutable; abstract.
+    """Weights that are being learned, one example a step; each changes them. Mutable; abstract.
 
-    Attributes
-    ----------
-    weights : float array
-        Where learning starts; every step changes them.
-    sums : float array like ``weights``
-        Sum of all changes, each times the number of the step it was made in.
-    steps : int
-        Steps taken so far.
+    ``sums``, like ``weights``: all changes, each times the number of the step it was made in.
     """
 
     def __init__(self, weights: Weights, sums: Weights) -> None:
@@ -47,21 +40,9 @@ class Optimiser:
 class SparseOptimiser(Optimiser, ABC):
     """Hashed weights, of which an example moves a few. Mutable; abstract.
 
-    Parameters
-    ----------
-    weights : float32[buckets] or float64[buckets]
-    sums, gradient : float array like ``weights``, zero
-    capacity : int
-        How many buckets are listed at most before the weights have to move.
-
-    Attributes
-    ----------
-    gradient : float array like ``weights``
-        Of the example at hand; all zero between steps.
-    touched : uint64[capacity]
-        The buckets with a gradient.
-    used : int
-        How many of ``touched`` are listed.
+    ``gradient``, like ``weights``: of the example at hand, all zero between steps. ``touched``
+    uint64[capacity]: the buckets with a gradient, of which ``used`` are listed; where there is no more room,
+    the weights move.
     """
 
     def __init__(self, weights: Weights, sums: Weights, gradient: Weights, *, capacity: int) -> None:
@@ -103,16 +84,7 @@ Rule = Callable[[Weights], SparseOptimiser]
 
 
 class PlainSteps(SparseOptimiser):
-    """Hashed weights that move by the gradient itself. Mutable.
-
-    Parameters
-    ----------
-    weights : float32[buckets] or float64[buckets]
-        Where learning starts; every step changes them.
-    rate : float
-        Share of the gradient that is a step.
-    capacity : int
-        How many buckets are listed at most before the weights have to move.
+    """Hashed weights that move by ``rate`` times the gradient itself. Mutable.
 
     *Source*: the perceptron (Collins 2002, with the mean of all weights passed through).
     """

@@ -29,14 +29,8 @@ Values = NDArray[np.float64]
 class SenseRows:
     """The senses of a sentence's words.
 
-    Attributes
-    ----------
-    words : int32[E]
-        Ascending.
-    chances : float64[E]
-        Those of a word sum to one at most.
-    rows : int32[E, T]
-        Features, rows of the weights.
+    ``words`` int32[E], ascending; ``chances`` float64[E], those of a word sum to one at most; ``rows``
+    int32[E, T], features, rows of the weights.
     """
 
     words: NDArray[np.int32]
@@ -46,14 +40,7 @@ class SenseRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseWeights:
-    """What senses say of outcomes.
-
-    Attributes
-    ----------
-    weights : float32[rows, L]
-    scale : float
-        What scores are multiplied by that know nothing of senses.
-    """
+    """What senses say of outcomes, float32[rows, L]; other scores are multiplied by ``scale``."""
 
     weights: NDArray[np.float32]
     scale: float = 1.0
@@ -72,13 +59,8 @@ class SenseWeights:
 class SenseExample:
     """A sentence to learn from.
 
-    Attributes
-    ----------
-    senses : SenseRows
-    scores : float64[n+1, L]
-        Of the outcomes of each word, by what has not seen the sentence, natural log.
-    known : int32[n+1]
-        Number of each word's outcome; -1 where there is nothing to learn.
+    ``scores`` float64[n+1, L]: of the outcomes of each word, by what has not seen the sentence, natural log.
+    ``known`` int32[n+1]: number of each word's outcome; -1 where there is nothing to learn.
     """
 
     senses: SenseRows

@@ -36,18 +36,8 @@ def train_above(
 ) -> ArcParser:
     """Learn what is to be added to the weights of a parser; return the parser with the sums.
 
-    Parameters
-    ----------
-    base : ArcParser
-        Not changed.
-    examples : iterable of ArcExample
-        Encoded for ``base``; their objectives are of its scores plus what is added.
-    rng : numpy.random.Generator
-        Orders the examples of each epoch.
-    options : TrainingOptions
-        Epochs, rate and L2.
-    trained_by : callable
-        Returns a trainer that takes the place of the one it is given, which it lets learn.
+    The examples are encoded for ``base``; their objectives are of its scores plus what is added. ``rng``
+    orders them. ``trained_by`` returns a trainer in place of the one that it is given, which it lets learn.
     """
     above = []
     for example in examples:
@@ -59,15 +49,7 @@ def train_above(
 
 
 def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> ArcParser:
-    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added.
-
-    Parameters
-    ----------
-    parser : ArcParser
-        Not changed.
-    added : ArcScorer
-        With the parser's templates.
-    """
+    """Return the parser whose scores, times ``scale``, are the given one's times it plus what is added."""
     weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
     return replace(parser, scorer=replace(parser.scorer, weights=weights))
 
@@ -76,16 +58,9 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
 class FineTuningOptions:
     """How far a few trees move a parser.
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the trees, for arcs.
-    l2 : float
-        Pull of the arcs' weights towards those of the parser.
-    label_epochs : int
-        Passes over the trees, for relations.
-    alone : float
-        Arc scores of a parser of these trees alone are added, times this.
+    ``epochs``: passes over the trees, for arcs. ``l2``: pull of the arcs' weights towards those of the
+    parser. ``label_epochs``: passes for relations. ``alone``: arc scores of a parser of these trees alone are
+    added, times this.
     """
 
     epochs: int = 10
@@ -101,30 +76,16 @@ def fine_tuned(
     rng: np.random.Generator,
     options: FineTuningOptions | None = None,
 ) -> ArcParser:
-    """Return a parser that has learned from some trees more.
+    """Return a parser that has learned from some more trees, whole or partial; ``rng`` orders them.
 
-    Arcs by conditional likelihood above the parser's own scores; part of the scores of a parser that has
-    seen nothing else is added. Relations by training that goes on from the parser's weights. A relation that
-    is new starts from the weights of its bare one, ``obl:arg`` from ``obl``: from nothing, ten trees do more
-    harm than good.
+    Arcs by conditional likelihood above the parser's own scores; part of the scores of a parser that has seen
+    nothing else is added. Relations by training that goes on from the parser's weights. A relation that is
+    new starts from the weights of its bare one, ``obl:arg`` from ``obl``: from nothing, ten trees do more
+    harm than good. Trees that the parser cannot build are left out; UsageError when none is left.
 
-    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, both the weak steps of many
-    passes and what is added gained a quarter of a point each. Parsing a bitext again by the result and its
-    evidence, and learning from that and five times the trees, gained no more than either.
-
-    Parameters
-    ----------
-    parser : ArcParser
-        Not changed.
-    trees : sequence of Sentence
-        Whole or partial; those that no tree of the parser's kind agrees with are left out.
-    rng : numpy.random.Generator
-        Orders the trees; the same seed gives the same parser.
-
-    Raises
-    ------
-    UsageError
-        When no tree can be learned from.
+    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, both the weak steps of many passes
+    and what is added gained a quarter of a point each. Parsing a bitext again by the result and its evidence,
+    and learning from that and five times the trees, gained no more than either.
     """
     options = options or FineTuningOptions()
     usable, _ = usable_sentences(trees)

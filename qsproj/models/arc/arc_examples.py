@@ -60,18 +60,7 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
 
 
 def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] | None:
-    """Return the arcs of the trees that agree with a whole or partial one that is reachable.
-
-    Parameters
-    ----------
-    heads : int32[n+1]
-        As :func:`~qsproj.models.tree_inference.reachable` returns them.
-
-    Returns
-    -------
-    bool[n+1, n+1] or None
-        None when the model can build no such tree.
-    """
+    """Return the arcs bool[n+1, n+1] of the trees that agree with heads int32[n+1]; None: there are none."""
     allowed = agreeing_arcs(heads, inference)
     if inference.single_root and np.any(heads[1:] == ROOT):
         if is_whole(heads) and np.count_nonzero(heads[1:] == ROOT) != 1:
@@ -84,13 +73,8 @@ def agreeing_trees(heads: Heads, inference: TreeInference) -> NDArray[np.bool_] 
 class RightTrees:
     """The trees that agree with a whole or partial one, among those that a model can build; at least one.
 
-    Attributes
-    ----------
-    heads : int32[n+1]
-        Those that are known, or those of the nearest tree that the model can build.
-    allowed : bool[n+1, n+1]
-        The arcs of these trees.
-    inference : TreeInference
+    ``heads`` int32[n+1]: those that are known, or those of the nearest tree that the model can build.
+    ``allowed`` bool[n+1, n+1]: the arcs of these trees.
     """
 
     heads: Heads
@@ -150,10 +134,7 @@ def right_trees(heads: Heads, inference: TreeInference) -> RightTrees | None:
 def tree_objective(heads: Heads, inference: TreeInference, name: str = "likelihood") -> Objective | None:
     """Return the objective, by its name, of heads int32[n+1]; None when the model can build no such tree.
 
-    Raises
-    ------
-    UsageError
-        When the objective is no loss with a gradient.
+    UsageError when it is no loss with a gradient.
     """
     right = right_trees(heads, inference)
     lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
@@ -203,10 +184,7 @@ def entropy_examples(
 ) -> list[ArcExample]:
     """Encode sentences without trees, each with the entropy of its trees, but for those that are too long.
 
-    Raises
-    ------
-    UsageError
-        When there are some, and the objective is no loss in nats.
+    UsageError when there are some, and the objective is no loss in nats.
     """
     if sentences and "unlabelled" not in objective_named(options.objective).reads:
         beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))

@@ -81,20 +81,9 @@ class DualExample:
 class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
     """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
 
-    Parameters
-    ----------
-    template_set, support
-        As for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
-    cost : float
-        C: how much a missed margin costs beside half the squared length of the weights.
-
-    Attributes
-    ----------
-    dual : float
-        The dual objective after the last epoch. Where it has fallen, steps are halved.
-
-    A step that would lower the dual objective is taken back and halved, as often as it takes: the larger C,
-    the shorter are the steps that fit.
+    ``cost`` is C: how much a missed margin costs beside half the squared length of the weights. ``dual`` is
+    the dual objective after the last epoch; where it has fallen, steps are halved. A step that would lower it
+    is taken back and halved, as often as it takes: the larger C, the shorter are the steps that fit.
 
     *Source*: Koo et al. 2007, figure 2; steps that fit: Collins et al. 2008, 8. The first step of a sentence
     puts in what it would have had from the start, so that no pass over the data is needed to begin with.
@@ -168,18 +157,9 @@ class GradientSum(SparseOptimiser):
 class BatchLoss(ArcLearner[ArcExample, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
-    Parameters
-    ----------
-    template_set, support
-        As for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
-    l2 : float
-        The penalty is half of it times the squared length of the weights: the loss that AdaGrad, with the
-        same strength of L2, goes down sentence by sentence.
-
-    Attributes
-    ----------
-    buckets : int64[k]
-        Those of all features of all candidate arcs: what there is to learn.
+    The penalty is half of ``l2`` times the squared length of the weights: the loss that AdaGrad, with the
+    same strength of L2, goes down sentence by sentence. ``buckets`` int64[k] are those of all features of all
+    candidate arcs: what there is to learn.
     """
 
     def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
@@ -234,16 +214,8 @@ def minimise(
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Minimise the loss of all sentences; return the scorer that held-out data like best, and records.
 
-    Parameters
-    ----------
-    loss : BatchLoss
-    examples : sequence of ArcExample
-    optimizer : str
-        A key of METHODS.
-    iterations : int
-        At most so many, each of one or a few passes over the data.
-    score : callable, optional
-        Scores on held-out data, higher is better; without it, the scorer is the last one.
+    ``optimizer`` is a key of METHODS. Each of the iterations, at most so many, takes one or a few passes over
+    the data. Without ``score``, higher is better, the scorer is the last one.
 
     *Source*: Koo et al. 2007, 6.2 (conjugate gradient); thesis A.4.
     """

@@ -28,14 +28,8 @@ Scorer = TypeVar("Scorer", bound=ArcWeights)
 class FirstOrderParser(Stored, Generic[Scorer]):
     """A trained parser whose trees are sums of arcs. Abstract.
 
-    Attributes
-    ----------
-    scorer : ArcWeights
-        What scores arcs.
-    labeller : Labeller or None
-        None when the training data had no relations.
-    inference : TreeInference
-        Which trees are possible: projective or all, one root or several.
+    ``scorer`` scores arcs; ``labeller`` is None when the training data had no relations; ``inference`` says
+    which trees are possible.
     """
 
     scorer: Scorer
@@ -64,14 +58,9 @@ class FirstOrderParser(Stored, Generic[Scorer]):
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
-        Parameters
-        ----------
-        encoded : EncodedSentence, optional
-            The sentence, where it has been encoded already.
-        probabilities : float64[n+1, n+1], optional
-            Of each arc; those of the tree become ``ArcProb=`` in MISC.
-        evidence : float64[n+1, L], optional
-            What else is known of the relations, as :meth:`Labeller.label` takes it.
+        ``encoded``: the sentence, where it has been encoded already. ``probabilities`` float64[n+1, n+1] of
+        each arc: those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: for relations,
+        as :meth:`Labeller.label` takes it.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)

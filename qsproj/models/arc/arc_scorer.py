@@ -38,13 +38,9 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 class ArcWeights(HashedWeights):
     """Weights of the features of arcs. Abstract.
 
-    ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`.
-
-    Attributes
-    ----------
-    ignored : tuple of str
-        Columns of a sentence that were empty in all that it learned from. They are not looked at: what they
-        hold elsewhere would be features that were never seen.
+    ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`; ``ignored`` are columns
+    that were empty in all that it learned from. They are not read: what they hold elsewhere would be features
+    that were never seen.
     """
 
     ignored: tuple[str, ...] = ()
@@ -87,13 +83,7 @@ class ArcWeights(HashedWeights):
 
 
 def ignored_in(header: dict[str, Any]) -> tuple[str, ...]:
-    """Return the columns that a scorer ignores, by its header; those of older models say nothing of it.
-
-    Raises
-    ------
-    ValueError
-        When they are no columns.
-    """
+    """Return the columns that a scorer ignores, by its header; ValueError where they are none."""
     checked(header, {"ignored": optional(some_of(IGNORABLE))})
     return tuple(header.get("ignored") or ())
 
@@ -140,18 +130,10 @@ def supported_buckets(
     cutoff: int,
     by_sentence: bool = False,
 ) -> NDArray[np.uint64]:
-    """Find the buckets of features that fire at least ``cutoff`` times on the given arcs; 0: all buckets.
+    """Find the buckets, uint64[buckets / 64], of features that fire ``cutoff`` times on given arcs; 0: all.
 
-    Parameters
-    ----------
-    examples : iterable of (EncodedSentence, bool[n+1, n+1])
-        Sentences and the arcs that lend support: those of the trees, in the classic criterion.
-    by_sentence : bool
-        Count the sentences that have such an arc, not the arcs.
-
-    Returns
-    -------
-    uint64[2**hash_bits / 64]
+    Each example is a sentence and the arcs bool[n+1, n+1] that lend support: those of the tree, in the
+    classic criterion. ``by_sentence`` counts the sentences that have such an arc, not the arcs.
 
     *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
@@ -169,20 +151,9 @@ def supported_buckets(
 class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     """Weights of an arc scorer that are being learned. Mutable; abstract.
 
-    Parameters
-    ----------
-    template_set : str
-    support : uint64[buckets / 64], optional
-        The features that exist (:func:`supported_buckets`); by default all.
-    rule : callable
-        Makes the optimiser of the weights: how they move by what a sentence teaches.
-    start : float32[buckets], optional
-        Weights to start from; zeros by default. Not changed.
-
-    Attributes
-    ----------
-    epoch : int
-        How many epochs are over.
+    ``support`` uint64[buckets / 64]: the features that exist, all by default (:func:`supported_buckets`).
+    ``rule``: makes the optimiser of the weights. ``start`` float32[buckets]: weights to start from, zeros by
+    default; not changed. ``epoch``: how many epochs are over.
     """
 
     def __init__(

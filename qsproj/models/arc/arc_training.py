@@ -305,18 +305,10 @@ def scaled_to_likelihood(
 ) -> ArcScorer | None:
     """Return the scorer with its weights times that factor under which trees are most probable.
 
-    Parameters
-    ----------
-    scorer : ArcScorer
-        Not changed.
-    sentences : iterable of Sentence
-        With whole or partial trees; the first MOST_SENTENCES that the model can build are looked at. Held-out
-        ones give probabilities that can be trusted, those that were trained on give too sure ones.
-
-    Returns
-    -------
-    ArcScorer or None
-        None when there is no tree that the model can build.
+    The perceptron and MIRA learn which tree scores best, and all multiples of their weights agree on that.
+    What asks for probabilities, minimum Bayes risk among them, needs one of these multiples. The first
+    MOST_SENTENCES trees that the model can build are looked at; None where there are none. Held-out ones give
+    probabilities that can be trusted, those that were trained on give too sure ones.
     """
     trees = ((one, tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)

@@ -26,15 +26,7 @@ def cross_fitted_scores(
     options: TrainingOptions,
     folds: int = 5,
 ) -> list[Scores]:
-    """Score each sentence's arcs by a parser that was not trained on it.
-
-    Parameters as of :func:`cross_fitted_scorers`.
-
-    Returns
-    -------
-    list of float64[n+1, n+1]
-        Natural log, one for each sentence.
-    """
+    """Score each sentence's arcs, float64[n+1, n+1], by a parser that was not trained on it."""
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
     scorers = cross_fitted_scorers(
         sentences, rng=rng, template_set=template_set, inference=inference, options=options, folds=folds
@@ -59,26 +51,9 @@ def cross_fitted_scorers(
     A parser is surer of its own training trees than of any others: joint weights that were learned beside its
     scores would find nothing left to explain, and prune as they never will again.
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        Whole trees; at least two.
-    rng : numpy.random.Generator
-        Deals out the sentences, and orders them in each epoch.
-    template_set, inference
-        Of the parsers.
-    options : TrainingOptions
-        Objective, epochs, rate, L2 and cut-off.
-    folds : int
-        How many parsers are trained, each on the sentences of all other folds. One is held in memory at a
-        time.
-    again : sequence of Sentence
-        The same sentences with other tags, which are learned from, too; or none.
-
-    Yields
-    ------
-    (int, ArcScorer)
-        The number of a sentence, and a scorer that has not seen it; every sentence once.
+    The sentences, at least two, have whole trees; ``again`` are the same with other tags, to learn from as
+    well, or none. ``rng`` deals them out, and orders them in each epoch. Of the ``folds`` parsers one is held
+    in memory at a time. Yields the number of each sentence once, with a scorer that has not seen it.
     """
     untrained = ArcScorer.untrained(template_set)
     every = [*sentences, *again]
@@ -107,22 +82,9 @@ def cross_fitted_relations(
 ) -> list[Scores]:
     """Score the relations of each tree by a labeller that was not trained on it.
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        Trees with relations.
-    labeller : Labeller
-        Trained on all of them: the others have its templates.
-    rng : numpy.random.Generator
-        Deals out the sentences, and orders them in each epoch.
-    folds : int
-        How many labellers are trained, each on the sentences of all other folds.
-
-    Returns
-    -------
-    list of float64[n+1, L]
-        Natural log, by the relations of ``labeller``; one that the other trees do not have gets the least
-        score of the sentence.
+    ``labeller`` was trained on all of them: the others have its templates. ``rng`` deals out the trees, and
+    orders them in each epoch. Returns float64[n+1, L] of each tree, natural log, by the relations of
+    ``labeller``; one that the other trees do not have gets the least score of the sentence.
     """
     fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)

@@ -52,21 +52,11 @@ def supported_by(
     cutoff: int,
     criterion: str,
 ) -> NDArray[np.uint64]:
-    """Find the buckets of features that occur at least ``cutoff`` times; 0: all buckets.
+    """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
 
-    Parameters
-    ----------
-    template_set : str
-    examples : iterable of (EncodedSentence, int32[n+1])
-        Sentences with their heads, whole or partial.
-    cutoff : int
-    criterion : str
-        A key of SUPPORTS: ``trees`` counts right arcs; ``links`` all candidate arcs; ``short`` candidate arcs
-        of at most SHORT words; ``sentences`` the sentences that have a candidate arc with the feature.
-
-    Returns
-    -------
-    uint64[buckets / 64]
+    Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:
+    ``trees`` counts right arcs; ``links`` all candidate arcs; ``short`` candidate arcs of at most SHORT
+    words; ``sentences`` the sentences that have a candidate arc with the feature.
     """
     arcs_of = SUPPORTS[criterion]
     return supported_buckets(

@@ -35,15 +35,10 @@ def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
 class HashedWeights:
     """A linear model over the features of a set of templates. Abstract.
 
-    Attributes
-    ----------
-    template_set : str
-        The name of the set, in ``features.arc_templates.TEMPLATE_SETS``, where all sets have the same names.
-    weights : float32[buckets]
-        One weight for each hash bucket, zero where no feature exists; ``buckets`` is a power of two. Single
-        precision halves the memory that scoring reads at random, where it spends its time; sums are double.
-    prefix : str
-        What the names of its arrays begin with in a model file.
+    ``template_set``: its name in ``features.arc_templates.TEMPLATE_SETS``, where all sets have the same
+    names. ``weights`` float32[buckets]: one for each hash bucket, a power of two of them, zero where no
+    feature exists. Single precision halves the memory that scoring reads at random, where it spends its time;
+    sums are double. ``prefix``: how the names of its arrays begin in a model file.
     """
 
     template_set: str

@@ -186,14 +186,8 @@ def train_labeller(
 ) -> Labeller | None:
     """Learn relations from every word that has a head and a relation; None when there is none.
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        Trees or partial trees.
-    template_set, ignored
-        Of the labeller; not looked at where there is one to start from.
-    start : Labeller, optional
-        Whose training goes on: its relations stay, a new one starts from the weights of its bare one.
+    Training goes on from ``start``, where there is one: its templates, relations and ignored columns stay,
+    and a new relation starts from the weights of its bare one.
     """
     found = {
         relation
@@ -242,14 +236,7 @@ LabelExample = tuple[EncodedSentence, Heads, NDArray[Any]]
 class LabelTrainer(Trainer[LabelExample, Labeller]):
     """Learns the weights of a labeller from what is known of the relations of sentences. Mutable; final.
 
-    Parameters
-    ----------
-    start : Labeller
-        Where learning starts; not changed.
-    kernel : callable
-        Takes a step, as :mod:`qsproj.kernels.features.label_features` has them.
-    rate : float
-        Step size.
+    ``kernel`` takes a step, as :mod:`qsproj.kernels.features.label_features` has them.
     """
 
     def __init__(self, start: Labeller, kernel: Callable[..., float], *, rate: float) -> None:
@@ -278,16 +265,8 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
     """Return where learning starts: the prior's weights under templates that read words as well.
 
     All templates of the prior are among those of the set, and a feature of the same name has the same bucket
-    in both.
-
-    Parameters
-    ----------
-    prior : Labeller or None
-        None: all relations are equally likely.
-    template_set : str
-        Of arcs: ``words``, say. The labeller reads the tree where the prior does.
-    relations : iterable of str
-        Those to be known beside the prior's.
+    in both. It knows the given relations beside the prior's, and reads the tree where the prior does; without
+    a prior all relations are equally likely.
     """
     if prior is None:
         return untrained(f"{template_set}{IN_TREE}", relations)
@@ -303,20 +282,11 @@ def train_on_evidence(
     rng: np.random.Generator,
     share: float,
 ) -> Labeller:
-    """Learn relations from evidence for them.
+    """Learn relations from evidence for them, above the weights of ``start``.
 
-    Parameters
-    ----------
-    start : Labeller
-        Where learning starts; not changed.
-    trees : sequence of Sentence
-        Whose arcs the evidence is about; their relations are not read.
-    evidence : sequence of float64[n+1, L]
-        Log of how much likelier what was seen is under each relation of ``start``; 0 where nothing is known.
-    rng : numpy.random.Generator
-        Orders the trees; the same seed gives the same labeller.
-    share : float
-        Of what was learned this much is added to the weights of ``start``.
+    ``evidence`` float64[n+1, L] of each tree: log of how much likelier what was seen is under each relation
+    of ``start``; 0 where nothing is known. The trees' own relations are not read. ``share`` of what was
+    learned is added to the weights.
     """
     examples = [
         (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)

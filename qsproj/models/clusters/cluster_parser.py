@@ -32,12 +32,7 @@ DEVIATION = 0.01
 
 @dataclass(frozen=True)
 class ClusterScorer(ArcWeights):
-    """The score of an arc in a cluster is the sum of the weights that its features have there.
-
-    Attributes
-    ----------
-    weights : float32[buckets, C]
-        A row of weights for each hash bucket, one for each cluster.
+    """The score of an arc in a cluster is the sum of its features' ``weights`` float32[buckets, C] there.
 
     *Source*: Smith and Smith 2007, 5.1, eq. 18.
     """
@@ -95,15 +90,7 @@ def random_start(
 ) -> ClusterScorer:
     """Return a scorer whose clusters differ by chance: were they alike, they would stay so.
 
-    Parameters
-    ----------
-    clusters : int
-        1 to MOST_CLUSTERS.
-    support : uint64[buckets / 64]
-        The features whose weights are drawn, as of
-        :func:`~qsproj.models.arc.arc_scorer.supported_buckets`; those of others are zero.
-    deviation : float
-        Standard deviation of the weights.
+    Weights of the features in ``support`` uint64[buckets / 64] are drawn, those of others are zero.
     """
     weights = zero_rows(1 << hash_bits, clusters)
     drawn = np.flatnonzero(np.unpackbits(support.view(np.uint8), bitorder="little"))
@@ -112,19 +99,9 @@ def random_start(
 
 
 def summed_out(scores: NDArray[np.float64]) -> tuple[Scores, NDArray[np.float64]]:
-    """Sum over the clusters of each arc.
+    """Sum scores float64[n+1, n+1, C], natural log and finite, over the clusters of each arc.
 
-    Parameters
-    ----------
-    scores : float64[n+1, n+1, C]
-        Natural log, finite.
-
-    Returns
-    -------
-    scores : float64[n+1, n+1]
-        Natural log of the sum of the exponentials.
-    chances : float64[n+1, n+1, C]
-        Probability of each cluster where the tree has the arc.
+    Returns float64[n+1, n+1], natural log, and the probability of each cluster where the tree has the arc.
 
     *Source*: Smith and Smith 2007, eq. 18: given the tree, clusters of arcs are independent.
     """
@@ -140,16 +117,7 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
 
     The gradient of a sentence is what is expected under the model, less what is expected where its tree is
     known. The clusters of an arc are as probable in one as in the other, so both differ by the arcs alone:
-    any objective of arc scores can be learned.
-
-    Parameters
-    ----------
-    start : ClusterScorer
-        Where learning starts; not changed.
-    support : uint64[buckets / 64]
-        The features that exist.
-    rule : callable
-        Makes the optimiser of the weights, in one row.
+    any objective of arc scores can be learned. ``start`` is not changed.
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:

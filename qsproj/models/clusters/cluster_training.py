@@ -36,16 +36,8 @@ def train_cluster_parser(
     """Train a parser whose arcs have hidden clusters, by the likelihood of the trees alone.
 
     Penalties are divided by the number of clusters: where all clusters are alike, this is training by
-    likelihood, step by step.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Draws the weights to start from, then orders the sentences of each epoch.
-    options : TrainingOptions
-        With the objective ``hidden``.
-
-    Others, and errors, as of :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
+    likelihood, step by step. ``rng`` draws the weights to start from, then orders the sentences of each
+    epoch. The rest is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
     """
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")

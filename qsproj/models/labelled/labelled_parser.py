@@ -34,15 +34,8 @@ LEAST_CHANCE = 1e-6
 class LabelledPosterior:
     """What is believed of the labelled arcs of a sentence.
 
-    Attributes
-    ----------
-    scores : LabelledScores
-    log_z : float
-        Log of the sum over all labelled trees.
-    marginals : float64[n+1, n+1]
-        Probability of each arc.
-    chances : float64[k, L]
-        Probability of each relation given each arc of ``scores``.
+    ``log_z``: of all labelled trees. ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances``
+    float64[k, L]: that of each relation given each arc of ``scores``.
     """
 
     scores: LabelledScores

@@ -49,14 +49,8 @@ class LabelledExample:
 class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]):
     """Learns weights of arcs and of their relations, one sentence a step. Mutable; final.
 
-    Parameters
-    ----------
-    relations : RelationScorer
-        Its weights, all zero, are what is learned.
-    support : uint64[buckets / 64]
-        The features of arcs that exist.
-    options : TrainingOptions
-        Rate and penalties, the same for arcs and relations.
+    The weights of ``relations`` are all zero; ``support`` uint64[buckets / 64] are the features of arcs that
+    exist.
     """
 
     def __init__(
@@ -242,14 +236,8 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     """Return a parser with the temperatures under which its probabilities fit what is right best.
 
     The loss is that of the statement, for each word of the trees that it finds, that the arc is right, and
-    then, that arc and relation are: the negative log of the probability of what is the case.
-
-    Parameters
-    ----------
-    parser : LabelledParser
-        Not changed; trained on other sentences.
-    sentences : sequence of Sentence
-        With trees.
+    then, that arc and relation are: the negative log of the probability of what is the case. The parser was
+    trained on other sentences than these, which have trees.
 
     *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """

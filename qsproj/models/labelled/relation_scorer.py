@@ -29,14 +29,8 @@ HASH_BITS = 17
 class RelationScorer:
     """The score of a relation of an arc is the sum of the weights that the arc's features have for it.
 
-    Attributes
-    ----------
-    template_set : str
-        A name in ``features.label_templates.LABEL_TEMPLATE_SETS`` of templates that ask nothing of the tree.
-    relations : tuple of str
-        In the order of the columns of ``weights``.
-    candidates : Candidates
-    weights : float32[buckets, L]
+    ``template_set``, a name in LABEL_TEMPLATE_SETS, asks nothing of the tree; ``relations`` are in the order
+    of the columns of ``weights`` float32[buckets, L].
     """
 
     template_set: str
@@ -60,15 +54,9 @@ class RelationScorer:
         return arc_features(encoded, self.templates, len(self.weights))
 
     def scores(self, features: ArcFeatures, arcs: Scores, possible: NDArray[np.bool_]) -> LabelledScores:
-        """Score the relations of some arcs.
+        """Score the relations of possible arcs bool[n+1, n+1], none of column 0 and the diagonal.
 
-        Parameters
-        ----------
-        features : ArcFeatures
-        arcs : float64[n+1, n+1]
-            Scores of arcs, natural log; kept in the result.
-        possible : bool[n+1, n+1]
-            The arcs that may be in a tree; column 0 and the diagonal are false.
+        ``arcs`` float64[n+1, n+1], scores of arcs, are kept in the result.
         """
         heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(possible))
         relations = self.candidates.scores(features, heads, dependents, self.weights)
@@ -109,11 +97,8 @@ class Candidates:
 
     A pair that was not seen may have every relation that its dependent's tag was seen with; where that was
     not seen either, every relation. Arcs of the root and other arcs share no relation by this back-off.
-
-    Attributes
-    ----------
-    seen : bool[TAGS, TAGS, L]
-        By tag of the head, tag of the dependent, relation. Some relation was seen.
+    ``seen`` bool[TAGS, TAGS, L] is by tag of the head, tag of the dependent, relation; some relation was
+    seen.
 
     *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
     """
@@ -147,19 +132,9 @@ class Candidates:
         dependents: NDArray[np.int32],
         weights: NDArray[np.float32],
     ) -> NDArray[np.float64]:
-        """Score the candidates of some arcs.
+        """Score the candidates of arcs, given by their ends int32[k], by float32[buckets, L]: float64[k, L].
 
-        Parameters
-        ----------
-        features : ArcFeatures
-        heads, dependents : int32[k]
-            The ends of each arc.
-        weights : float32[buckets, L]
-
-        Returns
-        -------
-        float64[k, L]
-            -inf for what is no candidate.
+        -inf for what is no candidate.
         """
         scores = np.empty((len(heads), weights.shape[1]))
         score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)
@@ -167,15 +142,7 @@ class Candidates:
 
     @staticmethod
     def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Sequence[int]]], relations: int) -> Candidates:
-        """Note what is seen in trees.
-
-        Parameters
-        ----------
-        trees : iterable of (EncodedSentence, int32[n+1], n+1 numbers)
-            Words, heads, and numbers of relations, -1 where unknown.
-        relations : int
-            How many there are.
-        """
+        """Note what is seen in trees: words, heads int32[n+1], and numbers of relations, -1 where unknown."""
         seen = np.zeros((TAGS, TAGS, relations), dtype=np.bool_)
         for encoded, heads, numbers in trees:
             for dependent, (head, relation) in enumerate(zip(heads.tolist(), numbers, strict=True)):
