@@ -15,10 +15,11 @@ from qsproj.cli.options.common import (
     add_whole_number,
     add_workers,
 )
+from qsproj.cli.options.fields import add_fields
 from qsproj.cli.options.hand_alignments import add_link_learning
 from qsproj.cli.options.pair_files import add_pair_files
 from qsproj.cli.options.ways import declare_ways
-from qsproj.models.joint.joint_options import LINK_THRESHOLD, JointTrainingOptions
+from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
 
 METHODS = ("co-training", "noisy-channel")
 
@@ -91,9 +92,7 @@ def add_training(actions: Actions) -> None:
         help="what the target parser reads of a word, as in `qsproj train`: words, for text that only a "
         "tagger has seen; morphology (default where the trees have lemmas, XPOS or FEATS)",
     )
-    add_whole_number(
-        train, "--epochs", least=1, default=JointTrainingOptions().epochs, help="passes over the pairs"
-    )
+    add_fields(train, JointTrainingOptions(), "epochs")
     add_order(
         train,
         "of the target parser (default: 1): 2 adds grandparents, and sequences and numbers of dependents, to "
@@ -115,15 +114,7 @@ def add_training(actions: Actions) -> None:
         "it does, and tags that are still uncertain are decided together with trees and links",
     )
     add_link_learning(train)
-    add_number(
-        train,
-        "--link-threshold",
-        least=0.0,
-        most=1.0,
-        metavar="P",
-        default=LINK_THRESHOLD,
-        help="least probability of the links that the model writes",
-    )
+    add_fields(train, JointOptions(), "link_threshold")
     add_seed(train)
     add_checkpoint(train, kept="there the target parser, and what is learned jointly after each epoch")
     declare_ways(train, FACTOR_WAYS, TARGET_WAYS, HAND_WAYS)

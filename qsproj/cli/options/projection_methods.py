@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from qsproj.cli.options.checkpoints import add_checkpoint, checkpoint_of
-from qsproj.cli.options.common import add_files, add_number, add_order, add_whole_number, workers_of
+from qsproj.cli.options.common import add_files, add_order, add_whole_number, workers_of
 from qsproj.cli.options.fields import add_fields, values_of
 from qsproj.corpus.formats import read_all
 from qsproj.errors import UsageError
@@ -183,15 +183,7 @@ def add_em_options(parser: argparse.ArgumentParser) -> None:
         f"({_defaults('punctuation')})",
     )
     add_checkpoint(group, kept="the state of EM there after each iteration")
-    add_number(
-        parser.add_argument_group("--method qg"),
-        "--min-linked",
-        least=0.0,
-        most=1.0,
-        default=QgOptions().min_linked,
-        help="learn from pairs in which this share of the target words is linked, a link counting as much as "
-        "it weighs; align with --threshold 0.15 --weights",
-    )
+    add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
 
 
 def _defaults(field: str) -> str:

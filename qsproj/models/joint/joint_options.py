@@ -90,7 +90,13 @@ class JointOptions:
     source_tree: str = told("joint", known=("source tree", SOURCE_TREES))
     propagation: Propagation = field(default_factory=Propagation)
     least_probability: float = told(MIN_PROBABILITY, least=0.0, most=1.0)
-    link_threshold: float = told(LINK_THRESHOLD, least=0.0, most=1.0)
+    link_threshold: float = told(
+        LINK_THRESHOLD,
+        least=0.0,
+        most=1.0,
+        metavar="P",
+        help="least probability of the links that the model writes",
+    )
     tag_threshold: float | None = told(None, least=0.0, most=1.0)
 
     def __post_init__(self) -> None:
@@ -110,8 +116,6 @@ class JointTrainingOptions:
 
     Attributes
     ----------
-    epochs : int
-        Passes over the pairs.
     rate : float
         Step size of AdaGrad.
     l2 : float
@@ -126,7 +130,7 @@ class JointTrainingOptions:
         only where the target's weights are learned.
     """
 
-    epochs: int = 10
+    epochs: int = told(10, least=1, help="passes over the pairs")
     rate: float = 0.05
     l2: float = 100.0
     source_evidence: float = 0.25

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qsproj.models.spec import told
+
 STARTS = ("trees", "uniform")
 
 
@@ -31,5 +33,11 @@ class QgOptions:
     start: str = "trees"
     parent_child: float = 0.9
     max_words: int = 40
-    min_linked: float = 0.8
+    min_linked: float = told(
+        0.8,
+        least=0.0,
+        most=1.0,
+        help="learn from pairs in which this share of the target words is linked, a link counting as much as "
+        "it weighs; align with --threshold 0.15 --weights",
+    )
     punctuation: str = "strip"
