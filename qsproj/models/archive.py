@@ -81,12 +81,7 @@ def described_shortly(reason: str) -> str:
 def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """Open a model file whose entries are few, distinct, small enough and packed as ours are.
 
-    Raises
-    ------
-    DataError
-        When it is another file, and when a fault is found in the block.
-    UsageError
-        When ``path`` is none.
+    Raises DataError when it is another file, and when a fault is found in the block.
     """
     if not isinstance(path, str | Path):
         raise WrongTypeError(f"found {described(path)}, expected the path of a model file")
@@ -126,13 +121,7 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def read_header(archive: zipfile.ZipFile) -> Any:
-    """Return the JSON that stands first in a model file; numbers in it are finite.
-
-    Raises
-    ------
-    KeyError, ValueError, RecursionError
-        When there is none, or none that is sensible.
-    """
+    """Return the JSON that stands first in a model file; numbers in it are finite."""
     entry = archive.getinfo(HEADER_NAME)
     if entry.file_size > MOST_HEADER_BYTES:
         raise ValueError(f"a header of more than {MOST_HEADER_BYTES >> 20} MB")
@@ -170,15 +159,7 @@ class ArchivedArrays(UnreadArrays):
         return shape, np.dtype(np.float32) if dtype == np.float16 else dtype
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return an array.
-
-        Raises
-        ------
-        DataError
-            When it holds NaN or infinite numbers.
-        ValueError
-            When it is not of plain numbers, or is longer or shorter than it says.
-        """
+        """Return an array of finite, plain numbers; raise DataError or ValueError where it is not one."""
         with self._archive.open(self._entries[name]) as content:
             shape, dtype, n_bytes = _declared(content, self._entries[name])
             array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(n_bytes)))

@@ -52,11 +52,7 @@ def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[
     """Fill zeros with what :func:`packed_weights` gave under this name, and return them.
 
     Models that were written before hold the numbers of the rows that are not all zero, in place of bits.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When it is not there, or does not fit.
+    Raises KeyError or ValueError when something is not there, or does not fit.
     """
     if f"{name}buckets" in arrays:
         rows = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)

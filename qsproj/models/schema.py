@@ -46,13 +46,7 @@ def declared(arrays: Arrays, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]
 
 
 def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return a part of a header after checking its fields; others are not looked at.
-
-    Raises
-    ------
-    ValueError
-        When it is no object, a field is missing, or is not what it should be.
-    """
+    """Return a part of a header after checking its fields; others are not looked at. Raises ValueError."""
     if not isinstance(header, dict):
         raise ValueError(f"found {_kind(header)} in the header, expected an object")
     for name, check in checks.items():
@@ -171,20 +165,8 @@ def shaped(
 ) -> NDArray[Any]:
     """Return an array of a model file, which kernels will trust to have this shape and these values.
 
-    Parameters
-    ----------
-    arrays : mapping
-    name : str
-    shape : tuple of int
-    kind : str
-        Of numbers, as numpy's ``dtype.kind``: ``f``, ``u`` or ``i``.
-    least, most : float
-        Range of the values of kind ``f``.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When it is not there, or is another.
+    ``kind``: of numbers, as numpy's ``dtype.kind``: ``f``, ``u`` or ``i``. ``least``, ``most``: range of
+    those of kind ``f``. Raises KeyError or ValueError when it is not there, or is another.
     """
     found, dtype = declared(arrays, name)
     if found != shape or dtype.kind != kind:
@@ -196,13 +178,7 @@ def shaped(
 
 
 def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: int | None = None) -> Any:
-    """Return a vector of integers of a model file, each greater than the one before.
-
-    Raises
-    ------
-    KeyError, ValueError
-        When it is not there, or is another.
-    """
+    """Return a vector of integers of a model file, each greater than the one before; raise as `shaped`."""
     array = _vector(arrays, name, np.dtype(dtype), "n", most=_MOST_KEYS)
     if not (array[1:] > array[:-1]).all():
         raise ValueError(f"{name} does not ascend")
@@ -212,13 +188,7 @@ def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: i
 
 
 def lines_of(arrays: Arrays, name: str) -> list[str]:
-    """Return the lines of a text that is stored as uint8[bytes].
-
-    Raises
-    ------
-    KeyError, ValueError
-        When it is not there, or is no such text.
-    """
+    """Return the lines of a text that is stored as uint8[bytes]; raise as :func:`shaped`."""
     array = _vector(arrays, name, np.dtype(np.uint8), "bytes", most=_MOST_TEXT)
     return array.tobytes().decode("utf-8").split("\n")
 

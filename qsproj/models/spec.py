@@ -25,20 +25,10 @@ _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(),
 class Told:
     """What is told of a field.
 
-    Attributes
-    ----------
-    help : str
-        As ``--help`` says it, without the default.
-    least, most : float
-        The range of a number.
-    within : bool
-        Whether the bounds themselves are out of range.
-    expected : str
-        What a message says of the range; made of the bounds where it is empty.
-    known : tuple of (str, collection of str) or None
-        What a name, or each of several names, is called in a message, and the names there are.
-    metavar : str or None
-        What ``--help`` calls the value.
+    ``help``: as ``--help`` says it, without the default. ``least``, ``most``: the range of a number.
+    ``within``: whether the bounds themselves are out of range. ``expected``: what a message says of the
+    range; made of the bounds where it is empty. ``known``: what a name, or each of several, is called in a
+    message, and those there are. ``metavar``: what ``--help`` calls the value.
     """
 
     help: str = ""
@@ -86,21 +76,11 @@ def check(options: Any) -> None:
 
 
 def restored(usual: Options, header: Any, *, among_others: bool = False) -> Options:
-    """Make options again of their fields in a header.
+    """Make options again of their fields in the header of a file.
 
-    Parameters
-    ----------
-    usual : Options
-        What is taken for a field that the header lacks, as older ones do.
-    header : object
-        JSON of a file.
-    among_others : bool
-        Whether the header has other fields, too, and null for what is usual.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When it is no object, an option is unknown, of another type, or out of range.
+    ``usual``: what is taken for a field that the header lacks, as older ones do. ``among_others``: whether
+    the header has other fields, too, and null for what is usual. Raises ValueError when it is no object, an
+    option is unknown, of another type, or out of range.
     """
     checked(header, {})
     known = told_of(type(usual))

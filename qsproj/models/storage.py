@@ -172,12 +172,7 @@ def save_model(
 ) -> None:
     """Write a model file; an older file of that name is replaced only once the new one is complete.
 
-    ``made`` is what :func:`load_made` gives back: how the model was made, as JSON.
-
-    Raises
-    ------
-    UsageError
-        When the file cannot be written; what was there is left as it was.
+    ``made`` is what :func:`load_made` gives back. Raises UsageError when the file cannot be written.
     """
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "kind": kind, "model": header}
     if made:
@@ -216,13 +211,8 @@ class ModelFile(NamedTuple):
 def opened_model(path: str | Path) -> Iterator[ModelFile]:
     """Open a model file.
 
-    Raises
-    ------
-    DataError
-        When the file is missing, is no model of ours, has a version we do not know; in the block, when it is
-        damaged, or holds NaN or infinite numbers.
-    UsageError
-        When ``path`` is none.
+    Raises DataError when it is missing, no model of ours, or of a version that we do not know; in the block,
+    when it is damaged, or holds NaN or infinite numbers.
     """
     with opened_archive(path) as archive:
         header = read_header(archive)
@@ -270,13 +260,7 @@ def load_model(path: str | Path) -> Model:
 
 
 def load_made(path: str | Path) -> dict[str, Any]:
-    """Return how a model was made, as far as its file says; empty for one that does not.
-
-    Raises
-    ------
-    DataError
-        As :func:`opened_model`.
-    """
+    """Return how a model was made, as far as its file says; empty for one that does not."""
     with opened_model(path) as file:
         return file.made
 
@@ -298,13 +282,7 @@ def _class_of(kind: str) -> Any:
 
 
 def kind_of(model: object) -> str:
-    """Return what model files call a model of this class.
-
-    Raises
-    ------
-    UsageError
-        When they have no name for it.
-    """
+    """Return what model files call a model of this class; UsageError where they have no name for it."""
     home = (type(model).__module__, type(model).__name__)
     for name, kind in KINDS.items():
         if (kind.module, kind.name) == home:
@@ -318,13 +296,7 @@ def is_of_kind(model: object, kind: str) -> bool:
 
 
 def load_parser(path: str | Path) -> Parser:
-    """Load a model that parses.
-
-    Raises
-    ------
-    DataError
-        As :func:`load_model`, and when the model is of another kind (a tagger, say).
-    """
+    """Load a model that parses; one of another kind (a tagger, say) is a DataError."""
     model = load_model(path)
     if not isinstance(model, Parser):
         found = f"a model of kind {kind_of(model)}, which does not parse"
@@ -335,19 +307,9 @@ def load_parser(path: str | Path) -> Parser:
 def load_model_of(
     path: str | Path, kind: type[Wanted] | tuple[type[Wanted], ...], *, expected: str, remedy: str
 ) -> Wanted:
-    """Load a model that must be of one kind.
+    """Load a model that must be of one class, or of one of several; another is a DataError.
 
-    Parameters
-    ----------
-    kind : type or tuple of type
-        Class of the model, or several.
-    expected, remedy : str
-        What the kind is called, and how one is made, for the message.
-
-    Raises
-    ------
-    DataError
-        As :func:`load_model`, and when the model is of another kind.
+    ``expected``, ``remedy``: what the kind is called, and how one is made, for the message.
     """
     model = load_model(path)
     if not isinstance(model, kind):

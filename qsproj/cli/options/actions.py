@@ -25,11 +25,7 @@ def add_action(actions: Actions, name: str, description: str, examples: str) -> 
 def examples_of(examples: str, action: str) -> str:
     """Return those of a command's examples that name an action, under the same heading.
 
-    Parameters
-    ----------
-    examples : str
-        A heading, then lines ``qsproj COMMAND ACTION ...``, each of which may go on in indented lines.
-    action : str
+    An example is a line ``qsproj COMMAND ACTION ...``, which may go on in indented lines.
     """
     heading, *lines = examples.splitlines()
     kept, asked = [heading], False

@@ -24,10 +24,7 @@ def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
     """Return where the state is kept; None: nowhere. Tell where there is none to go on from.
 
-    Raises
-    ------
-    UsageError
-        When it is to be gone on with from no folder, or the state of another run would be replaced.
+    Raises UsageError when no folder is named to go on from, or the state of another run would be replaced.
     """
     from qsproj.models.checkpoint import Checkpoint
 

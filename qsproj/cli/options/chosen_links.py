@@ -46,13 +46,7 @@ def add_choosing(parser: argparse.ArgumentParser) -> None:
 
 
 def chooses(options: argparse.Namespace) -> bool:
-    """Tell whether hand alignments have a say, now or by a model.
-
-    Raises
-    ------
-    UsageError
-        When options do not go together.
-    """
+    """Tell whether hand alignments have a say, now or by a model; UsageError where options do not fit."""
     by_hand = options.hand_alignment is not None
     refuse_unread(options, LEARNING_WAYS, "--hand-alignment" if by_hand else None)
     if by_hand and options.model is not None:
@@ -64,11 +58,6 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     """Yield the links that are chosen for each pair; all files but the output are read before any is aligned.
 
     ``threshold`` is the least probability of a link.
-
-    Raises
-    ------
-    UsageError, DataError
-        For the options, and for what is wrong with a file.
     """
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 

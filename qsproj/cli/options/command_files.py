@@ -21,22 +21,10 @@ def check_files(
 ) -> None:
     """Check where a command reads from and writes to; None is no file.
 
-    Parameters
-    ----------
-    reads : iterable of str or None
-        Files that are read.
-    model : str or None
-        A model that is written.
-    model_option : str
-        By which it is named.
-    writes : iterable of (str or None, str or None)
-        Other files that are written, each with the one among ``reads`` whose place it may take.
-
-    Raises
-    ------
-    UsageError
-        When two files are the standard input or two outputs the same, when a model is written to the standard
-        output or an output over what is read, or when an output cannot be written.
+    ``model``: a model that is written, named by ``model_option``. ``writes``: other files that are written,
+    each with the one among ``reads`` whose place it may take. Raises UsageError when two files are the
+    standard input or two outputs the same, when a model is written to the standard output or an output over
+    what is read, or when an output cannot be written.
     """
     inputs = [path for path in reads if path is not None]
     outputs = [(path, kept) for path, kept in ((model, None), *writes) if path is not None]

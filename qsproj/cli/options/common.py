@@ -217,13 +217,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
-    """Return the workers that were asked for.
-
-    Raises
-    ------
-    UsageError
-        When the options do not go together.
-    """
+    """Return the workers that were asked for; UsageError where the options do not go together."""
     from qsproj.parallel import Workers
 
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)

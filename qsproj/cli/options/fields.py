@@ -20,16 +20,10 @@ def add_fields(
     *names: str,
     by_way: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add an option for each named field of a dataclass.
+    """Add an option for each named field of a dataclass; ``usual`` is what it is where nothing is given.
 
-    Parameters
-    ----------
-    usual : dataclass
-        What the fields are where nothing is given.
-    names : str
-    by_way : mapping of str to str
-        Fields whose default depends on how the command is used, and what help says of it; they are None
-        where they are not given.
+    ``by_way``: fields whose default depends on how the command is used, and what help says of it; they are
+    None where they are not given.
     """
     known = told_of(type(usual))
     for field in names:

@@ -49,12 +49,8 @@ def tell_misfit(
 ) -> None:
     """Say where a parser makes nothing of a tagger's tags, or seems to be of another language.
 
-    Parameters
-    ----------
-    made : mapping
-        How the parser was made (:func:`qsproj.models.storage.load_made`).
-    tagger_path, path : str
-        The files of tagger and parser.
+    ``made``: how the parser was made (:func:`qsproj.models.storage.load_made`). ``tagger_path``, ``path``:
+    the files of tagger and parser.
     """
     if "upos" in ignored_columns(parser):
         notice(

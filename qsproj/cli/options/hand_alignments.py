@@ -43,13 +43,7 @@ def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return which of LINK_FAMILIES were asked for.
-
-    Raises
-    ------
-    UsageError
-        When the name is unknown.
-    """
+    """Return which of LINK_FAMILIES were asked for; UsageError where the name is unknown."""
     name = options.alignment_factors or "fertility"
     if name not in FACTORS:
         raise unknown_name("alignment factors", name, list(FACTORS))

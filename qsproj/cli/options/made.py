@@ -41,15 +41,9 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     """Return the record of a model made by a command with these options.
 
     The same command on files of the same names and content gives the same record, wherever it runs: of a path
-    only the name is kept, without ``.gz`` or ``.xz``; there is no date.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        As parsed; those that are unset are left out, and those that do not change the model, as what the way
-        in which the command was used does not read (:func:`qsproj.cli.options.ways.refuse_unread`).
-    **facts
-        What else is known: counts of sentences, accuracy.
+    only the name is kept, without ``.gz`` or ``.xz``; there is no date. Options that are unset are left out,
+    and those that do not change the model, such as ones that the way in which the command was used does not
+    read (:func:`qsproj.cli.options.ways.refuse_unread`). ``facts``: counts of sentences, accuracy.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
     if options.command in _WRITE_TREES:

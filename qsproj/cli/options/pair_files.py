@@ -60,10 +60,7 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
 def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:
     """Yield the pairs of some files; where the source tree is ``observed``, every source must have one.
 
-    Raises
-    ------
-    DataError
-        At the first word without a head, with file and line.
+    Raises DataError at the first word without a head, with file and line.
     """
     for pair in files:
         missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
@@ -85,10 +82,7 @@ def tagged_pairs(
 ) -> Iterator[SentencePair]:
     """Yield the pairs of some files, which have tags on these sides.
 
-    Raises
-    ------
-    DataError
-        As :func:`pairs_in`; before the first pair, when no word of such a side has a tag.
+    Raises DataError before the first pair when no word of such a side has a tag; else as :func:`pairs_in`.
     """
     pairs = pairs_in(files, source_tree=source_tree)
     waiting, bare = [], set(sides)
@@ -117,21 +111,9 @@ def located_pairs(
 ) -> Iterator[ParsedPair]:
     """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
 
-    Parameters
-    ----------
-    files : AlignedFiles
-    parse : callable
-        May take pairs before it has given what comes of earlier ones: these wait here.
-    source_tree : str or None
-        As of :func:`pairs_in`.
-    sides : sequence of str
-        Those that have tags.
-
-    Raises
-    ------
-    DataError
-        As :func:`tagged_pairs`; for a SentenceLengthError of the pair that is due, with file and line of its
-        sentence.
+    ``parse`` may take pairs before it has given what comes of earlier ones: these wait here. ``source_tree``
+    as for :func:`pairs_in`; ``sides``: those that have tags. Raises DataError as :func:`tagged_pairs`, and,
+    with file and line, for a SentenceLengthError of the pair that is due.
     """
     waiting: deque[SentencePair] = deque()
 

@@ -30,23 +30,11 @@ def _written(action: argparse.Action) -> str:
 
 
 def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:
-    """Check that the way that was chosen reads every option that was given.
+    """Raise UsageError for the first option that the chosen way does not read; it names the ways that do.
 
     Who gives an option its default changes nothing, and may. The names of options that are not read are added
-    to ``options.unread``.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Of a parser for which :func:`declare_ways` was called.
-    ways : mapping of str to collection of str
-    chosen : str or None
-        A key of ``ways``; None: none of these ways was asked for.
-
-    Raises
-    ------
-    UsageError
-        For the first option that goes unread; it names the ways that read it.
+    to ``options.unread``. ``options``: of a parser for which :func:`declare_ways` was called. ``chosen``: a
+    key of ``ways``; None: none of these ways was asked for.
     """
     read = ways[chosen] if chosen is not None else ()
     unread = sorted({name for reads in ways.values() for name in reads}.difference(read))
