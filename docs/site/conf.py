@@ -1,5 +1,6 @@
 """How Sphinx makes the site: pages as they lie in the repository, so that links work in both, and the API."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -34,3 +35,20 @@ html_title = "qsproj"
 html_copy_source = False
 templates_path = ["templates"]
 html_additional_pages = {"index": "to_the_start.html"}
+
+
+def fields_as_lists(app, what, name, obj, options, lines):
+    """Make a list of a paragraph of fields: lines that begin with a name, and indented ones below."""
+    paragraphs = "\n".join(lines).split("\n\n")
+    for place, paragraph in enumerate(paragraphs):
+        rows = paragraph.strip("\n").split("\n")
+        if rows[0].startswith("``") and all(re.match(r"``\w| {4}\S", row) for row in rows):
+            paragraphs[place] = re.sub(
+                "^    ", "  ", re.sub("^``", "- ``", paragraph, flags=re.M), flags=re.M
+            )
+    lines[:] = "\n\n".join(paragraphs).split("\n")
+
+
+def setup(app):
+    """Come before napoleon, which reads what is left."""
+    app.connect("autodoc-process-docstring", fields_as_lists, priority=100)
