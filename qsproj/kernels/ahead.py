@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,17 +42,25 @@ def begin(is_there: Callable[[], bool]) -> None:
     if _STARTED or TREES not in sys.modules:
         return
     _STARTED.append(None)
-    alone = os.environ.get(SWITCH) == "0" or current_process().name != "MainProcess" or _cores() == 1
+    alone = (
+        not sys.executable
+        or os.environ.get(SWITCH) == "0"
+        or current_process().name != "MainProcess"
+        or _cores() == 1
+    )
     if alone or is_there():
         return
     with suppress(OSError):
-        _STARTED[0] = subprocess.Popen(
+        other = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import compile_ahead; compile_ahead()"],
             env={**os.environ, SWITCH: "0", "QSPROJ_NOTICES": "0", "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        _STARTED[0] = other
+        # A process that ended and was not waited for stays in the table of processes.
+        threading.Thread(target=other.wait, daemon=True).start()
 
 
 def comes(path: Path) -> bool:
