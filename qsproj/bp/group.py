@@ -129,6 +129,22 @@ class HardGroup(FactorGroup):
         return self
 
 
+def rescored(
+    group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
+) -> FactorGroup:
+    """Return the group with other scores, natural log: all of them, or those that are not 0.
+
+    The latter are float64[F], and ``places`` int64[F] are theirs among the scores of the group laid flat.
+    """
+    if places is not None:
+        laid_out = np.zeros(group.scores.shape)
+        laid_out.reshape(-1)[places] = scores
+        scores = laid_out
+    own: Any = group
+    made: FactorGroup = replace(own, scores=scores)
+    return made
+
+
 def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
     """Return scores as C-contiguous float64 of the given shape.
 

@@ -15,16 +15,8 @@ from qsproj.kernels.bp.bp_messages import add_up, largest_change, leave_out, rep
 class MessageState:
     """All messages between the variables and the groups of a graph; what schedules act on.
 
-    Attributes
-    ----------
-    groups : sequence of FactorGroup
-        The groups at the temperature of the iteration.
-    finite : float64[S]
-        Sum of the finite messages at every slot.
-    outgoing : list of float64[M]
-        What each group last answered.
-    contradiction : bool
-        Whether some factor or variable was left without a possible state; then messages no longer change.
+    ``finite`` float64[S]: sum of the finite messages at every slot. ``outgoing``: what each group last
+    answered. ``contradiction``: some factor or variable has no possible state left, and messages rest.
     """
 
     def __init__(

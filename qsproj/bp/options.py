@@ -14,26 +14,14 @@ from qsproj.errors import UsageError, unknown_name
 class Passing:
     """In which order, how long and how carefully messages are passed.
 
-    Attributes
-    ----------
-    schedule : {"flooding", "sequential", "residual"}
-        Flooding: all factors answer the same messages, then all variables do (as in the thesis).
-        Sequential: groups in their order, each hearing the newest messages. Residual: always the group whose
-        incoming messages have changed most; an iteration is as many updates as there are groups.
-    max_iterations : int
-        At least 1.
-    damping : float
-        How far a new message is held back at its predecessor, on the log-ratio scale, 0 <= damping < 1.
-    tolerance : float
-        Messages have settled when none changes by more than this (log-ratios).
-    temperatures : tuple of float
-        Deterministic annealing (thesis 2.6): iteration i runs with every factor to the power
+    ``schedule``: ``flooding``, all factors answer the same messages, then all variables do (as in the
+        thesis); ``sequential``, groups in their order, each hearing the newest messages; ``residual``, always
+        the group whose incoming messages have changed most, as often as there are groups.
+    ``max_iterations``: at least 1.
+    ``damping``: how far a new message is held back at its predecessor, on the log-ratio scale, below 1.
+    ``tolerance``: messages have settled when none changes by more than this (log-ratios).
+    ``temperatures``: deterministic annealing (thesis 2.6): iteration i runs with every factor to the power
         1 / temperatures[i]; the last one stays. Only there can messages settle.
-
-    Raises
-    ------
-    UsageError
-        When an option is out of range.
     """
 
     schedule: str = "flooding"

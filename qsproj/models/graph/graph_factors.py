@@ -17,7 +17,7 @@ from qsproj.bp.factors.pair import no2cycle, not2, pair
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.factors.valence import valence
 from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.group import FactorGroup, rescored
 from qsproj.bp.links import (
     NO_LINK,
     Chains,
@@ -80,11 +80,7 @@ class FamilyFactors:
 
     def with_scores(self, scores: Weights) -> FactorGroup:
         """Return the group with a score float64[F], natural log, for each factor."""
-        laid_out = np.zeros(self.group.scores.shape)
-        laid_out.reshape(-1)[self.scored] = scores
-        group: Any = self.group
-        scored: FactorGroup = replace(group, scores=laid_out)
-        return scored
+        return rescored(self.group, scores, self.scored)
 
     def numbered_from(self, first: int) -> FamilyFactors:
         """Return the family in a larger graph, in which the arcs' booleans are numbered from ``first`` on.

@@ -23,7 +23,7 @@ from qsproj.bp.factors.link import link
 from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup, checked_scores
+from qsproj.bp.group import FactorGroup, checked_scores, rescored
 from qsproj.bp.odds import probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
@@ -138,7 +138,7 @@ class JointGraph:
     def with_scores(self, scores: JointScores) -> FactorGraph:
         """Return the graph with these scores."""
         groups = list(self.graph.groups)
-        groups[0] = replace(_any(groups[0]), scores=_unary_values(self.structure, self.known, scores))
+        groups[0] = rescored(groups[0], _unary_values(self.structure, self.known, scores))
         for side, values in (("source", scores.source_factors), ("target", scores.target_factors)):
             part = self.parts[f"{side} families"]
             if part.start < part.stop:
@@ -154,7 +154,7 @@ class JointGraph:
         for name, arrays in rest.items():
             part = self.parts[name]
             groups[part] = [
-                replace(_any(group), scores=checked_scores(own, group.scores.shape, name))
+                rescored(group, checked_scores(own, group.scores.shape, name))
                 for group, own in zip(groups[part], arrays, strict=True)
             ]
         return replace(self.graph, groups=tuple(groups))
@@ -182,14 +182,10 @@ class JointGraph:
         tables: list[NDArray[Any]] = [self.known, self.fixed, *self.joining, self.graph.starts]
         tables += [*self.graph.slots, *self.graph.edge_starts]
         for group in self.graph.groups:
-            values: list[Any] = [getattr(group, field.name) for field in fields(_any(group))]
+            own: Any = group
+            values = [getattr(own, field.name) for field in fields(own)]
             tables += [value for value in values if isinstance(value, np.ndarray)]
         return sum(table.nbytes for table in tables)
-
-
-def _any(group: FactorGroup) -> Any:
-    """Return the group as one of no particular class: all are dataclasses with ``scores``."""
-    return group
 
 
 def joint_graph(

@@ -19,7 +19,7 @@ from qsproj.bp.factors.tag_link import tag_link
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.factors.trigram import trigram
 from qsproj.bp.graph import FactorGraph, factor_graph
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.group import rescored
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.odds import probability
 from qsproj.bp.options import Passing
@@ -96,25 +96,16 @@ class TaggingGraph:
         """Return the graph with scores, natural log; those of tags that a word may not have are not read."""
         groups = self.graph.groups
         rooted = self.n_root_pairs
-        by_arc = []
-        for index, pairs in ((ROOT_TAGLINK, slice(None, rooted)), (TAGLINK, slice(rooted, None))):
-            laid_out = np.zeros(groups[index].scores.shape)
-            laid_out.reshape(-1)[self.pair_slots[pairs]] = scores.tag_links[pairs]
-            by_arc.append(_with_scores(groups[index], laid_out))
+        of_root, between = scores.tag_links[:rooted], scores.tag_links[rooted:]
         scored = (
-            _with_scores(groups[LINK], scores.links),
-            _with_scores(groups[TAG], np.where(self.possible, scores.tags, -np.inf)),
-            _with_scores(groups[TRIGRAM], scores.trigrams),
-            *by_arc,
+            rescored(groups[LINK], scores.links),
+            rescored(groups[TAG], np.where(self.possible, scores.tags, -np.inf)),
+            rescored(groups[TRIGRAM], scores.trigrams),
+            rescored(groups[ROOT_TAGLINK], of_root, self.pair_slots[:rooted]),
+            rescored(groups[TAGLINK], between, self.pair_slots[rooted:]),
             groups[TREE],
         )
         return replace(self.graph, groups=scored)
-
-
-def _with_scores(group: FactorGroup, scores: Values) -> FactorGroup:
-    own: Any = group
-    scored: FactorGroup = replace(own, scores=scores)
-    return scored
 
 
 def tagging_graph(
