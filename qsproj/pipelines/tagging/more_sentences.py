@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -57,9 +58,19 @@ class RawText:
         tags: Sequence[str],
         lexicon: Lexicon,
         contractions: Contractions,
+        most: int,
+        rng: np.random.Generator,
     ) -> RawText:
-        """Split contractions, and look up what each word may be."""
-        words = tuple(tuple(split_contractions(tokens, contractions)[0]) for tokens in sentences if tokens)
+        """Split contractions, and look up what each word may be; of more sentences draw ``most``.
+
+        *Source*: algorithm R of Vitter (1985).
+        """
+        kept: list[tuple[int, Words]] = []
+        for number, tokens in enumerate(filter(len, sentences)):
+            place = number if number < most else int(rng.integers(number + 1))
+            if place < most:
+                kept[place : place + 1] = [(number, tuple(split_contractions(tokens, contractions)[0]))]
+        words = tuple(forms for _, forms in sorted(kept, key=itemgetter(0)))
         rows: dict[str, int] = {}
         for forms in words:
             for form in forms:

@@ -52,7 +52,8 @@ class TagProjectionOptions:
     Attributes
     ----------
     read : int
-        Of more target sentences than this, so many are drawn, to learn all else from: it bounds memory.
+        Of more target sentences than this, and of more raw ones, so many are drawn, to learn all else from:
+        it bounds memory.
     sentences : int
         Learn from this many at most.
     covered : float
@@ -185,7 +186,9 @@ def project_tags(
         rng=rng,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
-    raw_text = RawText.of(raw, tags=text.tags, lexicon=lexicon, contractions=few.contractions)
+    raw_text = RawText.of(
+        raw, tags=text.tags, lexicon=lexicon, contractions=few.contractions, most=options.read, rng=rng
+    )
     little = len(chosen) < options.little
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon)
     shares = type_shares(text, text.votes, allowed, stems=little)
@@ -199,7 +202,9 @@ def project_tags(
     deaf, channels = learner.first_round(parts, sets, learned_from)
     alone_wins, judged = compare_with_tagged_alone(deaf, text, learned_from, aside, rng=rng)
     if alone_wins:
-        tagger = train_tagger(few.sentences, rng=rng, raw=text.sentences, language=language)
+        tagger = train_tagger(
+            few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
+        )
         return ProjectedTagger(tagger, (summary(text), *judged))
 
     sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)

@@ -62,8 +62,28 @@ def test_digits_are_numbers_though_the_bitext_has_none():
     assert tagger.tag_words(("40.000", "Hunde", "hören", "die", "Katze"))[0] == "NUM"
 
 
-def raw_text(sentences, lexicon=None):
-    return RawText.of(sentences, tags=TAGS, lexicon=lexicon or {}, contractions={"zum": ("zu", "dem")})
+def raw_text(sentences, lexicon=None, tags=TAGS, most=100, seed=1):
+    return RawText.of(
+        sentences,
+        tags=tags,
+        lexicon=lexicon or {},
+        contractions={"zum": ("zu", "dem")},
+        most=most,
+        rng=np.random.default_rng(seed),
+    )
+
+
+def test_of_more_raw_text_than_is_kept_each_sentence_is_as_likely():
+    counts = dict.fromkeys(range(8), 0)
+    for seed in range(400):
+        raw = raw_text(([str(number)] for number in range(8)), most=3, seed=seed)
+        numbers = [int(forms[0]) for forms in raw.sentences]
+        assert len(numbers) == 3
+        assert numbers == sorted(set(numbers))
+        for number in numbers:
+            counts[number] += 1
+    # 150 are expected, with a standard deviation of 9.7.
+    assert all(110 < count < 190 for count in counts.values()), counts
 
 
 def test_raw_words_are_cut_as_tagged_ones_and_have_the_tags_of_script_and_lexicon():
@@ -78,7 +98,7 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
     """Word by word: p / max(mean of p, .03)^.4, of which the best counts 1 and none less than e^-12."""
     tagger = projected(made_pairs(200)).tagger
     sentences = [("der", "Wolf", "sieht", "die", "Katze", "."), ("ein", "Wolf", "hört", "!")]
-    raw = RawText.of(sentences, tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")}, contractions={})
+    raw = raw_text(sentences, tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")})
     read = [tagger.distribution_within(forms, raw.sets_of(forms)).tolist() for forms in sentences]
     words = [row for rows in read for row in rows]
     often = [max(sum(column) / len(words), 0.03) for column in zip(*words, strict=True)]
