@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
     """Read the input as what it is found to be, with the columns that the parser reads."""
-    from qsproj.cli.options.given_parsers import telling_ignored
+    from qsproj.cli.options.given_parsers import telling_ignored, telling_unknown
     from qsproj.models.text.kinds import fills_in_tags, tagger_of
 
     if not source.is_text:
@@ -120,7 +120,11 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         sentences = source.sentences()
         if not fills_in_tags(parser):
             sentences = _with_tags(sentences, options.model, source.name)
-        return telling_ignored(sentences, parser, path=options.model, name=name_of(source.name))
+        name = name_of(source.name)
+        sentences = telling_unknown(
+            sentences, None if options.retag else parser, tagger_of(parser), path=options.model, name=name
+        )
+        return telling_ignored(sentences, parser, path=options.model, name=name)
     tagger = tagger_of(parser)
     if tagger is None:
         raise DataError(
@@ -131,9 +135,12 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
         )
     read = partial(tagger.read, language=options.language, split_contractions=True, name=source.name)
-    if not options.paragraphs:
-        return cut_long_lines(read(source.lines), tell=partial(_tell_cut, source.name))
-    sentences = read_running_text(source.lines, read, options.language or tagger.language)
+    sentences = (
+        read_running_text(source.lines, read, options.language or tagger.language)
+        if options.paragraphs
+        else read(source.lines)
+    )
+    sentences = telling_unknown(sentences, None, tagger, path=options.model, name=source.name)
     return cut_long_lines(sentences, tell=partial(_tell_cut, source.name))
 
 

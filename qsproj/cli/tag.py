@@ -187,6 +187,7 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
 
 
 def _tag(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.given_parsers import telling_unknown
     from qsproj.corpus.formats import check_has_misc, write_sentences
     from qsproj.corpus.inputs import count_sentences
     from qsproj.models.text.kinds import load_tags
@@ -203,7 +204,10 @@ def _tag(options: argparse.Namespace) -> None:
                 f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
             )
     total = partial(count_sentences, options.input or "-")
-    sentences = track(_sentences(options, tagger), "tagging", total=total, unit="sentence")
+    sentences = telling_unknown(
+        _sentences(options, tagger), None, tagger, path=options.model, name=options.input or "-"
+    )
+    sentences = track(sentences, "tagging", total=total, unit="sentence")
     write_sentences(
         tag_stream(
             options.model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.cells import UNSPECIFIED
@@ -17,6 +18,9 @@ from qsproj.models.text.kinds import (
     reads_words,
 )
 from qsproj.progress import notice
+
+# So many sentences show whether a model knows what it is given, and such a share of it is too little.
+_LOOKED_AT, _FEW = 100, 0.1
 
 if TYPE_CHECKING:
     from qsproj.models.storage import Parser
@@ -42,6 +46,31 @@ def telling_ignored(
             if set(getattr(sentence, column)) != {UNSPECIFIED}:
                 notice(f"{path} was trained without {IGNORABLE[column]}, and ignores that of {name}")
         yield sentence
+
+
+def telling_unknown(
+    sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
+) -> Iterator[Sentence]:
+    """Pass sentences on, and say once where the model has seen few of their tags, or few of their words.
+
+    ``parser`` reads the tags that they have; ``tagger`` tags their words. None: there is none.
+    """
+    from qsproj.models.text.known import share_of_known_tags, share_of_known_words
+
+    first = list(islice(sentences, _LOOKED_AT))
+    tags = share_of_known_tags(parser, first) if parser is not None else None
+    if tags is not None and tags < _FEW:
+        notice(
+            f"{path} has learned from {100 * tags:.0f}% of the tags (UPOS) of {name}; give it the tags that "
+            "it was trained on, for instance of qsproj tag"
+        )
+    words = share_of_known_words(tagger, first) if tagger is not None else None
+    if words is not None and words < _FEW:
+        notice(
+            f"{path} has learned from {100 * words:.0f}% of the words of {name}, which seems to be of "
+            "another language"
+        )
+    yield from chain(first, sentences)
 
 
 def tell_misfit(

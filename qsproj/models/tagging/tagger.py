@@ -253,6 +253,12 @@ class Tagger(Stored):
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
+    def knows(self, forms: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Tell of each word whether it was learned from, in any case: bool[n]."""
+        lower = [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
+        rows = self.index.rows(self.extractor.keys(forms))
+        return np.asarray((rows[:, lower] >= 0).any(axis=1))
+
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tagger."""
         header: dict[str, Any] = {

@@ -27,16 +27,16 @@ def inner_parser(parser: Parser) -> Parser:
 
 def ignored_columns(parser: Parser) -> tuple[str, ...]:
     """Return the columns that a parser does not look at, as they were empty in all that it learned from."""
-    ignored: tuple[str, ...] = getattr(_scorer_of(parser), "ignored", ())
+    ignored: tuple[str, ...] = getattr(scorer_of(parser), "ignored", ())
     return ignored
 
 
 def reads_words(parser: Parser) -> bool:
     """Tell whether a parser reads words, not tags alone."""
-    return getattr(_scorer_of(parser), "template_set", "delexicalised") != "delexicalised"
+    return getattr(scorer_of(parser), "template_set", "delexicalised") != "delexicalised"
 
 
-def _scorer_of(parser: Parser) -> Any:
+def scorer_of(parser: Parser) -> Any:
     """Return what scores the arcs of any parser, first of all; None where there is nothing of the kind."""
     part: Any = parser
     # What a parser of text, of another style, of pairs, of higher order has of a parser inside.

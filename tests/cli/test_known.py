@@ -1,0 +1,50 @@
+"""A model that has seen little of what it is given says so, once; else it says nothing of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_columns
+
+GERMAN = "corpora/de.conllu"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    from qsproj.cli.main import main
+
+    folder = tmp_path_factory.mktemp("models")
+    parser, tagger = str(folder / "parser"), str(folder / "tagger")
+    assert main(["train", GERMAN, "-o", parser, "--epochs", "1"]) == 0
+    assert main(["tag", "--train", GERMAN, "-o", tagger, "--language", "de"]) == 0
+    assert main(["bundle", tagger, parser, "-o", str(folder / "both")]) == 0
+    return folder
+
+
+def told(run_cli, *arguments, stdin=""):
+    outcome = run_cli(*arguments, stdin=stdin)
+    assert outcome.code == 0, outcome.err
+    return [line for line in outcome.err.splitlines() if "has learned from" in line]
+
+
+def test_tags_that_a_parser_has_never_seen(models, run_cli, tmp_path):
+    path = tmp_path / "other.conllu"
+    write_conllu(
+        (with_columns(one, upos=[f"my{tag}" for tag in one.upos]) for one in read_conllu(GERMAN)), path
+    )
+    for model in ("parser", "both"):
+        (line,) = told(run_cli, "parse", "-m", models / model, path)
+        assert f"{models / model} has learned from 0% of the tags (UPOS) of {path}" in line
+        assert told(run_cli, "parse", "-m", models / model, GERMAN) == []
+    assert told(run_cli, "parse", "-m", models / "both", path, "--retag") == []
+
+
+def test_words_of_another_language(models, run_cli):
+    finnish = "koira haukkuu talossa mutta kissa nukkuu vuoteessa eikä kuule mitään\n" * 8
+    german = "".join(f"{' '.join(one.forms)}\n" for one in list(read_conllu(GERMAN))[:10])
+    for command, model in (("parse", "both"), ("tag", "tagger")):
+        (line,) = told(run_cli, command, "-m", models / model, stdin=finnish)
+        assert "has learned from 0% of the words" in line
+        assert "which seems to be of another language" in line
+        assert told(run_cli, command, "-m", models / model, stdin=german) == []
