@@ -83,21 +83,11 @@ def write_alignments(
 ) -> None:
     """Write alignments, in a format that :func:`qsproj.corpus.formats.read_alignments` reads.
 
-    Parameters
-    ----------
-    alignments : iterable of Alignment
-        Consumed one at a time.
-    path : path, ``"-"``, None or open file
-        None and ``-`` are the standard output.
-    format : str
-        Any but ``tsv``, for which the words would be needed.
-    with_weights : bool
-        Whether to write weights, to six digits, for alignments that have them.
+    ``alignments``: Consumed one at a time. ``path``: None and ``-`` are the standard output. ``format``: Any
+    but ``tsv``, for which the words would be needed. ``with_weights``: Whether to write weights, to six
+    digits, for alignments that have them.
 
-    Raises
-    ------
-    UsageError
-        When the format is unknown or the file cannot be written.
+    Raises UsageError when the format is unknown or the file cannot be written.
     """
     if format not in _LINK_WRITERS:
         raise unknown_name("alignment format to write", format, list(_LINK_WRITERS))

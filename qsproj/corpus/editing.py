@@ -35,21 +35,10 @@ def sentence_from_words(
 
     Its other columns are unspecified: :func:`with_columns` fills them.
 
-    Parameters
-    ----------
-    forms : iterable of str
-        The n words.
-    sent_id : str or None
-        Its name.
-    upos, deprels : iterable of str or None
-        n cells each; None leaves the column unspecified.
-    heads : int[n+1] or None
-        ``heads[0] == -1``, -1 where missing; None leaves all heads missing.
+    ``forms``: The n words. ``sent_id``: Its name. ``upos``, ``deprels``: n cells each; None leaves the column
+    unspecified. ``heads`` int[n+1]: ``heads[0] == -1``, -1 where missing; None leaves all heads missing.
 
-    Raises
-    ------
-    ValueError
-        When there is no word, a column does not have n cells, or ``heads`` are out of range.
+    Raises ValueError when there is no word, a column does not have n cells, or ``heads`` are out of range.
     """
     words = words_of(forms)
     if not words:
@@ -72,21 +61,10 @@ def sentence_from_words(
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
     """Return the sentence with other heads and, unless None, other relations.
 
-    Parameters
-    ----------
-    sentence : Sentence
-        Of n words.
-    heads : int[n+1]
-        ``heads[0] == -1``, -1 where missing. Copied. Whether they form a tree is not checked.
-    deprels : iterable of str or None
-        n relations.
+    ``sentence``: Of n words. ``heads`` int[n+1]: ``heads[0] == -1``, -1 where missing. Copied. Whether they
+    form a tree is not checked. ``deprels``: n relations.
 
-    ``ArcProb=`` and ``RelProb=`` in MISC go: they were those of the heads that are replaced.
-
-    Raises
-    ------
-    ValueError
-        When a length does not fit or a head is out of range.
+    Raises ValueError when a length does not fit or a head is out of range.
     """
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
@@ -123,10 +101,7 @@ def with_columns(
 ) -> Sentence:
     """Return the sentence with other cells in the columns that are not None, n cells in each.
 
-    Raises
-    ------
-    ValueError
-        When a column does not have one cell for each word.
+    Raises ValueError when a column does not have one cell for each word.
     """
     return replace(
         sentence,
@@ -157,10 +132,7 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
 
     A sentence without layout gets the layout that it would be written with.
 
-    Raises
-    ------
-    ValueError
-        When key or value hold a line end.
+    Raises ValueError when key or value hold a line end.
     """
     text = f"# {key} = {value}"
     if any(character in text for character in "\r\n"):
@@ -203,20 +175,11 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
     """Return the sentence with ``key=value`` in the MISC column of its words.
 
-    Parameters
-    ----------
-    sentence : Sentence
-        Of n words. One without layout gets the layout that it would be written with.
-    key : str
-        For instance ``ArcProb``.
-    values : sequence of str or None
-        n values. A value replaces an earlier one of the same key where it stands, or comes last; other
-        keys and their order are kept. None leaves the word's MISC alone.
+    ``sentence``: Of n words. One without layout gets the layout that it would be written with. ``key``: For
+    instance ``ArcProb``. ``values``: n values. A value replaces an earlier one of the same key where it
+    stands, or comes last; other keys and their order are kept. None leaves the word's MISC alone.
 
-    Raises
-    ------
-    ValueError
-        When there are not n values, or a value holds a tab, a line end or the separator ``|``.
+    Raises ValueError when there are not n values, or a value holds a tab, a line end or the separator ``|``.
     """
     if len(values) != len(sentence):
         raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")

@@ -43,23 +43,13 @@ def name_of(path_or_file: PathOrFile | None) -> str:
 def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     """Open a text for reading; gzip and xz are recognised by their first bytes, not by the name.
 
-    Parameters
-    ----------
-    path_or_file : path, ``"-"`` or open file
-        ``-`` is the standard input. A file that is already open, text or binary, is left open.
+    ``path_or_file``: ``-`` is the standard input. A file that is already open, text or binary, is left open.
 
-    Yields
-    ------
-    TextIO
-        UTF-8 text whose line ends are untouched. A byte order mark is left in place.
+    UTF-8 text whose line ends are untouched. A byte order mark is left in place.
 
-    Raises
-    ------
-    UsageError
-        When the file is missing, is a directory, or may not be read.
-    DataError
-        When the bytes, read inside the ``with`` block, are not UTF-8 or the archive is damaged or cut
-        off; it names the line that was reached.
+    Raises UsageError when the file is missing, is a directory, or may not be read; DataError when the bytes,
+    read inside the ``with`` block, are not UTF-8 or the archive is damaged or cut off; it names the line that
+    was reached.
     """
     stream: Any = path_or_file
     if path_or_file == "-":
@@ -116,22 +106,13 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
 def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
     """Open a text for writing; a file appears, or replaces an older one, only when it is whole.
 
-    Parameters
-    ----------
-    path_or_file : path, ``"-"``, None or open file
-        None and ``-`` are the standard output. A name ending in ``.gz`` or ``.xz`` is compressed, the same
-        bytes for the same text. A file that is already open is left open.
+    ``path_or_file``: None and ``-`` are the standard output. A name ending in ``.gz`` or ``.xz`` is
+    compressed, the same bytes for the same text. A file that is already open is left open.
 
-    Yields
-    ------
-    TextIO
-        UTF-8; line ends are written as given.
+    UTF-8; line ends are written as given.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be written: no such directory, no permission, disk full. The file that
-        was there before is then as it was.
+    Raises UsageError when the file cannot be written: no such directory, no permission, disk full. The file
+    that was there before is then as it was.
     """
     if path_or_file is None or path_or_file == "-":
         _opened(sys.stdout, "output")
@@ -162,10 +143,7 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     place when the block ends, and removed when it fails; what a killed process left of an earlier try is
     removed, too. Devices and pipes are written directly.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be written: no such directory, no permission, disk full.
+    Raises UsageError when the file cannot be written: no such directory, no permission, disk full.
     """
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
@@ -192,10 +170,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
 
     Nothing is checked of the standard output.
 
-    Raises
-    ------
-    UsageError
-        When there is no such directory, or no permission.
+    Raises UsageError when there is no such directory, or no permission.
     """
     if path is None or path == "-":
         return
@@ -211,10 +186,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
 def resolved(path: str | os.PathLike[str]) -> Path:
     """Return where a path leads, links followed.
 
-    Raises
-    ------
-    UsageError
-        When links lead in a circle.
+    Raises UsageError when links lead in a circle.
     """
     try:
         return Path(path).resolve()

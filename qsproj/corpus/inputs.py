@@ -50,12 +50,7 @@ class Source:
 def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
     """Open a file of sentences and find out what it is; ``-`` is the standard input.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be opened.
-    DataError
-        When it holds nothing, or pairs of sentences.
+    Raises UsageError when the file cannot be opened; DataError when it holds nothing, or pairs of sentences.
     """
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:

@@ -51,18 +51,12 @@ def to_nltk(sentence_or_pair: SentencePair) -> AlignedSent: ...
 def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | AlignedSent:
     """Turn a sentence into nltk's ``DependencyGraph``, an aligned pair into its ``AlignedSent``.
 
-    Parameters
-    ----------
-    sentence_or_pair : Sentence or SentencePair
-        Of a sentence, forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and relations go over;
-        lost are its name, comments, multiword tokens, empty nodes, DEPS and MISC. Of a pair, words and links
-        go over, the target's as ``words`` and the source's as ``mots``, as nltk documents them; lost are
-        trees, weights, and which links are only possible.
+    ``sentence_or_pair``: Of a sentence, forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and
+    relations go over; lost are its name, comments, multiword tokens, empty nodes, DEPS and MISC. Of a pair,
+    words and links go over, the target's as ``words`` and the source's as ``mots``, as nltk documents them;
+    lost are trees, weights, and which links are only possible.
 
-    Raises
-    ------
-    UsageError
-        When it is neither, or nltk cannot be imported.
+    Raises UsageError when it is neither, or nltk cannot be imported.
 
     Examples
     --------
@@ -91,15 +85,9 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
 
     What :func:`to_nltk` has put there comes back the same. What is unknown in a graph may be None or empty.
 
-    Parameters
-    ----------
-    graph_or_pair : nltk.parse.DependencyGraph or nltk.translate.AlignedSent
-        Of the latter, ``mots`` are the source, ``words`` the target; all links are sure.
+    ``graph_or_pair``: Of the latter, ``mots`` are the source, ``words`` the target; all links are sure.
 
-    Raises
-    ------
-    UsageError
-        When it is neither, or words, heads or links are not those of a sentence or a pair.
+    Raises UsageError when it is neither, or words, heads or links are not those of a sentence or a pair.
 
     Examples
     --------
@@ -122,10 +110,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
     Lost is what that package does not hold: line ends, comments without a value, all but the last of comments
     with the same key, and in FEATS and MISC whether an item without value has an equals sign.
 
-    Raises
-    ------
-    UsageError
-        When it is no sentence, or ``conllu`` is not installed.
+    Raises UsageError when it is no sentence, or ``conllu`` is not installed.
 
     Examples
     --------
@@ -146,12 +131,8 @@ def to_token_list(sentence: Sentence) -> TokenList:
 def from_token_list(tokens: TokenList) -> Sentence:
     """Turn a ``TokenList`` of the ``conllu`` package into a sentence, with all that it holds.
 
-    Raises
-    ------
-    UsageError
-        When it is no token list, or ``conllu`` is not installed.
-    DataError
-        When it is not what CoNLL-U allows: IDs out of order, heads that are no tree.
+    Raises UsageError when it is no token list, or ``conllu`` is not installed; DataError when it is not what
+    CoNLL-U allows: IDs out of order, heads that are no tree.
 
     Examples
     --------

@@ -63,15 +63,9 @@ def _column(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str,
 def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
     """Return n + 1 heads, the root's first.
 
-    Parameters
-    ----------
-    heads : iterable of int
-        n, or n + 1 with -1 first; -1 or None where missing.
+    ``heads``: n, or n + 1 with -1 first; -1 or None where missing.
 
-    Raises
-    ------
-    UsageError
-        When there are more or fewer, one is no number or out of range, or they form a cycle.
+    Raises UsageError when there are more or fewer, one is no number or out of range, or they form a cycle.
     """
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
         raise WrongTypeError(f"found {described(heads)} as heads, expected a list of numbers")

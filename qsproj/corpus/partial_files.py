@@ -32,10 +32,7 @@ def partial_of(final: Path) -> Path:
 def remove_stale(folder: Path, *, of: str = "") -> None:
     """Remove what dead processes of this machine left half-written in a folder; what cannot be removed stays.
 
-    Parameters
-    ----------
-    of : str
-        Only what was to be a file of that name; all there is when empty.
+    ``of``: Only what was to be a file of that name; all there is when empty.
     """
     with suppress(OSError):
         for path in folder.glob(f".*.{_machine()}.*{SUFFIX}"):
@@ -50,10 +47,7 @@ def remove_stale(folder: Path, *, of: str = "") -> None:
 def temporary_folder() -> Iterator[Path]:
     """Make a folder in ``TMPDIR`` that lasts as long as the block; what dead processes left there is removed.
 
-    Raises
-    ------
-    UsageError
-        When there is no place for it.
+    Raises UsageError when there is no place for it.
     """
     prefix = f"qsproj-{_machine()}."
     try:

@@ -262,12 +262,8 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
     """Check that what a model is given is a sentence, of a length that it takes.
 
-    Raises
-    ------
-    UsageError
-        When it is none; words alone become one by :meth:`Sentence.from_words`.
-    SentenceLengthError
-        When it has fewer words than ``least`` or more than ``most``.
+    Raises UsageError when it is none; words alone become one by :meth:`Sentence.from_words`;
+    SentenceLengthError when it has fewer words than ``least`` or more than ``most``.
     """
     if not isinstance(given, Sentence):
         text = "; text is read by models of qsproj bundle and qsproj bootstrap"

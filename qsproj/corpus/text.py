@@ -70,10 +70,8 @@ def _moses(language: str) -> MosesTokenizer:
 def check_language(language: str) -> None:
     """Check that a language is given by its code.
 
-    Raises
-    ------
-    UsageError
-        When it is not two or three small letters; the codes that sacremoses has rules for are listed.
+    Raises UsageError when it is not two or three small letters; the codes that sacremoses has rules for are
+    listed.
     """
     if _LANGUAGE_CODE.fullmatch(language):
         return
@@ -89,25 +87,15 @@ def check_language(language: str) -> None:
 def tokenize(line: str, language: str) -> list[str]:
     """Return the words of one line of text.
 
-    Parameters
-    ----------
-    line : str
-        Raw or already tokenised text; a line end is ignored.
-    language : str
-        Code of two or three letters; it decides which abbreviations keep their full stop and how apostrophes
-        are cut. A language that sacremoses does not know has the abbreviations of English.
+    ``line``: Raw or already tokenised text; a line end is ignored. ``language``: Code of two or three
+    letters; it decides which abbreviations keep their full stop and how apostrophes are cut. A language that
+    sacremoses does not know has the abbreviations of English.
 
-    Returns
-    -------
-    list of str
-        Empty for a blank line. Without white space inside words, except that no-break spaces never occur
-        either. English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``; so are
-        French pronouns after a verb, ``dit`` + ``-il``, and *aujourd'hui* is one word.
+    Empty for a blank line. Without white space inside words, except that no-break spaces never occur either.
+    English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``; so are French
+    pronouns after a verb, ``dit`` + ``-il``, and *aujourd'hui* is one word.
 
-    Raises
-    ------
-    UsageError
-        See :func:`check_language`.
+    Raises UsageError as :func:`check_language`.
     """
     text = readable(normalise(line, language))[0]
     words = cut_around(text, partial(_moses(language).tokenize, escape=False))
@@ -189,12 +177,8 @@ def read_text(
     A sentence after a blank line begins a paragraph (``# newpar``): so line-aligned files stay aligned.
     Tokens in ``contractions`` are split into words under a range row.
 
-    Raises
-    ------
-    UsageError
-        See :func:`check_language`.
-    DataError
-        When the words of a line are not parted by spaces, as in Chinese or Japanese; ``name`` is its file's.
+    Raises UsageError as :func:`check_language`; DataError when the words of a line are not parted by spaces,
+    as in Chinese or Japanese; ``name`` is its file's.
     """
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)

@@ -15,17 +15,11 @@ _BREAKS = "\t\r\n"
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
     """Return the words of a sentence.
 
-    Parameters
-    ----------
-    given : iterable of str
-        A string is refused: it would be taken for a list of characters.
-    what : str
-        What a message calls the sentence.
+    ``given``: A string is refused: it would be taken for a list of characters. ``what``: What a message calls
+    the sentence.
 
-    Raises
-    ------
-    UsageError
-        When it is a string or no iterable, or a word is no string, empty, or holds a tab or a line end.
+    Raises UsageError when it is a string or no iterable, or a word is no string, empty, or holds a tab or a
+    line end.
     """
     if isinstance(given, str | bytes):
         raise WrongTypeError(

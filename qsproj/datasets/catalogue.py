@@ -79,18 +79,10 @@ class Dataset:
 def dataset(name: str, *, mirror: str | None = None) -> Dataset:
     """Return what a name stands for.
 
-    Parameters
-    ----------
-    name : str
-        ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de`` or ``opus/News-Commentary/en-de@v16``; without a
-        version the last in the table.
-    mirror : str or None
-        The beginning of URLs, in place of the sites' own.
+    ``name``: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de`` or ``opus/News-Commentary/en-de@v16``;
+    without a version the last in the table. ``mirror``: The beginning of URLs, in place of the sites' own.
 
-    Raises
-    ------
-    UsageError
-        When the name is of neither form, or not in the tables.
+    Raises UsageError when the name is of neither form, or not in the tables.
     """
     if match := _UD_NAME.fullmatch(name):
         return _treebank(match[1], match[2], mirror or UD_SITE)

@@ -66,25 +66,14 @@ def download(
 ) -> None:
     """Fetch a file, going on where an earlier attempt broke off.
 
-    Redirects are followed, but not from https to http. Proxies are those of the environment
-    (``HTTPS_PROXY``, ``NO_PROXY``).
+    Redirects are followed, but not from https to http. Proxies are those of the environment (``HTTPS_PROXY``,
+    ``NO_PROXY``).
 
-    Parameters
-    ----------
-    url : str
-    path : Path
-        What has come is kept beside it; itself it is not written.
-    accept : callable
-        Called with the file when it is whole, to check it and move it into place; no other process fetches
-        it meanwhile.
-    patience : Patience
+    ``path``: What has come is kept beside it; itself it is not written. ``accept``: Called with the file when
+    it is whole, to check it and move it into place; no other process fetches it meanwhile.
 
-    Raises
-    ------
-    MissingFileError
-        When there is no such file.
-    UsageError
-        When the server cannot be reached or refuses, breaks off again and again, or the disk is full.
+    Raises MissingFileError when there is no such file; UsageError when the server cannot be reached or
+    refuses, breaks off again and again, or the disk is full.
     """
     partial = path.with_name(f"{path.name}.partial")
     with _owned(partial) as handle:

@@ -45,14 +45,8 @@ class Store:
     def get(self, file: RemoteFile) -> list[Path]:
         """Fetch a file unless it is there; return where it, or what is wanted of it, is.
 
-        Raises
-        ------
-        MissingFileError
-            When the server has no such file.
-        UsageError
-            When it cannot be fetched or kept.
-        DataError
-            When other bytes came than the table knows, or an archive is damaged.
+        Raises MissingFileError when the server has no such file; UsageError when it cannot be fetched or
+        kept; DataError when other bytes came than the table knows, or an archive is damaged.
         """
         if self.has(file):
             return self.places(file)
@@ -72,10 +66,7 @@ class Store:
 def default_folder() -> Path:
     """Return the folder that ``QSPROJ_CACHE`` names, or the user's cache.
 
-    Raises
-    ------
-    UsageError
-        When pooch, which knows where that is, is not installed.
+    Raises UsageError when pooch, which knows where that is, is not installed.
     """
     named = os.environ.get("QSPROJ_CACHE")
     return Path(named).expanduser() if named else Path(_pooch().os_cache("qsproj"))
@@ -122,10 +113,7 @@ def terms_of(data: Dataset, store: Store) -> str:
 def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
     """Copy files into a folder; yield where they are there.
 
-    Raises
-    ------
-    UsageError
-        When they cannot be written.
+    Raises UsageError when they cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -203,10 +191,7 @@ def _pooch() -> Any:
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
     """Fetch the files of a dataset, or of some parts of it; return where they are.
 
-    Raises
-    ------
-    UsageError, DataError
-        As :meth:`Store.get`; also when none of the parts exists.
+    Raises UsageError, DataError as :meth:`Store.get`; also when none of the parts exists.
     """
     found: list[Path] = []
     missing: MissingFileError | None = None

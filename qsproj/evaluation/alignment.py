@@ -69,13 +69,10 @@ def alignment_scores(
 ) -> AlignmentScores:
     """Compare alignments of the same sentence pairs, in step.
 
-    Links of ``gold`` that are not ``sure`` are possible; every sure link is possible, too. Whether the
-    system calls a link sure is not looked at. ``names`` are what a message calls the two.
+    Links of ``gold`` that are not ``sure`` are possible; every sure link is possible, too. Whether the system
+    calls a link sure is not looked at. ``names`` are what a message calls the two.
 
-    Raises
-    ------
-    DataError
-        When one side has more sentence pairs than the other.
+    Raises DataError when one side has more sentence pairs than the other.
     """
     sentences = found = sure = possible = found_sure = found_possible = further = before = 0
     for right, guess in zip_longest(gold, system):

@@ -165,32 +165,15 @@ def attachment_scores(
 
     Time is linear in the number of words; memory is 44 bytes a sentence and system.
 
-    Parameters
-    ----------
-    gold : iterable of Sentence
-        Trees to score against; a missing head takes its word out of the scoring.
-    systems : sequence of iterables of Sentence
-        The trees of each system, of the same words in the same order.
-    punctuation : bool
-        Whether words whose gold UPOS is PUNCT are scored.
-    by : str, optional
-        Name of one of `GROUPINGS`; the scores are then broken down by its groups.
-    names : sequence of str, optional
-        What error messages call the gold file and then each system's file.
+    ``gold``: Trees to score against; a missing head takes its word out of the scoring. ``systems``: The trees
+    of each system, of the same words in the same order. ``punctuation``: Whether words whose gold UPOS is
+    PUNCT are scored. ``by``: Name of one of `GROUPINGS`; the scores are then broken down by its groups.
+    ``names``: What error messages call the gold file and then each system's file.
 
-    Returns
-    -------
-    tuple of AttachmentScores
-        One for each system.
+    One for each system.
 
-    Raises
-    ------
-    WordsDifferError
-        Where a system's words are not the gold ones; names the first difference.
-    DataError
-        Where a system has more or fewer sentences.
-    UsageError
-        For an unknown ``by``.
+    Raises WordsDifferError where a system's words are not the gold ones; names the first difference;
+    DataError where a system has more or fewer sentences; UsageError for an unknown ``by``.
     """
     if by is not None and by not in GROUPINGS:
         raise unknown_name("grouping", by, list(GROUPINGS))

@@ -50,17 +50,9 @@ class ReliabilityBin:
 def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
     """Sort predictions into bins of equal width by their confidence.
 
-    Parameters
-    ----------
-    confidences : float[k]
-        Probability of each prediction, 0..1.
-    right : bool[k]
-        Whether it was right.
+    ``confidences`` float[k]: Probability of each prediction, 0..1. ``right`` bool[k]: Whether it was right.
 
-    Raises
-    ------
-    ValueError
-        When shapes differ or a confidence is no probability.
+    Raises ValueError when shapes differ or a confidence is no probability.
     """
     probabilities = np.asarray(confidences, dtype=np.float64)
     outcomes = np.asarray(right, dtype=np.bool_)
@@ -95,25 +87,15 @@ def arc_confidences(
 ) -> Outcomes:
     """Gather how sure a parser was of each arc, and whether the arc was right.
 
-    Parameters
-    ----------
-    gold, system : iterable of Sentence
-        The same sentences, of the same words; the system's with ``ArcProb`` in MISC.
-    punctuation : bool
-        Whether words whose gold UPOS is PUNCT count.
-    name : str
-        What errors call the system's file.
+    ``gold``, ``system``: The same sentences, of the same words; the system's with ``ArcProb`` in MISC.
+    ``punctuation``: Whether words whose gold UPOS is PUNCT count. ``name``: What errors call the system's
+    file.
 
-    Returns
-    -------
-    confidences : float64[k]
-    right : bool[k]
-        For each word whose gold head and ``ArcProb`` are known.
+    ``confidences`` float64[k]:
 
-    Raises
-    ------
-    DataError
-        When no word has an ``ArcProb``, or one is no probability.
+    ``right`` bool[k]: For each word whose gold head and ``ArcProb`` are known.
+
+    Raises DataError when no word has an ``ArcProb``, or one is no probability.
     """
     return _confidences(gold, system, key=ARC_PROBABILITY, punctuation=punctuation, name=name)
 
@@ -179,11 +161,8 @@ def stated_confidences(
 ) -> NDArray[np.float64]:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0.
 
-    Raises
-    ------
-    DataError
-        When one is no probability; ``name`` is what it calls the file, in which the sentence begins at
-        ``line``.
+    Raises DataError when one is no probability; ``name`` is what it calls the file, in which the sentence
+    begins at ``line``.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):

@@ -45,14 +45,8 @@ def confusions(
 ) -> tuple[Confusion, ...]:
     """Count what is taken for what, the most frequent first.
 
-    Parameters
-    ----------
-    gold, system : iterable of Sentence
-        The same words.
-    column : str
-        RELATIONS, of words with a gold head, or TAGS, of words with a gold tag.
-    punctuation : bool
-        Whether words whose gold UPOS is PUNCT count.
+    ``gold``, ``system``: The same words. ``column``: RELATIONS, of words with a gold head, or TAGS, of words
+    with a gold tag. ``punctuation``: Whether words whose gold UPOS is PUNCT count.
     """
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for truth, parsed in zip(gold, system, strict=True):

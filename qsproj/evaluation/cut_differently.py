@@ -95,17 +95,10 @@ def cut_scores(
 ) -> CutScores:
     """Score a system against gold sentences of the same text, both read side by side and once.
 
-    Parameters
-    ----------
-    gold, system : iterable of Sentence
-        With their layouts, where there are multiword tokens.
-    names : (str, str)
-        What error messages call the files.
+    ``gold``, ``system``: With their layouts, where there are multiword tokens. ``names``: What error messages
+    call the files.
 
-    Raises
-    ------
-    DataError
-        Where the text of the files differs.
+    Raises DataError where the text of the files differs.
     """
     counts: Counter[str] = Counter()
     has: set[str] = set()

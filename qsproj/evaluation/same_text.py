@@ -49,17 +49,10 @@ def same_text(
 
     Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
 
-    Parameters
-    ----------
-    gold, system : iterator of Sentence
-        With their layouts, where there are multiword tokens.
-    names : (str, str)
-        What error messages call the files.
+    ``gold``, ``system``: With their layouts, where there are multiword tokens. ``names``: What error messages
+    call the files.
 
-    Raises
-    ------
-    DataError
-        Where the text of the files differs.
+    Raises DataError where the text of the files differs.
     """
     sides = (_Side(gold, names[0]), _Side(system, names[1]))
     while sides[0].take() | sides[1].take():

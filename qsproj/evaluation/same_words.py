@@ -25,12 +25,8 @@ def aligned_words(
 ) -> list[tuple[int, int]]:
     """Return which words of two files are the same, as pairs of indices in ascending order.
 
-    Parameters
-    ----------
-    gold, system : sequence of PlacedWord
-        The words in order.
-    gold_forms, system_forms : sequence of str
-        Their forms, compared in lower case.
+    ``gold``, ``system``: The words in order. ``gold_forms``, ``system_forms``: Their forms, compared in lower
+    case.
     """
     pairs = []
     i = j = 0

@@ -20,19 +20,11 @@ def side_by_side(
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
     """Yield each gold sentence with the systems' sentences of the same words; all files are read once.
 
-    Parameters
-    ----------
-    gold, systems
-        As :func:`~qsproj.evaluation.attachment.attachment_scores` takes them.
-    names : sequence of str
-        What error messages call the gold file and then each system's file.
+    ``gold``, ``systems``: As :func:`~qsproj.evaluation.attachment.attachment_scores` takes them. ``names``:
+    What error messages call the gold file and then each system's file.
 
-    Raises
-    ------
-    WordsDifferError
-        Where a system's words are not the gold ones; names the first difference.
-    DataError
-        Where a system has more or fewer sentences.
+    Raises WordsDifferError where a system's words are not the gold ones; names the first difference;
+    DataError where a system has more or fewer sentences.
     """
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):

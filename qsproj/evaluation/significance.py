@@ -32,26 +32,18 @@ _TIE = 1e-12
 def exact_paired_test(differences: ArrayLike) -> float:
     """Return the exact two-sided p-value of a sum of paired integer differences.
 
-    Swapping each sentence's results with a fair coin makes the sum D = T - 2K, with T the sum of the
-    absolute differences and K the part of T that the coins turn. The characteristic function of D is the
-    product over sentences of cos(d t); the inverse Fourier transform over T + 1 points is the distribution
-    of K. Time O(u T + T log T) for u distinct absolute differences; memory O(T).
+    Swapping each sentence's results with a fair coin makes the sum D = T - 2K, with T the sum of the absolute
+    differences and K the part of T that the coins turn. The characteristic function of D is the product over
+    sentences of cos(d t); the inverse Fourier transform over T + 1 points is the distribution of K. Time O(u
+    T + T log T) for u distinct absolute differences; memory O(T).
 
-    Parameters
-    ----------
-    differences : int[S]
-        One system's count minus the other's for each sentence (for UAS: words with the right head).
+    ``differences`` int[S]: One system's count minus the other's for each sentence (for UAS: words with the
+    right head).
 
-    Returns
-    -------
-    float
-        Probability; 1 where the sum is zero. Correct to an absolute 1e-12, and never below 2^(1-S), the
-        least that S non-zero differences can give.
+    Probability; 1 where the sum is zero. Correct to an absolute 1e-12, and never below 2^(1-S), the least
+    that S non-zero differences can give.
 
-    Raises
-    ------
-    ValueError
-        When the differences are not integers in one dimension.
+    Raises ValueError when the differences are not integers in one dimension.
     """
     array = np.asarray(differences)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -84,26 +76,14 @@ def approximate_paired_test(
 
     Time O(samples S C); memory is bounded, whatever the numbers of samples and sentences.
 
-    Parameters
-    ----------
-    first, second : float64[S, C]
-        C counts of each of S sentences, of the two systems.
-    statistic : function of float64[..., C] to float64[...]
-        The statistic of summed counts, for instance ``lambda sums: sums[..., 0] / sums[..., 1]``.
-    rng : numpy.random.Generator
-        Draws the swaps.
-    samples : int
-        Number of swaps drawn; the standard error of p is about sqrt(p (1 - p) / samples).
+    ``first``, ``second`` float64[S, C]: C counts of each of S sentences, of the two systems. ``statistic``
+    float64[..., C]: The statistic of summed counts, for instance ``lambda sums: sums[..., 0] / sums[...,
+    1]``. ``rng``: Draws the swaps. ``samples``: Number of swaps drawn; the standard error of p is about
+    sqrt(p (1 - p) / samples).
 
-    Returns
-    -------
-    float
-        (1 + number of swaps at least as extreme) / (1 + samples): never zero, and a valid p-value.
+    (1 + number of swaps at least as extreme) / (1 + samples): never zero, and a valid p-value.
 
-    Raises
-    ------
-    ValueError
-        When the two arrays are not of one shape [S, C], or ``samples`` is less than 1.
+    Raises ValueError when the two arrays are not of one shape [S, C], or ``samples`` is less than 1.
     """
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 2 or one.shape != other.shape:

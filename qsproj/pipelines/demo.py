@@ -56,15 +56,9 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
 
     One split of a sample so small tells little: each third of the sentences is held out in turn.
 
-    Parameters
-    ----------
-    corpora : path
-        Folder with ``en.conllu``, ``de.conllu`` and ``en-de.pharaoh``.
+    ``corpora``: Folder with ``en.conllu``, ``de.conllu`` and ``en-de.pharaoh``.
 
-    Raises
-    ------
-    UsageError
-        When the sample is not there.
+    Raises UsageError when the sample is not there.
     """
     pairs = list(_pairs(corpora))
     # What they run has no kernel in common: the first time, each process compiles half of what there is.

@@ -71,12 +71,8 @@ class Compared:
 def write_report(path: str, compared: Compared) -> None:
     """Write the page.
 
-    Raises
-    ------
-    DataError
-        When the sentences or words differ, or an ``ArcProb`` is no probability.
-    UsageError
-        When the file cannot be written.
+    Raises DataError when the sentences or words differ, or an ``ArcProb`` is no probability; UsageError when
+    the file cannot be written.
     """
     pieces = list(_pieces(compared))
     with open_output(path) as handle:

@@ -79,23 +79,12 @@ def parse_stream(
 ) -> Iterator[Sentence]:
     """Yield each sentence parsed, in their order.
 
-    Parameters
-    ----------
-    model : path
-        A model that parses; on a cluster all workers must find it there.
-    sentences : iterable of Sentence
-        All there is in a file, in order; consumed a few blocks ahead.
-    parsing : Parsing
-    origin : Origin
-    workers : Workers
-        Who parses; the result does not depend on it.
+    ``model``: A model that parses; on a cluster all workers must find it there. ``sentences``: All there is
+    in a file, in order; consumed a few blocks ahead. ``workers``: Who parses; the result does not depend on
+    it.
 
-    Raises
-    ------
-    DataError
-        When the model cannot be read; at a sentence that the model does not take, with its line.
-    UsageError
-        At an unknown decoder.
+    Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line;
+    UsageError at an unknown decoder.
     """
     apply = partial(_parsed, parsing=parsing)
     parser = loaded_once(load_parser, model)

@@ -34,14 +34,9 @@ def with_access_log(
 ) -> ASGIApp:
     """Return an application that answers, and logs, whatever ``app`` does.
 
-    Parameters
-    ----------
-    app : ASGI application
-        Notes in ``scope[FACTS]``, a dict, what else is to be logged: counts, a name of a model.
-    paths : collection of str
-        Beginnings of paths that may be logged; others are logged as ``other``.
-    headers : collection of (str, str)
-        That every answer gets.
+    ``app``: Notes in ``scope[FACTS]``, a dict, what else is to be logged: counts, a name of a model.
+    ``paths``: Beginnings of paths that may be logged; others are logged as ``other``. ``headers``: That every
+    answer gets.
     """
     extra = [(name.lower().encode(), value.encode()) for name, value in headers]
 

@@ -18,15 +18,9 @@ _COME_AGAIN = {"retry-after": "1"}
 async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
     """Return what comes of a job for a client whose request has been read.
 
-    Raises
-    ------
-    RequestError
-        When too many others wait (429), the time is over (503), or a process failed at it (500); then the log
-        says where.
-    QsprojError
-        When the job is refused.
-    ClientDisconnect
-        When the client has gone.
+    Raises RequestError when too many others wait (429), the time is over (503), or a process failed at it
+    (500); then the log says where; QsprojError when the job is refused; ClientDisconnect when the client has
+    gone.
     """
     if pool.waiting >= limits.waiting:
         raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)

@@ -33,12 +33,8 @@ class WorkerError(Exception):
 class ComputePool:
     """A few processes, and the jobs that wait for one. Mutable; final.
 
-    Parameters
-    ----------
-    work : callable
-        Takes a job and returns what comes of it; both can be pickled. What it closes over was loaded before
-        and is shared.
-    processes : int
+    ``work``: Takes a job and returns what comes of it; both can be pickled. What it closes over was loaded
+    before and is shared.
     """
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
@@ -57,12 +53,8 @@ class ComputePool:
     async def run(self, job: Any) -> Any:
         """Return what comes of a job, once a process is free.
 
-        Raises
-        ------
-        QsprojError
-            That the work raised.
-        WorkerError
-            When it raised anything else, or its process died.
+        Raises QsprojError that the work raised; WorkerError when it raised anything else, or its process
+        died.
         """
         self.waiting += 1
         try:

@@ -39,10 +39,7 @@ def check_installed() -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 takes a free one.
 
-    Raises
-    ------
-    UsageError
-        When the port is in use, may not be taken, or the host is none of this machine.
+    Raises UsageError when the port is in use, may not be taken, or the host is none of this machine.
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -66,16 +63,9 @@ def address_of(listening: socket.socket) -> str:
 def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
     """Serve an application until an interrupt or SIGTERM.
 
-    Parameters
-    ----------
-    app : ASGI application
-        That answers whatever happens within; see :func:`qsproj.serve.access_log.with_access_log`.
-    listening : socket
-        As from :func:`listen`.
-    seconds : float
-        How long a client may take to say what it wants before the connection is closed.
-    started : callable
-        Called when requests are answered.
+    ``app``: That answers whatever happens within; see :func:`qsproj.serve.access_log.with_access_log`.
+    ``listening``: As from :func:`listen`. ``seconds``: How long a client may take to say what it wants before
+    the connection is closed. ``started``: Called when requests are answered.
     """
     import uvicorn
 

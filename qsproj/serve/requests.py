@@ -67,12 +67,8 @@ EXCEPTION_HANDLERS = {RequestError: tell_refusal, QsprojError: tell_user_error}
 async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body.
 
-    Raises
-    ------
-    RequestError
-        When it is too large (413), or does not arrive in time (408).
-    ClientDisconnect
-        When the client goes away.
+    Raises RequestError when it is too large (413), or does not arrive in time (408); ClientDisconnect when
+    the client goes away.
     """
     told = request.headers.get("content-length", "0")
     if told.isdecimal() and number_of(told) > limits.bytes:
@@ -100,15 +96,9 @@ def _too_large(limits: Limits) -> RequestError:
 async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
     """Return what comes of some work, which is cancelled when the client goes away.
 
-    Parameters
-    ----------
-    receive : callable
-        Of a request whose body has been read.
+    ``receive``: Of a request whose body has been read.
 
-    Raises
-    ------
-    ClientDisconnect
-        When the client has gone.
+    Raises ClientDisconnect when the client has gone.
     """
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
     try:

@@ -58,10 +58,7 @@ class Arc:
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
     """Return the arcs of a tree in the order of their dependents; a word without a head has none.
 
-    Raises
-    ------
-    UsageError
-        When a value of ``ArcProb`` is no probability.
+    Raises UsageError when a value of ``ArcProb`` is no probability.
     """
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
@@ -82,12 +79,7 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 
     Arcs differ in their heads or in their relations.
 
-    Raises
-    ------
-    SentenceError
-        When the two do not have the same words.
-    UsageError
-        As :func:`tree_arcs`.
+    Raises SentenceError when the two do not have the same words; UsageError as :func:`tree_arcs`.
     """
     if sentence.forms != other.forms:
         number, expected, found = first_difference(sentence.forms, other.forms)
@@ -111,10 +103,7 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
     """Return the arcs of both trees, each with what goes with it in the other language.
 
-    Raises
-    ------
-    UsageError
-        As :func:`tree_arcs`.
+    Raises UsageError as :func:`tree_arcs`.
     """
     source, target = tree_arcs(pair.source), tree_arcs(pair.target)
     links = [(word, other) for word, other in pair.alignment.links.tolist()]

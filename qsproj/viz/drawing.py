@@ -75,10 +75,8 @@ class Drawing:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing in the format that the name says: .svg, .png, .pdf or .html.
 
-        Raises
-        ------
-        UsageError
-            When the name ends otherwise, the file cannot be written, or .png and .pdf cannot be made here.
+        Raises UsageError when the name ends otherwise, the file cannot be written, or .png and .pdf cannot be
+        made here.
         """
         save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
@@ -182,10 +180,7 @@ def _asset(name: str) -> str:
 def format_of(path: str) -> str:
     """Tell the format by the ending of a name; ``-``, the standard output, is HTML.
 
-    Raises
-    ------
-    UsageError
-        When it has none that is known.
+    Raises UsageError when it has none that is known.
     """
     name = path.removesuffix(".gz")
     if path == "-" or name.endswith(".htm"):
@@ -202,10 +197,7 @@ def format_of(path: str) -> str:
 def check_format(name: str, path: str) -> None:
     """Check, before any work, that a format is known, and can be made and written there.
 
-    Raises
-    ------
-    UsageError
-        When it is not.
+    Raises UsageError when it is not.
     """
     if name not in FORMATS:
         raise unknown_name("format", name, list(FORMATS))
@@ -225,13 +217,11 @@ def save_drawings(
 ) -> None:
     """Write drawings, each with its heading.
 
-    HTML takes them one at a time, and says what it is ``about``. SVG and PNG show them one below the
-    other, PDF has a page for each.
+    HTML takes them one at a time, and says what it is ``about``. SVG and PNG show them one below the other,
+    PDF has a page for each.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be written, the converter is not installed, or an image would be too tall.
+    Raises UsageError when the file cannot be written, the converter is not installed, or an image would be
+    too tall.
     """
     name = os.fspath(path)
     if format_name == "html":
@@ -269,10 +259,7 @@ def _converted(images: list[str], format_name: str) -> bytes:
 def _converter() -> Any:
     """Return the program that sets text of all scripts into images and documents.
 
-    Raises
-    ------
-    UsageError
-        When it is not installed.
+    Raises UsageError when it is not installed.
     """
     try:
         import typst

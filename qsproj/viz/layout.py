@@ -82,13 +82,9 @@ def place(
 
     Time is quadratic in the number of arcs of a line.
 
-    Parameters
-    ----------
-    above, below : sequence of Arc
-        What is drawn on either side of the words.
-    width : float or None
-        Lines are broken before they get wider, if there is more than one word in them; what an arc's label
-        needs at the end of a line may go beyond. None: one line.
+    ``above``, ``below``: What is drawn on either side of the words. ``width``: Lines are broken before they
+    get wider, if there is more than one word in them; what an arc's label needs at the end of a line may go
+    beyond. None: one line.
     """
     spacing = _Spacing(sentence, (above, below))
     return _placed(sentence, spacing, list(_lines(spacing, width)))
@@ -102,12 +98,8 @@ def place_pair(
     Lines of one side are broken with those of the other, where the fewest links lead from one pair of lines
     to another; of two lines, one is half full or more.
 
-    Parameters
-    ----------
-    above, below : sequence of Arc
-        What is drawn above the source, and below the target.
-    width : float or None
-        As in :func:`place`.
+    ``above``, ``below``: What is drawn above the source, and below the target. ``width``: As in
+    :func:`place`.
     """
     source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
     if width is None:

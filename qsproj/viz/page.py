@@ -56,11 +56,7 @@ Piece = Heading | Table | Drawing | str
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield a page, piece by piece; no text of a piece is ever markup.
 
-    Parameters
-    ----------
-    title : str
-    pieces : iterable
-        Consumed one at a time.
+    ``pieces``: Consumed one at a time.
     """
     yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
     yield f"<style>\n{_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"

@@ -48,10 +48,7 @@ class Axis:
 def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
     """Draw series that have a point among them; linear axes start at 0 or below.
 
-    Raises
-    ------
-    ValueError
-        When there is no point, or a logarithmic axis is to show a value that is not positive.
+    Raises ValueError when there is no point, or a logarithmic axis is to show a value that is not positive.
     """
     x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
     y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)

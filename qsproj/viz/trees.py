@@ -35,16 +35,9 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
     A word without a head gets no arc. Arcs are as opaque as they are probable where MISC has ``ArcProb``. A
     sentence of a script that is read from right to left is drawn so.
 
-    Parameters
-    ----------
-    sentence : Sentence
-    width : float or None
-        Where lines of words are broken, in pixels; None: nowhere. Arcs go on from line to line.
+    ``width``: Where lines of words are broken, in pixels; None: nowhere. Arcs go on from line to line.
 
-    Raises
-    ------
-    UsageError
-        When a value of ``ArcProb`` is no probability.
+    Raises UsageError when a value of ``ArcProb`` is no probability.
     """
     arcs = tree_arcs(sentence)
     return _drawn(place(sentence, above=arcs, width=width), _marks(arcs))
@@ -53,20 +46,10 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a tree above its words and, below them, the arcs that another tree of these words has instead.
 
-    Parameters
-    ----------
-    sentence, other : Sentence
-        Of the same words, one parsed and one by hand, for instance. An arc of one that the other has not, or
-        has with another relation, stands out.
-    width : float or None
-        As in :func:`draw_tree`.
+    ``sentence``, ``other``: Of the same words, one parsed and one by hand, for instance. An arc of one that
+    the other has not, or has with another relation, stands out. ``width``: As in :func:`draw_tree`.
 
-    Raises
-    ------
-    SentenceError
-        When the words differ.
-    UsageError
-        As :func:`draw_tree`.
+    Raises SentenceError when the words differ; UsageError as :func:`draw_tree`.
     """
     arcs, others = compared_arcs(sentence, other)
     marks = _marks((*arcs, *others)) | {Mark.VERSUS}
@@ -78,17 +61,10 @@ def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawin
 
     Links that annotators only called possible are dashed; weighted links are as opaque as they are probable.
 
-    Parameters
-    ----------
-    pair : SentencePair
-    width : float or None
-        As in :func:`draw_tree`; below each line of the source is the line of the target that most of its
-        links lead to.
+    ``width``: As in :func:`draw_tree`; below each line of the source is the line of the target that most of
+    its links lead to.
 
-    Raises
-    ------
-    UsageError
-        As :func:`draw_tree`.
+    Raises UsageError as :func:`draw_tree`.
     """
     arcs, translated = translated_arcs(pair)
     source, target = place_pair(pair, above=arcs, below=translated, width=width)

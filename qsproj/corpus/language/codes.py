@@ -17,10 +17,7 @@ TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second i
 def check_known_language(language: str) -> None:
     """Check that a code of two letters is one of ISO 639-1; those of three letters are too many to list.
 
-    Raises
-    ------
-    UsageError
-        When it is not, or :func:`~qsproj.corpus.text.check_language` refuses it.
+    Raises UsageError when it is not, or :func:`~qsproj.corpus.text.check_language` refuses it.
     """
     check_language(language)
     if len(language) == 2 and language not in TWO_LETTERS:

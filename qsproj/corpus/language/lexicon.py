@@ -17,12 +17,8 @@ def read_lexicon(path: PathOrFile) -> dict[str, tuple[str, ...]]:
 
     A word may have several lines; its tags are those of all of them, sorted. Case is kept.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be opened.
-    DataError
-        At a line without a tab, a word or a tag; at a tag that is not a universal one; without any line.
+    Raises UsageError when the file cannot be opened; DataError at a line without a tab, a word or a tag; at a
+    tag that is not a universal one; without any line.
     """
     tags: dict[str, set[str]] = {}
     with open_text(path) as lines:

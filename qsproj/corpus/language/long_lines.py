@@ -28,12 +28,8 @@ def cut_long_lines(
     Of *7*, the parts are *7.1*, *7.2* and so on. Where a sentence does not end in time, it is cut behind the
     last pause, or else behind word ``longest``.
 
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        As :func:`qsproj.corpus.text.read_text` yields them: words without annotation, their layout in rows.
-    tell : callable
-        Is told of each line that was cut.
+    ``sentences``: As :func:`qsproj.corpus.text.read_text` yields them: words without annotation, their layout
+    in rows. ``tell``: Is told of each line that was cut.
     """
     for sentence in sentences:
         if len(sentence) <= longest:

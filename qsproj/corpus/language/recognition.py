@@ -104,10 +104,7 @@ class Recognised:
 def other_than(code: str, shares: Mapping[str, float]) -> str | None:
     """Return the language that a text is in instead of that of a code, as far as words tell.
 
-    Parameters
-    ----------
-    shares : mapping of str to float
-        As of :class:`Recognised`; a language that is not among them has the share 0.
+    ``shares``: As of :class:`Recognised`; a language that is not among them has the share 0.
     """
     own = _LIKE.get(code, code)
     if own not in _COMMONEST or not shares:

@@ -32,11 +32,8 @@ _SHORT_NUMBER = re.compile(r"\d{1,2}")
 def sentences_in(line: str, language: str | None) -> Iterator[str]:
     """Yield the sentences of a line of text, without the white space around them; none of a blank line.
 
-    Parameters
-    ----------
-    line : str
-    language : str or None
-        Code of the language, for its abbreviations; None, or one that is not known: those of English.
+    ``language``: Code of the language, for its abbreviations; None, or one that is not known: those of
+    English.
     """
     start = 0
     for found in _END.finditer(line):

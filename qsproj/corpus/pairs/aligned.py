@@ -40,13 +40,9 @@ class AlignedFiles:
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, one at a time; each file is read once, in step with the others.
 
-        Raises
-        ------
-        UsageError
-            When a file cannot be opened or the format is unknown.
-        DataError
-            As in :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are
-            checked against the sentences, and an error names file and line.
+        Raises UsageError when a file cannot be opened or the format is unknown; DataError as in
+        :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are checked against the
+        sentences, and an error names file and line.
         """
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
         if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
@@ -73,10 +69,7 @@ class TargetAlone:
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, one at a time.
 
-        Raises
-        ------
-        UsageError, DataError
-            As :func:`qsproj.corpus.formats.read_sentences`.
+        Raises UsageError, DataError as :func:`qsproj.corpus.formats.read_sentences`.
         """
         nothing = sentence_from_words([UNSPECIFIED])
         for target in read_sentences(self.target):
@@ -88,10 +81,8 @@ def with_links(
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with the links of a file, which is read in step with them.
 
-    Raises
-    ------
-    UsageError, DataError
-        As :func:`qsproj.corpus.formats.read_alignments`: links are checked against the sentences.
+    Raises UsageError, DataError as :func:`qsproj.corpus.formats.read_alignments`: links are checked against
+    the sentences.
     """
     current: deque[tuple[Sentence, Sentence]] = deque()
 
@@ -112,19 +103,13 @@ def pair_aligned(
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with their alignments, one for each pair in the order of the source.
 
-    Parameters
-    ----------
-    source_sentences, target_sentences : iterable of Sentence
-        Paired by :func:`pair_sentences`.
-    alignments : iterable of Alignment
-        In the order of the source sentences. Sizes may be smaller than the sentences, as they are when a
-        file was read without sizes; the pair's alignment has the sizes of its sentences. Words count as in
-        CoNLL-U: multiword tokens and empty nodes are not words.
+    ``source_sentences``, ``target_sentences``: Paired by :func:`pair_sentences`. ``alignments``: In the order
+    of the source sentences. Sizes may be smaller than the sentences, as they are when a file was read without
+    sizes; the pair's alignment has the sizes of its sentences. Words count as in CoNLL-U: multiword tokens
+    and empty nodes are not words.
 
-    Raises
-    ------
-    DataError
-        As in :func:`pair_sentences`; when an alignment reaches past its sentences, or their numbers differ.
+    Raises DataError as in :func:`pair_sentences`; when an alignment reaches past its sentences, or their
+    numbers differ.
     """
     pairs = pair_sentences(source_sentences, target_sentences)
     for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
@@ -144,19 +129,11 @@ def pair_aligned(
 def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: str = "pair") -> SentencePair:
     """Return two sentences and their links as a pair.
 
-    Parameters
-    ----------
-    alignment : Alignment
-        Its sizes may be smaller than the sentences; the pair's alignment has the sizes of its sentences.
-    name : str
-        What a message calls the pair.
+    ``alignment``: Its sizes may be smaller than the sentences; the pair's alignment has the sizes of its
+    sentences. ``name``: What a message calls the pair.
 
-    Raises
-    ------
-    DataError
-        When the alignment reaches past its sentences.
-    UsageError
-        When one of the three is of another class.
+    Raises DataError when the alignment reaches past its sentences; UsageError when one of the three is of
+    another class.
     """
     for sentence in (source, target):
         check_sentence(sentence, most=None)

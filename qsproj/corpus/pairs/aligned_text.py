@@ -26,19 +26,11 @@ def pair_with_text(
     Where the sentences are of text that was tagged, its blank lines are left out of the other text, too;
     :func:`qsproj.progress.notice` tells how many.
 
-    Parameters
-    ----------
-    trees, text : str
-        Files, read in step.
-    language : str or None
-        By which text is cut into words; None: at white space.
+    ``trees``, ``text``: Files, read in step. ``language``: By which text is cut into words; None: at white
+    space.
 
-    Raises
-    ------
-    UsageError
-        When a file cannot be opened.
-    DataError
-        When there are not as many sentences as lines; as in :func:`read_sentences`.
+    Raises UsageError when a file cannot be opened; DataError when there are not as many sentences as lines;
+    as in :func:`read_sentences`.
     """
     tree_line, number, left_out, blanks = 1, 0, 0, BlankLines()
     with open_text(text) as handle:
@@ -91,12 +83,8 @@ class AlignedText:
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, one at a time; the files are read in step.
 
-        Raises
-        ------
-        UsageError
-            When a file cannot be opened or the format is unknown.
-        DataError
-            As in :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.aligned.with_links`.
+        Raises UsageError when a file cannot be opened or the format is unknown; DataError as in
+        :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.aligned.with_links`.
         """
         blank: deque[bool] = deque()
 

@@ -28,22 +28,13 @@ def read_hand_alignments(
 ) -> list[Alignment]:
     """Return the alignments of the first pairs of a bitext, as many as a file has.
 
-    Parameters
-    ----------
-    path : str
-        Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
-    format : str
-        One that :func:`~qsproj.corpus.formats.read_alignments` reads.
-    sizes : sequence of (int, int)
-        Numbers of source and target words of each pair of the bitext.
+    ``path``: Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
+    ``format``: One that :func:`~qsproj.corpus.formats.read_alignments` reads. ``sizes``: Numbers of source
+    and target words of each pair of the bitext.
 
-    Raises
-    ------
-    UsageError
-        When the file cannot be opened or is the standard input, or the format is unknown.
-    DataError
-        As :func:`~qsproj.corpus.formats.read_alignments`, with file and line; when there is no
-        pair, or no link at all.
+    Raises UsageError when the file cannot be opened or is the standard input, or the format is unknown;
+    DataError as :func:`~qsproj.corpus.formats.read_alignments`, with file and line; when there is no pair, or
+    no link at all.
     """
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")

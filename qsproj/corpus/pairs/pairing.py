@@ -26,24 +26,15 @@ def pair_sentences(
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Yield (source, target) in the order of the source.
 
-    Parameters
-    ----------
-    source_sentences, target_sentences : iterable of Sentence
-        Consumed in step; by id, target sentences that stand earlier than their partners are held in memory
-        until these come.
-    names : (str, str) or None
-        The files of which they are all, for errors; None: these count the sentences of either side.
-    pairing : str
-        ``id``: the first sentence of either side decides: by ``# parallel_id`` where both have it, else by
-        ``sent_id`` where both have it, else by order. ``order``: as they stand, whatever their ids.
-        What was a blank line on one side of a text is left out, which :func:`qsproj.progress.notice` tells.
+    ``source_sentences``, ``target_sentences``: Consumed in step; by id, target sentences that stand earlier
+    than their partners are held in memory until these come. ``names``: The files of which they are all, for
+    errors; None: these count the sentences of either side. ``pairing``: ``id``: the first sentence of either
+    side decides: by ``# parallel_id`` where both have it, else by ``sent_id`` where both have it, else by
+    order. ``order``: as they stand, whatever their ids. What was a blank line on one side of a text is left
+    out, which :func:`qsproj.progress.notice` tells.
 
-    Raises
-    ------
-    UsageError
-        When the pairing is neither.
-    DataError
-        At the first sentence without a partner, and at an id that is missing or given twice.
+    Raises UsageError when the pairing is neither; DataError at the first sentence without a partner, and at
+    an id that is missing or given twice.
     """
     if pairing not in PAIRINGS:
         raise unknown_name("pairing", pairing, list(PAIRINGS))
@@ -64,12 +55,8 @@ def pair_sentences(
 def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
     """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
 
-    Raises
-    ------
-    UsageError
-        When a file cannot be opened, or the pairing is unknown.
-    DataError
-        As in :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
+    Raises UsageError when a file cannot be opened, or the pairing is unknown; DataError as in
+    :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
     """
     names = name_of(source), name_of(target)
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)

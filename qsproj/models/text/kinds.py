@@ -54,10 +54,7 @@ def tagger_of(model: object) -> Tagger | None:
 def load_tags(path: str | Path) -> Tagger:
     """Load what tags: a tagger, or that of a model that parses text.
 
-    Raises
-    ------
-    DataError
-        As :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
+    Raises DataError as :func:`~qsproj.models.storage.load_model`, and when the model is of another kind.
     """
     model = load_model(path)
     tagger = cast("Tagger", model) if is_of_kind(model, "tagger") else tagger_of(model)

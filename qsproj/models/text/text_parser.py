@@ -70,15 +70,10 @@ class TextParser(Stored):
     ) -> Sentence:
         """Return the sentence parsed; words without UPOS are tagged first, with ``retag`` all words.
 
-        Parameters
-        ----------
-        sentence : Sentence or str
-            A text is one sentence, and cut into words; for several, see :meth:`parse_text`.
+        ``sentence``: A text is one sentence, and cut into words; for several, see :meth:`parse_text`.
 
-        Raises
-        ------
-        SentenceError, UsageError
-            As the parser's own ``parse``; when a text is blank, or has several lines.
+        Raises SentenceError, UsageError as the parser's own ``parse``; when a text is blank, or has several
+        lines.
         """
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
@@ -210,11 +205,8 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     A parser that is a text parser itself gives its parser, under the new tagger. ``readings`` is that of
     :class:`TextParser`.
 
-    Raises
-    ------
-    UsageError
-        When the parser is a model of pairs or trees, which does not read a sentence alone, or is to read
-        several tags of a word and is not a first-order parser; for more than MOST_READINGS.
+    Raises UsageError when the parser is a model of pairs or trees, which does not read a sentence alone, or
+    is to read several tags of a word and is not a first-order parser; for more than MOST_READINGS.
     """
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser):

@@ -157,16 +157,9 @@ def read_uncertain(
 ) -> Readings:
     """Search the tagger's sequences with the parser, from the best one on; average over all that were tried.
 
-    Parameters
-    ----------
-    sentence : Sentence
-        Tags that it has stay, unless ``retag``.
-    readings : int
-        How many changes of a single tag are tried at most; the surest first. Of a long sentence fewer, see
-        :func:`readings_of`.
+    ``sentence``: Tags that it has stay, unless ``retag``. ``readings``: How many changes of a single tag are
+    tried at most; the surest first. Of a long sentence fewer, see :func:`readings_of`.
 
-    Notes
-    -----
     O(readings n^3) time. The mean of log potentials is a product of experts.
     """
     free = np.array([retag or tag == UNSPECIFIED for tag in sentence.upos], dtype=bool)

@@ -68,11 +68,8 @@ class Tokenizer:
 
         ``sent_id`` is the number of the line, ``# newpar`` says that it follows a blank one.
 
-        Raises
-        ------
-        DataError
-            At a line without spaces between words, for a tokeniser of a language that has them; ``name`` is
-            its file's.
+        Raises DataError at a line without spaces between words, for a tokeniser of a language that has them;
+        ``name`` is its file's.
         """
         for number, line, begins in numbered(lines):
             if not self.known:

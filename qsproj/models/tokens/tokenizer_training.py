@@ -107,21 +107,11 @@ def train_tokenizer(
 ) -> Tokenizer:
     """Train a tokeniser.
 
-    Parameters
-    ----------
-    treebank : sequence of Sentence
-        As read from CoNLL-U; those whose text cannot be told are left out.
-    rng : numpy.random.Generator
-        Orders the sentences.
-    language : str or None
-        Code of the language, whose rules are a feature.
-    options : TokenizerOptions or None
-        None for the defaults.
+    ``treebank``: As read from CoNLL-U; those whose text cannot be told are left out. ``rng``: Orders the
+    sentences. ``language``: Code of the language, whose rules are a feature. ``options``: None for the
+    defaults.
 
-    Raises
-    ------
-    UsageError
-        When no sentence shows its text.
+    Raises UsageError when no sentence shows its text.
     """
     settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]

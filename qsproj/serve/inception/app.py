@@ -31,12 +31,7 @@ PATH = "/inception"
 def inception_routes(models: ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
     """Return what is answered below ``/inception``.
 
-    Parameters
-    ----------
-    models : mapping of str to ServedModel
-    pool : ComputePool
-        Whose work is :func:`work_on` on these models.
-    limits : Limits
+    ``pool``: Whose work is :func:`work_on` on these models.
     """
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),

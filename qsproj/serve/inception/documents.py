@@ -43,15 +43,9 @@ class AnnotatedSentence:
 class Document:
     """A CAS, to which suggestions are added. Mutable; final.
 
-    Parameters
-    ----------
-    xmi, type_system : str
-        XML, not trusted.
+    ``xmi``, ``type_system``: XML, not trusted.
 
-    Raises
-    ------
-    UsageError
-        When they cannot be read.
+    Raises UsageError when they cannot be read.
     """
 
     def __init__(self, xmi: str, type_system: str) -> None:
@@ -71,18 +65,11 @@ class Document:
     def suggest(self, token: Any, layer: str, feature: str, label: str, **others: Any) -> None:
         """Add a suggestion at a token.
 
-        Parameters
-        ----------
-        token : cassis annotation
-        layer, feature, label : str
-            The type of the annotation, and what is suggested.
-        others
-            Further features; those that the type does not have are left out.
+        ``layer``, ``feature``, ``label``: The type of the annotation, and what is suggested. ``others``:
+        Further features; those that the type does not have are left out.
 
-        Raises
-        ------
-        UsageError
-            When the type system does not have the layer, the feature or the mark of suggestions.
+        Raises UsageError when the type system does not have the layer, the feature or the mark of
+        suggestions.
         """
         kind = _checked(self._cas.typesystem.get_type, layer)
         known = {one.name for one in kind.all_features}

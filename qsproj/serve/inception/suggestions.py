@@ -61,10 +61,8 @@ class Suggested:
 def suggest(models: ServedModels, asked: Asked) -> Suggested:
     """Suggest a tag or an arc for every word of a document.
 
-    Raises
-    ------
-    QsprojError
-        When the layer or its feature is another, the model cannot do it, or the document cannot be read.
+    Raises QsprojError when the layer or its feature is another, the model cannot do it, or the document
+    cannot be read.
     """
     model = chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)

@@ -41,9 +41,7 @@ def tree_of(sentence: Sentence) -> Tree:
 def check_tree(tree: Tree, words: int) -> None:
     """Check that a tree is one: over all words, without cycles, with one root, each arc with a relation.
 
-    Raises
-    ------
-    UsageError
+    Raises UsageError.
     """
     if len(tree.heads) != words or len(tree.relations) != words:
         sizes = f"{len(tree.heads)} heads and {len(tree.relations)} relations"
@@ -80,10 +78,7 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
 
     ``ArcProb=`` stays where the arc does, ``RelProb=`` where arc and relation do; else they go.
 
-    Raises
-    ------
-    UsageError
-        As :func:`check_tree`.
+    Raises UsageError as :func:`check_tree`.
     """
     check_tree(tree, len(sentence))
     old = tree_of(sentence)

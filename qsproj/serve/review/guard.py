@@ -46,14 +46,9 @@ def new_token() -> str:
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
     """Return an application that answers its own page alone.
 
-    Parameters
-    ----------
-    app : ASGI application
-    token : str
-        To be given as ``?token=`` for the page, as ``X-Qsproj-Token`` for all that it asks. Its scripts and
-        styles are no secret, and go without.
-    host : str
-        The name by which the server was started; addresses and ``localhost`` go as well.
+    ``token``: To be given as ``?token=`` for the page, as ``X-Qsproj-Token`` for all that it asks. Its
+    scripts and styles are no secret, and go without. ``host``: The name by which the server was started;
+    addresses and ``localhost`` go as well.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -55,6 +55,8 @@ class Retrained:
 class Retraining:
     """Trains a parser on what was reviewed: what a process of :class:`ComputePool` does.
 
+    Raises UsageError when the parser cannot be trained on.
+
     Attributes
     ----------
     parser : Parser
@@ -62,11 +64,6 @@ class Retraining:
     output : str or None
         Where the trained parser is written, if anywhere.
     seed : int
-
-    Raises
-    ------
-    UsageError
-        When the parser cannot be trained on.
     """
 
     parser: Parser

@@ -139,19 +139,10 @@ class Session:
     def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
         """Return a part of the list of sentences, as JSON.
 
-        Parameters
-        ----------
-        order, shown : str
-            One of ORDERS, one of SHOWN.
-        query : str
-            What a sentence's id, text or a relation must hold, in any case; empty: all.
-        offset, limit : int
-            Which part.
+        ``order``, ``shown``: One of ORDERS, one of SHOWN. ``query``: What a sentence's id, text or a relation
+        must hold, in any case; empty: all. ``offset``, ``limit``: Which part.
 
-        Raises
-        ------
-        UsageError
-            When a name is unknown.
+        Raises UsageError when a name is unknown.
         """
         if order not in ORDERS:
             raise unknown_name("order", order, list(ORDERS))
@@ -188,10 +179,7 @@ class Session:
     def sentence(self, index: int) -> dict[str, Any]:
         """Return all that the page shows of a sentence, as JSON.
 
-        Raises
-        ------
-        UsageError
-            When there is no such sentence.
+        Raises UsageError when there is no such sentence.
         """
         self._check(index)
         sentence, belief = self.draft.sentences[index], self.belief(index)

@@ -40,10 +40,7 @@ class Translation:
 def read_translations(files: PairFiles, draft: Sequence[Sentence], *, name: str) -> Mapping[int, Translation]:
     """Return translations by the index of the draft's sentence.
 
-    Raises
-    ------
-    UsageError, DataError
-        As :class:`qsproj.corpus.pairs.aligned.AlignedFiles` raises them.
+    Raises UsageError, DataError as :class:`qsproj.corpus.pairs.aligned.AlignedFiles` raises them.
     """
     places = {id(sentence): index for index, sentence in enumerate(draft)}
     pairs = pair_sentences(

@@ -35,15 +35,8 @@ def udpipe_app(
 ) -> Starlette:
     """Return the application.
 
-    Parameters
-    ----------
-    models : mapping of str to ServedModel
-        The first is the default.
-    pool : ComputePool
-        Whose work is :func:`qsproj.serve.udpipe.processing.process` on these models.
-    limits : Limits
-    others : sequence of Route
-        What is answered beside it.
+    ``models``: The first is the default. ``pool``: Whose work is
+    :func:`qsproj.serve.udpipe.processing.process` on these models. ``others``: What is answered beside it.
     """
     return Starlette(
         routes=[

@@ -23,10 +23,7 @@ _MOST_FIELDS = 50
 async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
     """Return what a client sent, by name; what is in the body comes before what is in the address.
 
-    Raises
-    ------
-    RequestError
-        When it is too large, late, or cannot be read.
+    Raises RequestError when it is too large, late, or cannot be read.
     """
     fields = dict(_pairs(request.url.query))
     body = await body_of(request, limits)

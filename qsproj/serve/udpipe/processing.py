@@ -52,19 +52,12 @@ class Processed:
 def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
     """Cut, tag and parse a text as its client asks.
 
-    Parameters
-    ----------
-    models : mapping of str to ServedModel
-    fields : mapping of str to str
-        As UDPipe's REST API has them: ``data``; ``model``; ``input``, ``output``, formats; ``tokenizer``,
-        ``tagger``, ``parser``, which say what to do and may hold options. ``parser=confidence`` puts the
-        probability of each arc into MISC.
+    ``fields``: As UDPipe's REST API has them: ``data``; ``model``; ``input``, ``output``, formats;
+    ``tokenizer``, ``tagger``, ``parser``, which say what to do and may hold options. ``parser=confidence``
+    puts the probability of each arc into MISC.
 
-    Raises
-    ------
-    QsprojError
-        When a field is missing or holds what is not known, the model cannot do what is asked for, or the data
-        are not what they are said to be.
+    Raises QsprojError when a field is missing or holds what is not known, the model cannot do what is asked
+    for, or the data are not what they are said to be.
     """
     if "data" not in fields:
         raise UsageError("found no field 'data', expected the text to process")
@@ -116,21 +109,10 @@ def parsed(
 ) -> Iterator[Sentence]:
     """Yield the sentences with trees by the parser of a model.
 
-    Parameters
-    ----------
-    model : ServedModel
-    parser : Parser
-        That of the model.
-    sentences : list of Sentence
-    retag : bool
-        Give a new tag to words that have one, where the model tags.
-    confidence : bool
-        Put the probability of each arc into MISC.
+    ``parser``: That of the model. ``retag``: Give a new tag to words that have one, where the model tags.
+    ``confidence``: Put the probability of each arc into MISC.
 
-    Raises
-    ------
-    UsageError
-        When no word has a tag, and the model has no tagger.
+    Raises UsageError when no word has a tag, and the model has no tagger.
     """
     if isinstance(parser, TextParser):
         return parser.parse_all(sentences, retag=retag, confidence=confidence)

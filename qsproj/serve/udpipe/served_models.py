@@ -55,12 +55,8 @@ def load_served(named: Sequence[str]) -> ServedModels:
 
     Each is tried on a sentence, so that its kernels are compiled before anyone waits for them.
 
-    Raises
-    ------
-    UsageError
-        When two have one name.
-    DataError
-        When a file is no model, or one that neither tags nor parses a sentence alone.
+    Raises UsageError when two have one name; DataError when a file is no model, or one that neither tags nor
+    parses a sentence alone.
     """
     models: dict[str, ServedModel] = {}
     for text in named:
@@ -107,10 +103,7 @@ def _tried(served: ServedModel) -> ServedModel:
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
     """Return the model that a client asks for: by its name, or by what only one name begins with.
 
-    Raises
-    ------
-    UsageError
-        When there is none, or are several; the message lists them.
+    Raises UsageError when there is none, or are several; the message lists them.
     """
     if not asked:
         return next(iter(models.values()))
