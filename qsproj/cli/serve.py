@@ -145,8 +145,7 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
 
 def _session(options: argparse.Namespace) -> Session:
     from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.session import Session
-    from qsproj.serve.review.translations import PairFiles
+    from qsproj.serve.review.session import PairFiles, Session
 
     pairs = None
     if options.pairs is not None:

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any
 
 from qsproj.corpus import alignments
+from qsproj.corpus.alignments import read_giza
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of
 from qsproj.corpus.pairs import triples
-from qsproj.corpus.pairs.giza import read_giza
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import UsageError, unknown_name

@@ -13,7 +13,7 @@ from qsproj.models.storage import load_model
 
 cassis = pytest.importorskip("cassis", reason="qsproj[inception] is not installed")
 
-from qsproj.serve.inception.documents import DEPENDENCY, POS, SENTENCE, TOKEN  # noqa: E402
+from qsproj.serve.inception.suggestions import DEPENDENCY, POS, SENTENCE, TOKEN  # noqa: E402
 
 # The first word takes two units of UTF-16, by which INCEpTION counts.
 WORDS = [["😀", "bellt", "."], ["Die", "alte", "Katze", "schläft", "."]]

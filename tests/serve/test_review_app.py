@@ -76,7 +76,7 @@ def path(tmp_path, parser):
 
 @pytest.fixture
 def page(serving, path):
-    from qsproj.serve.review.translations import PairFiles
+    from qsproj.serve.review.session import PairFiles
 
     source, links = path.with_name("en.conllu"), path.with_name("links")
     write_conllu(list(read_conllu("corpora/en.conllu"))[10:20], source)

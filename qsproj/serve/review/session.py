@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.pairs.aligned import with_links
+from qsproj.corpus.pairs.pairing import pair_sentences
+from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.serve.review.correction import (
     Tree,
@@ -23,7 +26,48 @@ from qsproj.serve.review.correction import (
 )
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import Retrained
-from qsproj.serve.review.translations import PairFiles, Translation, read_translations
+
+
+@dataclass(frozen=True, slots=True)
+class PairFiles:
+    """Where translations come from.
+
+    Attributes
+    ----------
+    source, links : str
+        CoNLL-U, and word links from its words to those of the draft.
+    links_format, pairing : str
+        As :class:`qsproj.corpus.pairs.aligned.AlignedFiles` takes them.
+    """
+
+    source: str
+    links: str
+    links_format: str
+    pairing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A translation: its words, and their links to those of the draft."""
+
+    forms: tuple[str, ...]
+    links: Alignment
+
+
+def read_translations(files: PairFiles, draft: Sequence[Sentence], *, name: str) -> Mapping[int, Translation]:
+    """Return translations by the index of the draft's sentence.
+
+    Raises UsageError, DataError as :class:`qsproj.corpus.pairs.aligned.AlignedFiles` raises them.
+    """
+    places = {id(sentence): index for index, sentence in enumerate(draft)}
+    pairs = pair_sentences(
+        read_sentences(files.source), draft, names=(files.source, name), pairing=files.pairing
+    )
+    return {
+        places[id(pair.target)]: Translation(pair.source.forms, pair.alignment)
+        for pair in with_links(pairs, files.links, files.links_format)
+    }
+
 
 # Of Universal Dependencies, for a draft that does not use all of them.
 UNIVERSAL_RELATIONS = frozenset(

@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -19,10 +23,13 @@ from qsproj import __version__
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits
-from qsproj.serve.udpipe.fields import fields_of
+from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of
 from qsproj.serve.udpipe.processing import Processed
 from qsproj.serve.udpipe.served_models import ServedModels
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
 
 PATHS = ("/models", "/process", "/health")
 _ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
@@ -52,7 +59,7 @@ def udpipe_app(
 
 async def _models(models: ServedModels, request: Request) -> Response:
     del request
-    return _json(
+    return _told_as_json(
         {
             "models": {name: model.abilities for name, model in models.items()},
             "default_model": next(iter(models)),
@@ -62,7 +69,7 @@ async def _models(models: ServedModels, request: Request) -> Response:
 
 async def _health(models: ServedModels, pool: ComputePool, request: Request) -> Response:
     del request
-    return _json({"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting})
+    return _told_as_json({"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting})
 
 
 async def _nothing_here(request: Request) -> Response:
@@ -76,9 +83,87 @@ async def _process(pool: ComputePool, limits: Limits, request: Request) -> Respo
     facts["bytes_in"] = len(fields.get("data", ""))
     done: Processed = await outcome_of(dict(fields), pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
-    return _json({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
+    return _told_as_json({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
 
 
-def _json(content: Mapping[str, object]) -> Response:
+def _told_as_json(content: Mapping[str, object]) -> Response:
     text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     return Response(text, media_type="application/json")
+
+
+_FORM, _PARTS, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
+_MOST_FIELDS = 50
+
+
+async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
+    """Return what a client sent, by name; what is in the body comes before what is in the address.
+
+    Raises RequestError when it is too large, late, or cannot be read.
+    """
+    fields = dict(_pairs(request.url.query))
+    body = await body_of(request, limits)
+    if not body:
+        return fields
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == _PARTS:
+        return fields | await _parts(request, body)
+    text = _decoded(body)
+    if kind == _JSON:
+        return fields | _json(text)
+    if kind in (_FORM, ""):
+        return fields | dict(_pairs(text))
+    raise RequestError(400, f"found a body of type {kind!r}, expected {_FORM}, {_PARTS} or {_JSON}")
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise RequestError(
+            400, f"found a form that is no UTF-8, or has more than {_MOST_FIELDS} fields"
+        ) from None
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = f"0x{body[error.start]:02x} at byte {error.start}"
+        raise RequestError(400, f"found {at} of the request, expected UTF-8") from None
+
+
+def _json(text: str) -> dict[str, str]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise RequestError(400, 'found no object of strings, expected JSON such as {"data": "..."}')
+    try:
+        "".join(content.values()).encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestError(
+            400, "found half a character (\\ud800 to \\udfff) in JSON, expected whole ones"
+        ) from None
+    return content
+
+
+async def _parts(request: Request, body: bytes) -> dict[str, str]:
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+        yield b""
+
+    reader = MultiPartParser(
+        request.headers, stream(), max_files=_MOST_FIELDS, max_fields=_MOST_FIELDS, max_part_size=len(body)
+    )
+    try:
+        form = await reader.parse()
+    except (MultiPartException, KeyError, ValueError):
+        raise RequestError(
+            400, "found a body in parts that cannot be read, expected multipart/form-data"
+        ) from None
+    fields = {}
+    for name, value in form.multi_items():
+        # A part with a file name is a text all the same: curl -F data=@text.txt
+        fields[name] = _decoded(await value.read()) if isinstance(value, UploadFile) else value
+    return fields
