@@ -41,14 +41,14 @@ _OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or ano
 
 
 class Base(NamedTuple):
-    """What number the first word has, and the format that is alike but for this, where there is one."""
+    """The number of the first word, and the format that differs in this alone, where there is one."""
 
     first_word: int
     other: str | None
 
 
 class Links(NamedTuple):
-    """What a file says of one sentence pair, and from which line on: k links, their words 1-based."""
+    """The k links of a sentence pair, their words 1-based, and the line from which on they stand."""
 
     line: int
     lines: list[int]

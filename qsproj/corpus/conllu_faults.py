@@ -1,4 +1,4 @@
-"""What can be wrong with a sentence in CoNLL-U: each check returns the first fault, or None."""
+"""Faults of a sentence in CoNLL-U: each check returns the first one, or None."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN_CHARACTERS, _SHOWN_CYCLE = 40, 12
 
 
 class Fault(NamedTuple):
-    """What is wrong in row ``row`` (0-based) of those that were checked."""
+    """A fault in row ``row`` (0-based) of those that were checked."""
 
     row: int
     found: str

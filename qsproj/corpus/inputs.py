@@ -1,4 +1,4 @@
-"""What a file of sentences is: one of the formats of the table, or plain text. Every command asks here."""
+"""The format of a file of sentences: one of the table, or plain text. Every command asks here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What data has a name, and where its files are: tables of treebanks (UD) and of bitexts (OPUS).
+"""Names of data sets and addresses of their files: tables of treebanks (UD) and bitexts (OPUS).
 
 ``treebanks.tsv`` has a line for each treebank: its code, the repository that holds it today, the releases it
 is in, its licence where that is the same in all of them. ``treebank-files.tsv`` has the names of files, with
@@ -54,7 +54,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What has a name.
+    """A data set with a name.
 
     Attributes
     ----------

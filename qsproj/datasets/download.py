@@ -36,7 +36,7 @@ class MissingFileError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a download waits, in seconds, and how often it starts again without a byte more.
+    """Patience of a download: seconds of waiting, and restarts without a byte more.
 
     Attributes
     ----------

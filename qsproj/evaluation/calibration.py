@@ -1,4 +1,4 @@
-"""How well probabilities keep what they promise: of the arcs said to be right with 0.8, 80% should be."""
+"""Calibration of probabilities: of the arcs with probability 0.8, 80% should be right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken for what: pairs of gold and found relations, or tags, counted."""
+"""Confusion of relations or tags: pairs of gold and found, counted."""
 
 from __future__ import annotations
 

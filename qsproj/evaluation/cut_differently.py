@@ -27,7 +27,7 @@ from qsproj.evaluation.same_words import aligned_words
 
 @dataclass(frozen=True, slots=True)
 class F1:
-    """How many are right of those that the gold file and the system have; percentages, NaN for none."""
+    """Counts of what is right, in the gold file and in the system; their percentages, NaN for none."""
 
     right: int
     gold: int

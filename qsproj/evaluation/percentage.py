@@ -1,4 +1,4 @@
-"""How scores are told: in percent."""
+"""Scores in percent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of two files of the same text are the same, however each file cuts it.
+"""Match the words of two files of the same text, however each file cuts it.
 
 *Source*: the scorer of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 

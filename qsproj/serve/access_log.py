@@ -1,4 +1,4 @@
-"""What goes around every application: one line of log a request, and an answer whatever happens within.
+"""Log one line for each request of an application, and answer whatever happens within it.
 
 The log is JSON, one object a line, on the standard error. It holds no text of a request: neither its body nor
 its query, nor a path that is none of ours.
@@ -83,7 +83,7 @@ def with_access_log(
 
 
 class _Sent:
-    """What went out so far; a status of 0: nothing. Mutable; final."""
+    """Status and bytes sent so far; a status of 0: nothing. Mutable; final."""
 
     def __init__(self) -> None:
         self.status = 0

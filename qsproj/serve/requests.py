@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one client may ask for.
+    """Limits of what one client may ask for.
 
     Attributes
     ----------

@@ -169,7 +169,7 @@ def reads_right_to_left(sentence: Sentence) -> bool:
 
 
 class _Spacing:
-    """How much room words and labels need.
+    """Room that words and labels need.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What drawings are drawn with: styles, the marks that a legend explains, text measured and escaped."""
+"""Styles of drawings, marks that a legend explains, text measured and escaped."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis shows; on a logarithmic one all values must be positive."""
+    """An axis; on a logarithmic one all values must be positive."""
 
     label: str
     logarithmic: bool = False

@@ -1,1 +1,1 @@
-"""What is known of a language before anything is learned of it."""
+"""Facts about languages that need no training data."""

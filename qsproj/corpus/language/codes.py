@@ -1,4 +1,4 @@
-"""Which codes are those of languages, as far as a short list can tell."""
+"""Codes of languages, as far as a short list can tell."""
 
 from __future__ import annotations
 

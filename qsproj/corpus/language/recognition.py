@@ -1,4 +1,4 @@
-"""Which language a text is in, told by its commonest words: enough to notice a code that does not fit."""
+"""Recognise the language of a text by its commonest words, to notice a code that does not fit."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ OTHER_SCRIPT = "another script"
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What tells the language of a text.
+    """The evidence for the language of a text.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is one token in any language, whatever is in it: addresses of pages and of mail, character escapes."""
+"""Tokens that are whole in any language: addresses of pages and of mail, character escapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models of text are known by, without importing taggers, which parsers of tagged words do not need."""
+"""Recognise models of text without importing taggers, which parsers of tagged words do not need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a model has seen of what it is given: little of it shows another language, or other tags."""
+"""Measure how much of its input a model has learned from: little shows another language or tagset."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """What a parser makes of a sentence under several tag sequences.
+    """Scores of a sentence under several tag sequences.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How multiword tokens are split into words: as the treebank did, or by rules of affixes learned from it."""
+"""Split multiword tokens into words as the treebank did, or by rules of affixes learned from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTEXT = 3
 
 @dataclass(frozen=True, eq=False)
 class Expansions:
-    """What multiword tokens are split into; all in lower case.
+    """The words of multiword tokens; all in lower case.
 
     Attributes
     ----------

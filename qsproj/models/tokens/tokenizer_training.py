@@ -39,7 +39,7 @@ FAINTEST = 0.02
 
 @dataclass(frozen=True, slots=True)
 class TokenizerOptions:
-    """How to train a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
+    """Options of training a tokeniser; the defaults were chosen on dev files, see docs/tokens.md.
 
     Attributes
     ----------

@@ -125,7 +125,7 @@ _KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What INCEpTION asks a recommender.
+    """A request of INCEpTION to a recommender.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """What it is answered.
+    """The answer to it.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ _RELATION = re.compile(r"[^\s|]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What a person says of a sentence of n words.
+    """The tree that a person gives to a sentence of n words.
 
     Attributes
     ----------

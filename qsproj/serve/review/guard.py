@@ -1,4 +1,4 @@
-"""Who may talk to a page that writes to a file: the page itself, and nobody else.
+"""A guard for a page that writes to a file: it answers the page itself, and nobody else.
 
 The address that the command shows holds a token; every request of the page sends it along. A page elsewhere
 does not know it, and is refused by its Origin before that. A name that someone else's name server points at

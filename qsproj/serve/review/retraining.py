@@ -37,7 +37,7 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class Retrained:
-    """What training came to.
+    """The result of training.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is known while a draft is reviewed: its order, new trees for what is left, and how training goes."""
+"""The state of a review: the order of sentences, new trees for those left, progress of training."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ _TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """What comes of a request.
+    """The result of a request.
 
     Attributes
     ----------
