@@ -203,7 +203,7 @@ def train_tagger(
     >>> tagger.tag(qsproj.Sentence.from_words(["Der", "Hund", "schläft", "."])).upos
     ('DET', 'NOUN', 'VERB', 'PUNCT')
     """
-    from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging import tagger_training
 

@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Align and write."""
-    from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.language.recognition import check_known_language
 
     check_files(
         reads=(options.source, options.target, options.hand_alignment, options.model),

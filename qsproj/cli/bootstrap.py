@@ -208,7 +208,7 @@ def _target(options: argparse.Namespace) -> str:
 
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
-    from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.corpus.text import UNSPACED_LANGUAGES
     from qsproj.pipelines.bootstrap.texts import PAIRED_BY, VERSE, SourceText
     from qsproj.progress import notice

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Parse the input as it is read."""
     from qsproj.cli.options.given_parsers import tell_one_side
-    from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.storage import load_parser
     from qsproj.models.text.kinds import is_text_parser
     from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream

@@ -108,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, or tag the input a sentence at a time."""
-    from qsproj.corpus.language.codes import check_known_language
+    from qsproj.corpus.language.recognition import check_known_language
 
     if options.language is not None:
         check_known_language(options.language)
@@ -137,7 +137,7 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.cli.options.common import read_tagged
     from qsproj.cli.options.made import made_by
-    from qsproj.corpus.language.contraction_table import known_contractions
+    from qsproj.corpus.contractions import known_contractions
     from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
+from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES, check_language
+from qsproj.errors import UsageError
 
 # Words without content that texts in a language are full of. Relatives share some, and so none is exclusive.
 _COMMONEST = {
@@ -147,3 +148,26 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
     return {code: frozenset(words.split()) for code, words in _COMMONEST.items()}
+
+
+# All codes of ISO 639-1: first letters, each with the second letters that may follow.
+_LETTERS = (
+    "aabefkmnrsvyz baeghimnors caehorsuvy daevz eelnostu fafijory gadlnuv haeiortuyz iadegikostu jav "
+    "kagijklmnorsuvwy labginotuv mghiklnrsty nabdeglnorvy ocjmrs pailst qu rmnouw "
+    "sacdeghiklmnoqrstuvw taeghiklnorstwy ugkrz veio wao xh yio zahu"
+)
+TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second in row[1:])
+
+
+def check_known_language(language: str) -> None:
+    """Check that a code of two letters is one of ISO 639-1; those of three letters are too many to list.
+
+    Raises UsageError when it is not, or :func:`~qsproj.corpus.text.check_language` refuses it.
+    """
+    check_language(language)
+    if len(language) == 2 and language not in TWO_LETTERS:
+        raise UsageError(
+            f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three where "
+            "a language has no two; for one without a code take qaa to qtz. Languages that sacremoses has no "
+            "rules for are cut into words as English is, or as tagged sentences show it"
+        )

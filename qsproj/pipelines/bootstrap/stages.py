@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.language.contraction_table import known_contractions
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -96,7 +96,7 @@ def cut_words(
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
 
     Where rules cut, contractions of the target are split as its tagged sentences show it, and a table of the
-    language; see :mod:`qsproj.corpus.language.contraction_table`.
+    language; see :mod:`qsproj.corpus.contractions`.
     """
     source = load_model_of(model, TextParser, expected="a model of the source", remedy="")
     sentences = list(read_all(tagged))

@@ -3,8 +3,8 @@
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import LANGUAGES, contractions_of, known_contractions
 from qsproj.corpus.editing import comment_value, sentence_from_words
-from qsproj.corpus.language.contraction_table import LANGUAGES, contractions_of, known_contractions
 from qsproj.corpus.text import read_text, sentence_from_text
 from qsproj.evaluation.cut_differently import cut_scores
 
