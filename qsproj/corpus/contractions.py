@@ -102,9 +102,9 @@ def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, 
 
 # Contractions that treebanks of UD split, where no sentence shows them: language code, then rows of the token
 # and its words. Closed lists of one word for a preposition and an article or pronoun, or for a conjunction
-# and an auxiliary, which are contractions more often than anything else and are split wherever they stand: French
-# *des* is an article as well, which is then cut wrongly. Clitics behind verbs (Spanish *verlo*) are no closed
-# list; tokenisers learn them.
+# and an auxiliary, which are contractions more often than anything else and are split wherever they stand:
+# French *des* is an article as well, which is then cut wrongly. Clitics behind verbs (Spanish *verlo*) are no
+# closed list; tokenisers learn them.
 _TABLE = {
     "ca": "del de el; dels de els; al a el; als a els; pel per el; pels per els",
     "cs": """
