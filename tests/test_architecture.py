@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,17 @@ def test_each_module_of_the_reference_is_there_and_once():
     assert len(named) > 20
     assert sorted(name for name in named if not is_there(name)) == []
     assert sorted({name for name in named if named.count(name) > 1}) == []
+
+
+def test_layers_on_the_page_are_those_that_are_checked():
+    settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = {one["name"]: one.get("layers") for one in settings["tool"]["importlinter"]["contracts"]}
+    rooms, families, servers = (
+        [re.sub(r"qsproj\.(models\.|serve\.)?", "", layer) for layer in contracts[name]]
+        for name in ("Imports run downward", "Families of models", "Parts of the server")
+    )
+    rooms[rooms.index("models")] = "models:  " + "  ->  ".join(families)
+    rooms[rooms.index("serve")] = "serve:   " + "  ->  ".join(servers)
+    page = (CHECKOUT / PAGES[0]).read_text(encoding="utf-8")
+    shown = page.partition("## Layers")[2].partition("```text\n")[2].partition("```")[0]
+    assert shown.splitlines() == rooms
