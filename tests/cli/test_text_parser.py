@@ -80,6 +80,9 @@ def test_conllu_is_parsed_by_its_own_tags_where_it_has_them(run_cli, bundled, wo
     own = run_cli("parse", "-m", words_parser, stdin=tagged).out
     wrong = with_column(text, 3, lambda tag: "X")
     assert run_cli("parse", "-m", bundled, "--retag", stdin=wrong).out == own
+    # Words without UPOS keep what else there is, as those do whose UPOS alone is the tagger's.
+    tags_alone = run_cli("tag", "-m", tagger, "--columns", "upos", stdin=text).out
+    own = run_cli("parse", "-m", words_parser, stdin=tags_alone).out
     assert run_cli("parse", "-m", bundled, stdin=with_column(text, 3, lambda tag: "_")).out == own
     # Where some words have a tag, these are kept.
     some = with_column(text, 3, lambda tag: tag if tag == "PUNCT" else "_")
