@@ -16,7 +16,7 @@ from qsproj.corpus.sentence import Alignment
 from qsproj.errors import DataError, counted
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.fitting import fit_of
-from qsproj.pipelines.bootstrap.workspace import Told
+from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import notice
 
 # Links below it are noise more often than not; what remains is weighed by its probability.
@@ -105,7 +105,7 @@ def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
 
 def link_words(
     paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
-) -> Told:
+) -> StageReport:
     """Align the words of two files of CoNLL-U, and weigh the links.
 
     Raises
@@ -119,7 +119,7 @@ def link_words(
     alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
     write_alignments(counts.counted(alignments), paths[0], with_weights=True)
     share = counts.share_linked
-    return Told(
+    return StageReport(
         line=f"{100 * share:.0f}% of the target words have a likely link, "
         f"{counts.links / max(counts.target_words, 1):.2f} links a word are expected",
         figures={"linked": share, "links a word": counts.links / max(counts.target_words, 1)},

@@ -31,7 +31,7 @@ from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenize
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.linking import link_words
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
-from qsproj.pipelines.bootstrap.workspace import Recipe, Told
+from qsproj.pipelines.bootstrap.workspace import Recipe, StageReport
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
@@ -55,7 +55,7 @@ TAG_READINGS = 16
 EXAMPLE_SENTENCES = 2000
 
 
-def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> Told:
+def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train what tags and parses the source side: it reads words and tags, as text has no more.
 
     Raises
@@ -69,7 +69,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     parser, report = train_arc_parser(sentences, rng=rng, options=TrainingOptions(template_set="words"))
     text_parser(tagger, parser).save(paths[0])
     words = sum(map(len, sentences))
-    return Told(
+    return StageReport(
         line=f"trained on {counted(len(sentences), 'sentence')}, {counted(words, 'word')}; "
         f"{report.summary(parser.inference)}",
         figures={"sentences": len(sentences), "words": words},
@@ -92,7 +92,7 @@ def cut_words(
     tagged: Sequence[str],
     seed: int,
     workers: Workers,
-) -> Told:
+) -> StageReport:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
 
     Where rules cut, contractions of the target are split as its tagged sentences show it, and a table of the
@@ -121,13 +121,15 @@ def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) ->
     return next(read([line]), None)
 
 
-def parse_source(paths: Sequence[Path], *, words: str, model: str, total: int, workers: Workers) -> Told:
+def parse_source(
+    paths: Sequence[Path], *, words: str, model: str, total: int, workers: Workers
+) -> StageReport:
     """Tag and parse the source side, with the probability of each arc."""
     sentences = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
     sure = _Mean()
     parsed = parse_stream(model, sentences, Parsing(confidence=True), workers=workers)
     write_conllu(sure.of_arcs(parsed), paths[0])
-    return Told(
+    return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}",
         figures={"mean ArcProb": sure.value},
     )
@@ -161,7 +163,7 @@ def tag_target(
     lexicon: str | None,
     language: str,
     seed: int,
-) -> Told:
+) -> StageReport:
     """Train a tagger of the target by what links carry over."""
     sentences = list(read_all(tagged))
     projected = project_tags(
@@ -174,14 +176,14 @@ def tag_target(
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     contractions = known_contractions(language, sentences)
     replace(projected.tagger, tokenizer=tokenizer, contractions=contractions).save(paths[0])
-    return Told(line="; ".join(projected.report), figures={})
+    return StageReport(line="; ".join(projected.report), figures={})
 
 
-def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> Told:
+def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
     """Tag a file of words."""
     sentences = track(read_conllu(words), "tagging the target", total=total, unit="sentence")
     write_conllu(tag_stream(tagger, sentences, workers=workers), paths[0])
-    return Told(line=f"{counted(total, 'sentence')} tagged", figures={})
+    return StageReport(line=f"{counted(total, 'sentence')} tagged", figures={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def train_priors(
     others: Sequence[str],
     translated: bool,
     seed: int,
-) -> Told:
+) -> StageReport:
     """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
 
     Parameters
@@ -231,7 +233,7 @@ def train_priors(
         f"{counted(len(prior.members), 'parser')} from {counted(words, 'word')}; translated words are read "
         f"by {of_words}, tags alone by {len(prior.members) - of_words}"
     )
-    return Told(line="; ".join((voters, *prior.report)), figures={"words": words})
+    return StageReport(line="; ".join((voters, *prior.report)), figures={"words": words})
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,7 @@ def project(
     annotated: Sequence[str],
     options: SoftProjectionOptions,
     seed: int,
-) -> Told:
+) -> StageReport:
     """Train the parser of the target on what links carry over, above the priors; write its trees, too."""
     # Sentences have the numbers of their lines, which are those of other sentences in another bitext.
     named = corpora if len(corpora) == 1 else [NumberedPairs(pairs, i) for i, pairs in enumerate(corpora, 1)]
@@ -273,25 +275,27 @@ def project(
     )
     write_conllu(projected.trees(), paths[1])
     projected.parser.save(paths[0])
-    return Told(line="; ".join(projected.report), figures={})
+    return StageReport(line="; ".join(projected.report), figures={})
 
 
-def parse_examples(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> Told:
+def parse_examples(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> StageReport:
     """Parse some of the target side by the finished model, as it would parse other text."""
     sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
     sure = _Mean()
     write_conllu(
         sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)), paths[0]
     )
-    return Told(line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value})
+    return StageReport(
+        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
+    )
 
 
-def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made, readings: int) -> Told:
+def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made, readings: int) -> StageReport:
     """Put tagger and parser into one model; a parser of the first order tries tags that are in doubt."""
     trained = load_parser(parser)
     tried = readings if isinstance(trained, ArcParser) else 0
     text_parser(load_tagger(tagger), trained, readings=tried).save(paths[0], made=made)
-    return Told(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
+    return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
 def prior_files(others: Sequence[str], *, translated: bool) -> list[str]:

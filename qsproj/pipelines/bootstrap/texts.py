@@ -17,7 +17,7 @@ from qsproj.errors import DataError, counted, listed_reasons
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.clauses import cut_pair
 from qsproj.pipelines.bootstrap.verses import paired_verses
-from qsproj.pipelines.bootstrap.workspace import Told
+from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
 
 # Longer sides are lists and tables more often than sentences.
@@ -95,7 +95,7 @@ class SourceText:
 
 def write_words(
     paths: Sequence[Path], text: SourceText, *, cut: tuple[Cut, Cut], workers: Workers = THIS_PROCESS
-) -> Told:
+) -> StageReport:
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
     Left out, and counted: pairs with a blank side or more than MOST_WORDS words, with two sides alike, and
@@ -138,7 +138,7 @@ def write_words(
         if kept < FEWEST_PAIRS:
             raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
-    return Told(
+    return StageReport(
         line=f"{counted(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{out}",
         figures={"pairs": kept, "source words": words[0], "target words": words[1]},
     )

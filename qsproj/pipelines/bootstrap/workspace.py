@@ -46,7 +46,7 @@ class Made(str):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class StageReport:
     """What a stage says of itself: one line for the user, and the numbers in it for the report."""
 
     line: str
@@ -70,7 +70,7 @@ class Recipe:
     """
 
     name: str
-    make: Callable[..., Told]
+    make: Callable[..., StageReport]
     version: int
     files: tuple[str, ...] = (".model",)
 
@@ -84,7 +84,7 @@ class Stage:
     name : str
         That of its recipe, with a label where several stages have it.
     files : tuple of Made
-    told : Told
+    told : StageReport
     seconds : float
         Wall time of making it, in the run that made it.
     kept : bool
@@ -93,7 +93,7 @@ class Stage:
 
     name: str
     files: tuple[Made, ...]
-    told: Told
+    told: StageReport
     seconds: float
     kept: bool
 
@@ -103,7 +103,7 @@ class Stage:
         return self.files[0]
 
 
-_NOT_MADE = Told(line="", figures={})
+_NOT_MADE = StageReport(line="", figures={})
 
 
 class Workspace:
@@ -295,7 +295,7 @@ class Workspace:
             self._digests[path] = digest_of(path)
         return self._digests[path]
 
-    def _write_record(self, record: Path, paths: Sequence[Path], told: Told, seconds: float) -> None:
+    def _write_record(self, record: Path, paths: Sequence[Path], told: StageReport, seconds: float) -> None:
         known = {
             "line": told.line,
             "figures": dict(told.figures),
@@ -306,7 +306,7 @@ class Workspace:
         with open_output(record) as handle:
             json.dump(known, handle, indent=1, ensure_ascii=False)
 
-    def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[Told, float] | None:
+    def _read_record(self, record: Path, paths: Sequence[Path]) -> tuple[StageReport, float] | None:
         """Return what a stage told and how long it took; None where it is to be made.
 
         Raises
@@ -318,7 +318,7 @@ class Workspace:
         if not all(path.exists() for path in paths):
             return None
         try:
-            told = Told(line=known["line"], figures=known["figures"])
+            told = StageReport(line=known["line"], figures=known["figures"])
             seconds, files = float(known["seconds"]), [known["files"][path.name] for path in paths]
         except (ValueError, KeyError, TypeError):
             return None

@@ -13,7 +13,7 @@ import pytest
 from qsproj.corpus.partial_files import partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
-from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, Told, Workspace, copy_to
+from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, StageReport, Workspace, copy_to
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ class Maker:
         self.calls += 1
         for path in paths:
             path.write_text(f"made {self.calls}")
-        return Told(line=f"made {self.calls}", figures={"calls": self.calls})
+        return StageReport(line=f"made {self.calls}", figures={"calls": self.calls})
 
 
 def stages(workspace, make, text, *, options=None, version=1):
