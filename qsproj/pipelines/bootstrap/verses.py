@@ -122,7 +122,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     Parameters
     ----------
     left_out : Counter
-        StageReport how many verses are not paired, by the reason.
+        Told how many verses are not paired, by the reason.
 
     Raises
     ------
