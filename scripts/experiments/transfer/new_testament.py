@@ -93,6 +93,14 @@ TRIALS_OF_NEWS = (
     ("before", 87.1, 88.6, 86.3),
     ("three taggers, forms of a stem, word classes", 87.0, 89.2, 86.3),
 )
+# The Ukrainian model with raw text, on dev with its best tags, of which some were made right by hand.
+CEILINGS = (
+    ("none", 80.0, 59.2, 48.2),
+    ("words of closed classes, punctuation, numbers", 87.4, 60.7, 51.7),
+    ("adjectives", 84.7, 63.1, 52.9),
+    ("words that the bitext lacks", 91.8, 68.5, 59.2),
+    ("all", 100.0, 72.0, 64.8),
+)
 OF_GUARDS = ("all of these left out", "as it is", "with raw text")
 
 
@@ -305,6 +313,10 @@ def shown(right: dict[tuple[str, str], Any], whole: dict[tuple[str, str], Any]) 
                     *([name, *(f"{one:.1f}" for one in found)] for name, *found in TRIALS_OF_NEWS),
                     *filled([name, *(cell(name, target) for target in GUARDS)] for name in OF_GUARDS),
                 ],
+            ),
+            "ceilings": table(
+                ["tags right of", "UPOS", "UAS", "LAS"],
+                [[name, *(f"{one:.1f}" for one in found)] for name, *found in CEILINGS],
             ),
             "chain": table(
                 ["", "from", "UPOS", "UAS", "LAS", "calibration error"],
