@@ -121,7 +121,7 @@ def _saying(items: Iterable[Item], description: str, total: int | None, unit: st
     say, every = told
     _LAST_SAID[0] = _LAST_SAID[0] or monotonic()
     for number, item in enumerate(items):
-        if monotonic() - _LAST_SAID[0] >= every:
+        if number and monotonic() - _LAST_SAID[0] >= every:
             _LAST_SAID[0] = monotonic()
             say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {unit}s")
         yield item
