@@ -7,7 +7,8 @@ text into words, tags and parses: qsproj parse -m MODEL TEXT.
 Stages: train a tagger and a parser of the source (source), cut the text into words (words), align these
 (links), parse the source side (trees), learn the target's tags through the links (tagger), tag the target
 side (tagged), train parsers on TREEBANK with its words translated by the links (prior), project the trees
-and train on them (parser), put all into one file (model); for a --report, parse some of the text (examples).
+and train on them (parser), put all into one file (model); for --report and --suggest, parse some of the text
+(examples).
 Each says in a line what it did. With --work DIR each is kept, and made again only when its inputs, its
 options or the version of the stage have changed: after a kill, the same command goes on. A second language
 with the same DIR finds the source's stages made. All of DIR may be deleted: models are whole without it, and
@@ -38,6 +39,7 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.made import made_by
+from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.partial_files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged
@@ -102,6 +104,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
     )
+    add_files(
+        parser,
+        "--text",
+        "raw text of the target, one sentence a line, that to be parsed among it: tags are learned from it, "
+        "too; how many of its words the bitext does not have is told",
+    )
     parser.add_argument(
         "--unspaced",
         metavar="SIDE",
@@ -118,6 +126,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is slower, and tags that the tagger doubts are not tried",
     )
     parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
+    parser.add_argument(
+        "--suggest", metavar="FILE", help="also write the sentences that are best annotated next, as parsed"
+    )
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
     parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
     parser.add_argument(
@@ -132,7 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run all stages, then write what was asked for."""
     from qsproj.pipelines.bootstrap.bootstrap import bootstrap
-    from qsproj.pipelines.bootstrap.report import write_report
+    from qsproj.pipelines.bootstrap.report import suggestions, write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
     texts = _texts(options)
@@ -147,13 +158,15 @@ def run(options: argparse.Namespace) -> None:
                 workspace=workspace,
                 options=_bootstrap_options(options),
                 made=made_by(options),
-                with_examples=options.report is not None,
+                with_examples=bool(options.report or options.suggest),
                 workers=workers,
                 say=_say,
             )
         copy_to(made.model, options.output)
         if options.trees:
             copy_to(made.trees, options.trees)
+        if options.suggest:
+            write_conllu(suggestions(made), options.suggest)
         if options.report:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
@@ -260,6 +273,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         tagged=tuple(options.tagged),
         annotated=tuple(options.annotated),
         lexicon=options.lexicon,
+        text=tuple(options.text),
         unspaced=options.unspaced,
         translated=not options.untranslated,
         soft=SoftProjectionOptions(order=options.order),
@@ -274,6 +288,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         *options.also,
         *options.tagged,
         *options.annotated,
+        *options.text,
         options.lexicon,
     ]
     if "-" in inputs:
@@ -282,7 +297,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
         raise UsageError(
             "--clean removes from --work what this run does not use; name the folder: --work DIR"
         )
-    check_files(reads=inputs, model=options.output, writes=[(options.trees, None), (options.report, None)])
+    writes = [(path, None) for path in (options.trees, options.suggest, options.report)]
+    check_files(reads=inputs, model=options.output, writes=writes)
 
 
 def _check_what_is_annotated(options: argparse.Namespace) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 from contextlib import redirect_stderr
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import comment_value
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.storage import load_model
@@ -21,7 +24,8 @@ CORPORA = Path("corpora").resolve()
 def text_of(code, folder, count=None):
     path = folder / f"{code}.txt"
     sentences = list(read_conllu(CORPORA / f"{code}.conllu"))[:count]
-    path.write_text("".join(" ".join(one.forms) + "\n" for one in sentences), encoding="utf-8")
+    lines = (" ".join(one.forms).replace(" .", ".") for one in sentences)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
@@ -38,6 +42,7 @@ def made(tmp_path_factory):
     """A model, the work it was made in, and what was said."""
     folder = tmp_path_factory.mktemp("bootstrap")
     extras = ("--work", folder / "work", "--report", folder / "report.html", "--trees", folder / "trees")
+    extras = (*extras, "--suggest", folder / "suggested")
     said = io.StringIO()
     with redirect_stderr(said):
         assert main(["bootstrap", *map(str, (*options(folder), *extras))]) == 0
@@ -89,6 +94,56 @@ def test_the_report_shows_stages_and_pairs(made):
     assert page.count('class="note"') == 3
     assert "What to annotate next" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_what_to_annotate_is_text_and_written(made):
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    suggested = list(read_conllu(made[0] / "suggested"))
+    assert len(suggested) == 20
+    for sentence in suggested:
+        assert "root" in sentence.deprels
+        text = comment_value(sentence, "text")
+        assert f"<td>{escape(text, quote=False)}</td>" in page
+        assert text != " ".join(sentence.forms) or not text.endswith(".")
+
+
+def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
+    folder, *_ = made
+    work = ("--work", shutil.copytree(folder / "work", tmp_path / "work"))
+    lines = (folder / "de.txt").read_text(encoding="utf-8").splitlines()
+    text = tmp_path / "raw.txt"
+    text.write_text("".join(f"{line}\n" for line in [*lines[:20], "", *["Dackelmops Zwergwels ."] * 3]))
+    outcome = run_cli("bootstrap", *options(folder), *work, "--text", text, "-o", tmp_path / "model")
+    assert outcome.code == 0, outcome.err
+    (said,) = re.findall(r"^tagger: .*raw text of (.*?) \(", outcome.err, re.MULTILINE)
+    assert said.startswith("21 sentences, 1% of whose ")
+    assert re.search(r"^links: .*\(kept\)$", outcome.err, re.MULTILINE)
+    (unknown,) = (path for path in work[1].glob("tagger-*.unknown.tsv") if path.read_text())
+    assert unknown.read_text(encoding="utf-8") == "dackelmops\t1\nzwergwels\t1\n"
+    far = tmp_path / "far.txt"
+    far.write_text("Zwergwels und Dackelmops\n", encoding="utf-8")
+    page = tmp_path / "far.html"
+    outcome = run_cli(
+        "bootstrap", *options(folder), *work, "--text", far, "--report", page, "-o", tmp_path / "model"
+    )
+    assert "67% of whose 3 words the bitext does not have: text and bitext are far apart" in outcome.err
+    assert "<td>zwergwels</td>" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "raw: found no line of text"),
+        ("1\tein\t_\tDET\t_\t_\t0\troot\t_\t_\n\n", "raw:1: found CoNLL-U, expected text"),
+        ("the cat is on the mat and it was in the house of the man that he is at\n" * 40, "found text in en"),
+    ],
+)
+def test_raw_text_that_is_none_is_told(made, tmp_path, run_cli, content, message):
+    raw = tmp_path / "raw"
+    raw.write_text(content, encoding="utf-8")
+    outcome = run_cli("bootstrap", *options(made[0]), "--text", raw)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err
 
 
 def test_trees_are_written(made):

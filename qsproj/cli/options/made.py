@@ -27,7 +27,7 @@ _WITHOUT_EFFECT = frozenset(
             "checkpoint",
             "resume",
         ),
-        *("work", "clean", "report", "save_model", "linked", "weights"),
+        *("work", "clean", "report", "suggest", "save_model", "linked", "weights"),
     }
 )
 # Commands that write trees beside a model; to others trees are given.

@@ -10,7 +10,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.checks import check_given
+from qsproj.pipelines.bootstrap.checks import check_given, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.workspace import Given, Stage, Workspace, digest_of
@@ -31,6 +31,8 @@ class BootstrapOptions:
         Target sentences with UPOS and trees, CoNLL-U.
     lexicon : str or None
         Target words with the tags they may have.
+    text : tuple of str
+        Raw text of the target, one sentence a line: that which is to be parsed, and more.
     translated : bool
         Whether the source's own part of the prior reads words, translated by the links; else tags alone.
     unspaced : str or None
@@ -44,6 +46,7 @@ class BootstrapOptions:
     tagged: tuple[str, ...] = ()
     annotated: tuple[str, ...] = ()
     lexicon: str | None = None
+    text: tuple[str, ...] = ()
     translated: bool = True
     unspaced: str | None = None
     soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
@@ -52,7 +55,7 @@ class BootstrapOptions:
     @property
     def files(self) -> tuple[str, ...]:
         """All files that are named."""
-        return *self.also, *self.tagged, *self.annotated, *filter(None, [self.lexicon])
+        return *self.also, *self.tagged, *self.annotated, *self.text, *filter(None, [self.lexicon])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,8 @@ class Bootstrapped:
         Target sentences of the bitext with the trees that the parser was trained on.
     examples : str or None
         Target sentences as the model parses them, with the probability of each arc; None where not asked for.
+    unknown : str
+        Words of raw text that no bitext has, a tab and how often each occurs; the commonest first.
     corpora : tuple of AlignedFiles
         For each bitext its parsed source, its tagged target, and links.
     """
@@ -74,6 +79,7 @@ class Bootstrapped:
     model: str
     trees: str
     examples: str | None
+    unknown: str
     corpora: tuple[AlignedFiles, ...]
 
 
@@ -114,6 +120,7 @@ def bootstrap(
         # Read in late stages; that it is missing is to be told before the first.
         digest_of(path)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
+    check_raw(options.text, texts[0].languages[1])
     run = partial(
         _run,
         [_given(text) for text in texts],
@@ -123,6 +130,7 @@ def bootstrap(
             also=tuple(map(Given, options.also)),
             tagged=tuple(map(Given, options.tagged)),
             annotated=tuple(map(Given, options.annotated)),
+            text=tuple(map(Given, options.text)),
             lexicon=None if options.lexicon is None else Given(options.lexicon),
         ),
         made=made or {},
@@ -164,6 +172,7 @@ def _run(
         corpora=[replace(side.files, target=side.words) for side in sides],
         tagged=tagged,
         lexicon=options.lexicon,
+        text=options.text,
         language=language,
         seed=seed,
     )
@@ -201,7 +210,13 @@ def _run(
         examples = workspace.stage(
             stages.EXAMPLES, words=sides[0].words, model=model.file, aside={"workers": workers}
         ).file
-    return Bootstrapped(model=model.file, trees=parser.files[1], examples=examples, corpora=tuple(corpora))
+    return Bootstrapped(
+        model=model.file,
+        trees=parser.files[1],
+        examples=examples,
+        unknown=tagger.files[1],
+        corpora=tuple(corpora),
+    )
 
 
 @dataclass(frozen=True, slots=True)

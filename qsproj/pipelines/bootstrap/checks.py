@@ -8,6 +8,7 @@ from itertools import islice
 
 from qsproj.alignment.reading import is_conllu
 from qsproj.corpus.editing import comment_value
+from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.recognition import are_swapped, recognise
 from qsproj.corpus.sentence import Sentence
@@ -79,14 +80,7 @@ def check_pairs(text: SourceText) -> tuple[int, int, int]:
         When it is CoNLL-U, or the files do not fit together; when too few pairs have two sides.
     """
     for path in text.bitext:
-        if is_conllu(path):
-            raise DataError(
-                path,
-                1,
-                found="CoNLL-U",
-                expected="text, one sentence a line, as the bitext",
-                remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
-            )
+        _refuse_conllu(path, "the bitext")
     if text.paired_by == VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):
@@ -226,6 +220,42 @@ def check_languages(text: SourceText) -> None:
                 expected=f"{code}, as --languages says",
                 remedy="name the code of its language",
             )
+
+
+def check_raw(paths: Sequence[str], language: str) -> None:
+    """Check that files are text, in the language of a code as far as can be told.
+
+    Raises
+    ------
+    DataError
+        When one is CoNLL-U, blank, or in another language.
+    """
+    for path in paths:
+        _refuse_conllu(path, "raw text")
+        with open_text(path) as lines:
+            first = [line for line in islice(lines, LOOKED_AT) if line.strip()]
+        if not first:
+            raise DataError(path, None, found="no line of text", expected="one sentence a line")
+        found = recognise(first).other_than(language)
+        if found is not None:
+            raise DataError(
+                path,
+                None,
+                found=f"text in {found}, as its commonest words show",
+                expected=f"{language}, as --languages says",
+                remedy="name text of the target language",
+            )
+
+
+def _refuse_conllu(path: str, what: str) -> None:
+    if is_conllu(path):
+        raise DataError(
+            path,
+            1,
+            found="CoNLL-U",
+            expected=f"text, one sentence a line, as {what}",
+            remedy="give its sentences as text: sed -n 's/^# text = //p' FILE",
+        )
 
 
 def check_tagged(text: SourceText, tagged: Sequence[str]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted
@@ -28,6 +30,7 @@ SHOWN_OF_EACH = 10
 SUGGESTED = 20
 # Ranking what to annotate takes time in proportion to the sentences that are looked at.
 CANDIDATES = 500
+SHOWN_UNKNOWN = 50
 
 
 def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str) -> None:
@@ -75,8 +78,21 @@ def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
             yield Heading(f"mean probability {example.confidence:.2f}", 3)
             yield draw_pair(example.pair)
     yield Heading("What to annotate next")
-    yield "Trees of these sentences would teach the model most, the first first."
-    yield Table(("sentence", "words", "text"), list(_suggestions(made, examples)))
+    yield (
+        "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "
+        "CoNLL-U, to be corrected and given as --annotated."
+    )
+    suggested = list(suggestions(made))
+    rows = [(one.sent_id or "", len(one), comment_value(one, "text") or "") for one in suggested]
+    yield Table(("sentence", "words", "text"), rows)
+    unknown = Path(made.unknown).read_text(encoding="utf-8").splitlines()
+    if unknown:
+        yield Heading("Words to put into a lexicon")
+        yield (
+            "The commonest words of the raw text that the bitext does not have; a --lexicon with their tags "
+            "would help most."
+        )
+        yield Table(("word", "times"), [tuple(line.split("\t")) for line in unknown[:SHOWN_UNKNOWN]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +128,12 @@ def _surest_and_least_sure(examples: Sequence[_Example]) -> Iterator[tuple[str, 
     yield "The least sure pairs", ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
 
 
-def _suggestions(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[tuple[str, int, str]]:
+def suggestions(made: Bootstrapped) -> Iterator[Sentence]:
+    """Yield target sentences as the model parses them: those that it would learn most from, best first."""
     parser = load_parser(made.model)
-    sentences: list[Sentence] = [example.pair.target for example in islice(examples, CANDIDATES)]
     candidates = [
         Candidate(sentence, word_uncertainties([parser], sentence, criterion="errors"))
-        for sentence in sentences
+        for sentence in islice(read_conllu(made.examples or ""), CANDIDATES)
     ]
     for candidate in rank(candidates, options=RankingOptions(count=SUGGESTED)):
-        sentence = candidate.sentence
-        yield sentence.sent_id or "", len(sentence), " ".join(sentence.forms)
+        yield candidate.sentence
