@@ -237,7 +237,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chain", nargs="*", default=list(TESTED), choices=list(TESTED), metavar="CODE")
 
 
-CHAINS = {"English, raw text": (("en",), True), "English": (("en",), False)}
+CHAINS = {
+    "English, raw text": (("en",), True),
+    "English": (("en",), False),
+    "English and Spanish, raw text": (("en", "es"), True),
+}
 
 
 def run(lab: Lab) -> Figures:
