@@ -36,7 +36,7 @@ from qsproj.pipelines.projection.soft_calibration import fit_temperature, truste
 from qsproj.pipelines.projection.soft_evidence import UNLABELLED, pooled_evidence
 from qsproj.pipelines.projection.soft_prior import TEMPLATE_SET, Prior, join_priors
 from qsproj.pipelines.projection.soft_relations import learn_relations
-from qsproj.pipelines.projection.soft_selection import choose_pairs, nothing_chosen
+from qsproj.pipelines.projection.soft_selection import choose_pairs, nothing_chosen, with_sparse_pairs
 from qsproj.pipelines.translations import Translations
 from qsproj.progress import track
 from qsproj.training.objectives import EvidenceLikelihood
@@ -105,12 +105,12 @@ def project_soft(
     parser, chosen, left_out = prior.joined, list[Translations](), dict[str, int]()
     evidence_of = partial(pooled_evidence, grammars=sources.grammars)
     for round_number in range(1, options.rounds + 1):
-        following = track(
-            _split(sources.corpus, held_out=False), f"choosing pairs, round {round_number}", unit="pair"
-        )
-        chosen, left_out = choose_pairs(following, parser, sentences=options.sentences)
+        what = f"choosing pairs, round {round_number} of {options.rounds}"
+        following = partial(_split, sources.corpus, held_out=False)
+        dense = choose_pairs(track(following(), what, unit="pair"), parser, sentences=options.sentences)
+        chosen, left_out = with_sparse_pairs(following(), parser, dense, sentences=options.sentences)
         if not chosen:
-            raise nothing_chosen(left_out)
+            raise nothing_chosen(dense.left_out)
         seen = ((translations[0].target, evidence_of(translations)) for translations in chosen)
         examples = evidence_examples(prior.joined, seen, strength=options.strength)
         training = TrainingOptions(epochs=options.epochs, l2=options.l2)

@@ -20,7 +20,14 @@ LENGTH_BANDS = (6, 10, 14, 19, 25, 36)
 # Pairs with less evidence than this for a word, on average, are not learned from.
 MIN_COVERAGE = 0.5
 
+# Where fewer pairs are chosen, as from a New Testament, those with little evidence or of unusual lengths are
+# learned from as well: what evidence does not reach is summed out.
+ENOUGH_PAIRS = 8000
+LEAST_COVERAGE = 0.1
+SHORTEST, LONGEST = 3, 60
 # Why a sentence is not chosen, as the user is told.
+OUT_OF_BOUNDS = f"fewer than {SHORTEST} or more than {LONGEST} words"
+NEXT_TO_NONE = "links that carry arcs over to less than a tenth of the words"
 UNUSUAL_LENGTH = f"fewer than {LENGTH_BANDS[0]} or more than {LENGTH_BANDS[-1] - 1} words"
 LITTLE_EVIDENCE = "links that carry arcs over to less than half of the words"
 LESS_AGREEMENT = "less agreement than others of their length"
@@ -56,9 +63,9 @@ def agreement(evidence: Scores, probabilities: Scores) -> float:
     return float((evidence * probabilities).sum()) / float(evidence.sum())
 
 
-def too_little(evidence: Scores) -> bool:
-    """Tell whether evidence covers no more than MIN_COVERAGE of the words."""
-    return float(evidence.sum()) <= MIN_COVERAGE * (len(evidence) - 1)
+def too_little(evidence: Scores, least: float = MIN_COVERAGE) -> bool:
+    """Tell whether evidence covers no more than ``least`` of the words."""
+    return float(evidence.sum()) <= least * (len(evidence) - 1)
 
 
 class Chosen(NamedTuple):
@@ -114,6 +121,45 @@ def choose_pairs(corpus: Iterable[Translations], parser: ArcParser, *, sentences
     left_out[LESS_AGREEMENT] += len(ordered) - len(chosen)
     pairs = [translations for _, _, translations in sorted(chosen, key=lambda entry: -entry[1])]
     return Chosen(pairs, {reason: count for reason, count in left_out.items() if count})
+
+
+def with_sparse_pairs(
+    corpus: Iterable[Translations], parser: ArcParser, chosen: Chosen, *, sentences: int
+) -> Chosen:
+    """Add pairs that :func:`choose_pairs` left out for little evidence or their length, by agreement.
+
+    Parameters
+    ----------
+    corpus : iterable of Translations
+        That which the others were chosen from. Consumed one at a time.
+    sentences : int
+        At most so many are chosen in all, and ENOUGH_PAIRS.
+    """
+    most = min(sentences, ENOUGH_PAIRS) - len(chosen.pairs)
+    if most <= 0:
+        return chosen
+    left_out = {LESS_AGREEMENT: chosen.left_out.get(LESS_AGREEMENT, 0), OUT_OF_BOUNDS: 0, NEXT_TO_NONE: 0}
+    best: list[tuple[float, int, Translations]] = []
+    for number, translations in enumerate(corpus):
+        target = translations[0].target
+        if not SHORTEST <= len(target) <= LONGEST:
+            left_out[OUT_OF_BOUNDS] += 1
+            continue
+        evidence = pooled_evidence(translations)
+        if LENGTH_BANDS[0] <= len(target) < LENGTH_BANDS[-1] and not too_little(evidence):
+            continue  # chosen already, or agrees less than those of its length
+        if too_little(evidence, LEAST_COVERAGE):
+            left_out[NEXT_TO_NONE] += 1
+            continue
+        agreed = float((evidence * parser.arc_probabilities(target)).sum() / evidence.sum())
+        entry = (agreed, -number, translations)
+        if len(best) < most:
+            heapq.heappush(best, entry)
+        else:
+            heapq.heappushpop(best, entry)
+            left_out[LESS_AGREEMENT] += 1
+    more = [translations for _, _, translations in sorted(best, key=lambda entry: -entry[1])]
+    return Chosen([*chosen.pairs, *more], {reason: count for reason, count in left_out.items() if count})
 
 
 def nothing_chosen(left_out: Mapping[str, int]) -> NothingToLearnError:

@@ -33,7 +33,7 @@ from qsproj.pipelines.projection.soft_prior import (
 )
 from qsproj.pipelines.projection.soft_projection import SoftSources, project_soft
 from qsproj.pipelines.projection.soft_relations import learn_relations, relation_evidence
-from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs
+from qsproj.pipelines.projection.soft_selection import agreement, choose_pairs, with_sparse_pairs
 from qsproj.pipelines.projection.soft_sources import JoinedSources, soft_sources
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
@@ -464,3 +464,29 @@ def test_the_temperature_undoes_what_sharpened_the_scores():
 
 def test_without_projected_arcs_the_temperature_stays(english):
     assert fit_temperature(english, alone([pair(2, [])])) == 1.0
+
+
+def test_where_few_pairs_are_dense_sparse_ones_are_learned_from(english):
+    """Links of some words in a long sentence, and a short sentence that is linked throughout."""
+    long = make_sentence(" ".join("w" for _ in range(12)), " ".join(["NOUN"] * 12), [0, *range(1, 12)])
+    sparse = pair(12, [(word, word) for word in range(1, 5)], source=long)
+    nearly_none = pair(12, [(1, 1)], source=long)
+    short = pair(5, [(word, word) for word in range(1, 6)])
+    dense = pair(12, [(word, word) for word in range(1, 13)], source=long)
+    corpus = alone([sparse, nearly_none, short, dense, pair(2, [(1, 1), (2, 2)])])
+    chosen = choose_pairs(corpus, english, sentences=10)
+    assert chosen.pairs == [(dense,)]
+    more = with_sparse_pairs(corpus, english, chosen, sentences=10)
+    assert [one for (one,) in more.pairs] == [dense, sparse, short]
+    assert more.left_out == {
+        "fewer than 3 or more than 60 words": 1,
+        "links that carry arcs over to less than a tenth of the words": 1,
+    }
+    # No more than asked for; the one that agrees more is kept.
+    agreed = {}
+    for one in (sparse, short):
+        evidence, probabilities = arc_evidence(one), english.arc_probabilities(one.target)
+        agreed[one.target.forms] = float((evidence * probabilities).sum() / evidence.sum())
+    (added,) = with_sparse_pairs(corpus, english, chosen, sentences=2).pairs[1:]
+    assert added[0].target.forms == max(agreed, key=agreed.get)
+    assert with_sparse_pairs(corpus, english, chosen, sentences=1) == chosen
