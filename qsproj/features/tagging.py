@@ -40,6 +40,8 @@ WORD_ATTRIBUTES = (
 
 # What a word is spelled with; a word without any that was learned is of characters that were never seen.
 SPELLING = WORD_ATTRIBUTES[1:-1]
+# For the features of words, which long endings spell.
+LONG_SUFFIXES = ("suffix6", "suffix7")
 
 WORD_TEMPLATES = (
     *WORD_ATTRIBUTES,
@@ -83,7 +85,7 @@ def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.
 
     Raises UsageError when a template names an attribute that is not known or joins more than two.
     """
-    known = [*WORD_ATTRIBUTES, *class_sets]
+    known = [*WORD_ATTRIBUTES, *LONG_SUFFIXES, *class_sets]
     rows = []
     for template in templates:
         row = []
@@ -105,7 +107,9 @@ class WordTable:
         """Take the sets of word classes by name; a word is looked up as it is, then lower-cased."""
         self._classes = tuple(class_sets.values())
         self._numbers: dict[str, int] = {}
-        self._attributes = np.zeros((1024, len(WORD_ATTRIBUTES) + len(self._classes)), dtype=np.uint64)
+        self._attributes = np.zeros(
+            (1024, len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(self._classes)), dtype=np.uint64
+        )
 
     @property
     def attributes(self) -> NDArray[np.uint64]:
@@ -128,7 +132,7 @@ class WordTable:
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
         form = plain_form(form)
-        codes = [_code(text) for text in word_attributes(form)]
+        codes = [_code(text) for text in (*word_attributes(form), *_long_suffixes(form))]
         for classes in self._classes:
             word_class = classes.get(form, classes.get(form.lower()))
             codes.append(0 if word_class is None else word_class + 1)
@@ -174,6 +178,14 @@ def likely_tags(form: str) -> tuple[str, ...]:
     if categories <= {"S", "M", "C"}:
         return ("SYM",)
     return ("PROPN", "X") if categories <= {"L", "M", "C"} else ()
+
+
+def _long_suffixes(form: str) -> tuple[str, ...]:
+    """Return the text of each of ``LONG_SUFFIXES``."""
+    lower = word_attributes(form)[WORD_ATTRIBUTES.index("lower")]
+    return tuple(
+        lower[-length:] if length <= len(lower) else "" for length in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
+    )
 
 
 def _kind(form: str) -> str:

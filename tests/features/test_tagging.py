@@ -5,6 +5,7 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.features.tagging import (
+    LONG_SUFFIXES,
     WORD_ATTRIBUTES,
     WordTable,
     compiled,
@@ -34,7 +35,7 @@ def test_compiled_templates():
     table = compiled(["form", "lower-1 & setA+2".replace("setA", "group")], ["group"])
     assert table.tolist() == [
         [WORD_ATTRIBUTES.index("form"), 0, -1, 0],
-        [WORD_ATTRIBUTES.index("lower"), -1, len(WORD_ATTRIBUTES), 2],
+        [WORD_ATTRIBUTES.index("lower"), -1, len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES), 2],
     ]
 
 

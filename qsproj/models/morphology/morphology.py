@@ -13,7 +13,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
-from qsproj.features.tagging import WORD_TEMPLATES, WordTable, compiled
+from qsproj.features.tagging import LONG_SUFFIXES, WORD_TEMPLATES, WordTable, compiled
 from qsproj.kernels.tagging.analyses import (
     LEVELS,
     NO_ANALYSIS,
@@ -38,6 +38,7 @@ PLACES = 8
 _TAG = "tag"
 TEMPLATES = (
     *WORD_TEMPLATES,
+    *LONG_SUFFIXES,
     *("tag & lower", "tag & suffix2", "tag & suffix3", "tag & suffix4"),
     *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
     *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
