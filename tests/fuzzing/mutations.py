@@ -170,6 +170,13 @@ def _places(value):
             yield from _places(value[key])
 
 
+def _large(dtype: np.dtype) -> int:
+    """Return a number that is out of the range of what arrays hold, yet in that of their type."""
+    if dtype.itemsize <= 2:
+        return 200
+    return min(4_000_000_000, np.iinfo(dtype).max) if dtype.kind in "iu" else 4_000_000_000
+
+
 def _changed_array(entries: dict[str, bytes], rng: Random) -> dict[str, bytes]:
     name = rng.choice([name for name in entries if name.endswith(".npy")])
     array = np.load(io.BytesIO(entries[name]))
@@ -181,7 +188,7 @@ def _changed_array(entries: dict[str, bytes], rng: Random) -> dict[str, bytes]:
             *(array.astype(np.float16), array.astype(np.complex64), array.astype("S3"), array.astype(bool)),
             *(array.astype(np.int64), array.astype(np.uint8), array.astype(np.float64) * 1e300),
             *(array.astype(np.float64) * -1, np.full(array.shape, np.nan), np.full(array.shape, 1e8)),
-            *(np.full_like(array, 4_000_000_000 if array.dtype.itemsize > 2 else 200),),
+            *(np.full_like(array, _large(array.dtype)),),
         )
     content = io.BytesIO()
     np.save(content, made[rng.randrange(len(made))])

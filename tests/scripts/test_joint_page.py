@@ -92,7 +92,7 @@ def test_time_of_a_training_that_was_broken_off_is_counted(tmp_path):
     def keep(seconds):
         """Go on, keep a state after so many seconds, and spend as many more that are lost."""
         state = replace(going_on(tmp_path / "state"), started=time.process_time() - seconds)
-        state.write("epochs", {}, {"weights": np.zeros(2)}, fingerprint="one")
+        state.write("epochs", {"fingerprint": "one"}, {"weights": np.zeros(2)})
         return replace(state, started=state.started - seconds).seconds
 
     about = partial(pytest.approx, abs=100.0)
