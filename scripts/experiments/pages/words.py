@@ -82,3 +82,21 @@ def tags_through_links(tables: Tables) -> Phrases:
         "types alone": f"{deaf:+.1f}",
         **{f"aims: {number}": aims(number) for number in TAGS_AIMED_AT},
     }
+
+
+def morphology(tables: Tables) -> Phrases:
+    test = tables["test"]
+    measured = [name for name in test.names if test.has(name, "UDPipe 1 UPOS")]
+    gains = {
+        column: [
+            test.number(name, f"qsproj {column}") - test.number(name, f"UDPipe 1 {column}")
+            for name in measured
+        ]
+        for column in ("UPOS", "UFeats", "lemmas")
+    }
+    means = [f"{sum(gain) / len(gain):+.1f}" for gain in gains.values()]
+    return {
+        **{column: span(gain, sign=True) for column, gain in gains.items()},
+        "count": str(len(measured)),
+        "means": " / ".join(means),
+    }
