@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.columns import universal_features
