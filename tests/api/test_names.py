@@ -154,6 +154,7 @@ except ValueError as error:
 
 
 def test_a_script_of_a_user_passes_strict_type_checks(tmp_path):
+    pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "script.py"],
