@@ -59,7 +59,7 @@ EXAMPLES = """examples:
       --tagged hundred.de.conllu -o de.model                # what little there is of the target
   qsproj bootstrap --treebank en.conllu --bitext en.txt gl.txt --languages en gl \\
       --treebank es.conllu --bitext es-gl.tsv --languages es gl -o gl.model
-  qsproj bootstrap --treebank en-train.conllu --bitext en.verses wo.verses --paired-by verse \
+  qsproj bootstrap --treebank en-train.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo -o wo.model                         # two New Testaments: MAT 1:5 TAB text
 """
 
