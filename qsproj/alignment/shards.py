@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import EncodedPairs, Vocabularies, Words, encode_bitext
-from qsproj.alignment.shard_files import ShardFiles
+from qsproj.alignment.encoding import EncodedPairs, ShardFiles, Vocabularies, Words, encode_bitext
 from qsproj.alignment.word_pairs import PairPriors, PairTotals, number_in_bitext, number_in_shard
 from qsproj.parallel import Workers, map_in_order
 

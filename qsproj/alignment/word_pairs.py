@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import EncodedPairs, Vocabularies, letters
-from qsproj.alignment.shard_files import ShardFiles
+from qsproj.alignment.encoding import EncodedPairs, ShardFiles, Vocabularies, letters
 
 # So many pairs of shards are put together at a time: some 30 bytes each.
 BLOCK_PAIRS = 1 << 21

@@ -14,8 +14,7 @@ from qsproj.bp.beliefs import Beliefs
 from qsproj.bp.graph import FactorGraph
 from qsproj.bp.group import Messages
 from qsproj.bp.messages import MessageState
-from qsproj.bp.options import Passing
-from qsproj.bp.schedules import SCHEDULES
+from qsproj.bp.options import SCHEDULES, Passing
 from qsproj.bp.status import Monitor, Status
 from qsproj.errors import UsageError
 

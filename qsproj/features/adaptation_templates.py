@@ -1,6 +1,6 @@
 """Templates over a candidate arc and a source tree over the same words: quasi-synchronous features as data.
 
-A template is a tuple of atoms. ``PLACE.COLUMN`` asks something (features.source_nodes.COLUMNS) of a node of
+A template is a tuple of atoms. ``PLACE.COLUMN`` asks something (COLUMNS below) of a node of
 the source tree, where PLACE is an end of the arc (``head``, ``dep``), its head in the source tree
 (``head-parent``, ``dep-parent``), the lowest ``ancestor`` that both ends have there (possibly one of them),
 or the ancestor's dependent on the way to either end (``head-branch``, ``dep-branch``; the ancestor itself
@@ -28,12 +28,26 @@ turned trees are ours.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
+from qsproj.conventions import ROOT
+from qsproj.corpus.cells import bare_relation
+from qsproj.corpus.characters import plain_form
+from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
-from qsproj.features.source_nodes import COLUMNS
 from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
-from qsproj.kernels.adaptation.source_paths import PAIR, PLACES
+from qsproj.kernels.adaptation.source_paths import (
+    DERIVED,
+    NONE,
+    PAIR,
+    PLACES,
+    TREES,
+    SourceNodes,
+    derive_nodes,
+    node_depths,
+)
 
 Template = tuple[str, ...]
 
@@ -204,3 +218,85 @@ def _operation(atom: str) -> int:
     if name not in known:
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
     return PLACES.index(place) << 8 | known.index(name)
+
+
+# Columns read from the sentence; the first three as kernels.source_paths numbers them.
+GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features")
+#: What templates may ask of a node: relation without any subtype, and with that after the first colon (UD
+#: `nmod:poss`, SUD `comp:aux`) but not the deep ones of SUD (`@lvc`, `$cause`); UPOS and its class, XPOS;
+#: form where the tag is of a closed class, else the tag; lemma; FEATS; and what the kernel derives.
+COLUMNS = (*GIVEN, *DERIVED)
+
+# Words of these tags are few enough to be features themselves.
+CLOSED_CLASSES = frozenset({"ADP", "AUX", "CCONJ", "SCONJ", "DET", "PART", "PRON", "PUNCT"})
+# Classes of tags: whether a word may head a phrase that styles let it head or depend on (function), has an
+# argument structure of its own (content, what is not listed), or neither.
+FUNCTION = "function"
+TAG_CLASSES = {
+    **dict.fromkeys(("ADP", "AUX", "SCONJ"), FUNCTION),
+    **dict.fromkeys(("CCONJ", "DET", "INTJ", "PART", "SYM", "X"), "other"),
+    "PUNCT": "punctuation",
+}
+_DEEP_MARKS = ("@", "$")
+
+
+def base_relation(relation: str) -> str:
+    """Return a relation without any subtype, of UD or of SUD."""
+    return bare_relation(shallow_relation(relation))
+
+
+def shallow_relation(relation: str) -> str:
+    """Return a relation without the deep subtypes of SUD, which follow ``@`` and ``$``."""
+    for mark in _DEEP_MARKS:
+        relation = relation.partition(mark)[0]
+    return relation
+
+
+def encode_source(sentence: Sentence) -> SourceNodes:
+    """Hash what templates ask of each node of a sentence's tree; no arc is turned yet.
+
+    Words may be without a head; cycles must not be (CoNLL-U that was read has none). O(n depth).
+    """
+    heads = sentence.heads
+    n = len(sentence)
+    columns = (
+        sentence.deprels,
+        sentence.upos,
+        sentence.xpos,
+        sentence.forms,
+        sentence.lemmas,
+        sentence.feats,
+    )
+    atoms = np.full((n + 2, len(COLUMNS)), NONE)
+    atoms[1 : n + 1, : len(GIVEN)] = [_cells(*row) for row in zip(*columns, strict=True)]
+    atoms[ROOT, : len(GIVEN)] = stable_hash("<root>")
+    depths = np.empty(n + 1, dtype=np.int32)
+    node_depths(heads, depths)
+    derive_nodes(heads, atoms, len(GIVEN))
+    return SourceNodes(heads, depths, atoms, np.repeat(heads[None], len(TREES), axis=0))
+
+
+def function_words(nodes: SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Tell of each node 0..n whether it is a function word: an adposition, auxiliary or subordinator."""
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = nodes.atoms[:-1, COLUMNS.index("class")] == np.uint64(
+        stable_hash(FUNCTION)
+    )
+    return found
+
+
+@lru_cache(maxsize=1 << 17)
+def _cells(
+    relation: str, tag: str, fine: str, form: str, lemma: str, features: str
+) -> tuple[int, int, int, int, int, int, int, int]:
+    """Hash the columns of GIVEN for one word."""
+    word = plain_form(form).lower()
+    return (
+        stable_hash(base_relation(relation)),
+        stable_hash(shallow_relation(relation)),
+        stable_hash(tag),
+        stable_hash(TAG_CLASSES.get(tag, "content")),
+        stable_hash(fine),
+        stable_hash(word if tag in CLOSED_CLASSES else tag),
+        stable_hash(word if lemma == "_" else lemma),
+        stable_hash(features),
+    )

@@ -1,13 +1,15 @@
-"""Arc templates as data (McDonald et al. 2005, table 1, and what lemmas and morphology add).
+"""Templates of arcs and of their relations as data, and what the arc kernels read of them.
 
 A template is a tuple of atoms: ``head.ATTRIBUTE`` or ``dep.ATTRIBUTE`` with an optional offset (``+1``: the
-word to the right), or something about the words between head and dependent: ``between.upos`` (one feature
-for each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``,
-``between.punctuation``, ``between.coordinators`` (how many, at most 3). Every template fires conjoined with
-direction and binned distance; those in ``plain`` also fire without. A feature of the dependent alone says
-nothing of its head, so templates without a head atom stand in ``directed`` only. Templates of relations
-may also ask of a word what its tree says of it: ``dep.adposition.lower``, ``dep.rank``
-(:mod:`qsproj.features.tree_atoms`).
+word to the right), or something about the words between head and dependent: ``between.upos`` (one feature for
+each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``, ``between.punctuation``,
+``between.coordinators`` (how many, at most 3). Every template fires conjoined with direction and binned
+distance; those in ``plain`` also fire without. A feature of the dependent alone says nothing of its head, so
+templates of arcs without a head atom stand in ``directed`` only; it does say something of a relation.
+Templates of relations may also ask of a word what its tree says of it: ``dep.adposition.lower``, ``dep.rank``
+(:mod:`qsproj.features.atoms`).
+
+*Source*: McDonald et al. 2005, table 1; lemmas, morphology and trees are ours.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.features.atoms import ATTRIBUTES
+from qsproj.features.atoms import ATTRIBUTES, EncodedSentence, reads_tree
 from qsproj.features.hashing import stable_hash
-from qsproj.features.tree_atoms import reads_tree
+from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
 
 Template = tuple[str, ...]
 
@@ -210,3 +212,108 @@ def _parse(atom: str) -> tuple[str, str, int]:
 def _known_in_tree(name: str) -> bool:
     _, _, read = name.partition(".")
     return reads_tree(name) and (not read or read in ATTRIBUTES)
+
+
+def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
+    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets.
+
+    The sentence must have been encoded with the templates' attributes. O(n T) time and memory.
+    """
+    shape = (len(encoded) + 1, len(templates.between))
+    head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
+    position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)
+    position_parts(encoded.atoms, templates.dependent_operations, templates.dependent_seeds, dependent_parts)
+    shift = np.uint64(64 - (buckets.bit_length() - 1))
+    return ArcFeatures(
+        head_parts,
+        dependent_parts,
+        encoded.tags,
+        templates.between,
+        templates.plain,
+        templates.directed,
+        shift,
+    )
+
+
+def _and(templates: TemplateSet, *more: tuple[Template, ...]) -> TemplateSet:
+    return TemplateSet(plain=sum(more, templates.plain), directed=templates.directed)
+
+
+DELEXICALISED_LABELS = TemplateSet(
+    plain=(
+        ("dep.upos",),
+        ("head.upos", "dep.upos"),
+        ("head.upos", "dep.upos", "between.punctuation", "between.verbs"),
+        ("head.upos", "dep.upos", "dep.upos-1"),
+        ("head.upos", "dep.upos", "dep.upos+1"),
+        ("head.upos", "dep.upos", "dep.upos-1", "dep.upos+1"),
+        ("head.upos", "dep.upos", "head.upos-1", "head.upos+1"),
+        ("head.upos", "dep.upos", "dep.upos-2", "dep.upos-1"),
+        ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
+        ("head.upos", "dep.upos", "between.upos"),
+    ),
+    directed=(),
+)
+
+WORD_LABELS = TemplateSet(
+    plain=(
+        *DELEXICALISED_LABELS.plain,
+        ("dep.lower",),
+        ("dep.lower", "dep.upos", "head.upos"),
+        ("head.lower", "dep.upos", "head.upos"),
+        ("head.lower", "dep.lower"),
+        ("dep.suffix", "head.upos"),
+        ("head.upos", "dep.upos", "dep.lower-1"),
+        ("head.upos", "dep.upos", "dep.lower+1"),
+        ("head.upos", "dep.upos", "dep.lower-2"),
+    ),
+    directed=(),
+)
+
+MORPHOLOGY_LABELS = TemplateSet(
+    plain=(
+        *WORD_LABELS.plain,
+        ("head.lemma", "dep.lemma"),
+        ("head.lemma", "dep.upos", "dep.case"),
+        ("dep.lemma", "head.upos"),
+        ("head.upos", "dep.upos", "dep.feats"),
+        ("head.upos", "dep.upos", "head.feats"),
+        ("head.xpos", "dep.xpos"),
+        ("head.upos", "dep.upos", "dep.case", "head.verbform"),
+    ),
+    directed=(),
+)
+
+_TREE_TAGS: tuple[Template, ...] = (
+    ("head.upos", "dep.upos", "dep.adposition.upos"),
+    ("head.upos", "dep.upos", "dep.marker.upos"),
+    ("head.upos", "dep.upos", "dep.coordinator.upos"),
+    ("head.upos", "dep.upos", "dep.auxiliary.upos", "head.auxiliary.upos"),
+    ("head.upos", "dep.upos", "head.parent.upos"),
+    ("head.upos", "dep.upos", "dep.adposition.upos", "dep.rank"),
+    ("head.upos", "dep.upos", "dep.first.upos", "dep.last.upos"),
+)
+
+_TREE_WORDS: tuple[Template, ...] = (
+    ("head.upos", "dep.upos", "dep.adposition.lower"),
+    ("head.lower", "dep.adposition.lower"),
+    ("head.upos", "dep.upos", "dep.determiner.lower"),
+    ("head.upos", "dep.upos", "dep.adposition.lower", "dep.determiner.lower"),
+    ("head.upos", "dep.upos", "dep.determiner.lower", "dep.rank"),
+    ("head.upos", "dep.upos", "dep.marker.lower"),
+    ("head.upos", "dep.upos", "head.auxiliary.lower"),
+    ("head.upos", "dep.upos", "dep.first.lower", "dep.last.upos"),
+    ("head.upos", "dep.upos", "dep.suffix", "dep.rank"),
+)
+
+# The end of the name of a set that asks what the tree says of words as well.
+IN_TREE = "-in-tree"
+
+LABEL_TEMPLATE_SETS = {
+    "delexicalised": DELEXICALISED_LABELS,
+    "words": WORD_LABELS,
+    "morphology": MORPHOLOGY_LABELS,
+    f"delexicalised{IN_TREE}": _and(DELEXICALISED_LABELS, _TREE_TAGS),
+    f"words{IN_TREE}": _and(WORD_LABELS, _TREE_TAGS, _TREE_WORDS),
+    f"morphology{IN_TREE}": _and(MORPHOLOGY_LABELS, _TREE_TAGS, _TREE_WORDS),
+}

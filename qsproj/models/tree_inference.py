@@ -15,7 +15,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.crossings import nearest_projective
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 
 DECODERS = ("map", "mbr")
 # Of parsers with hidden clusters alone.

@@ -12,9 +12,8 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.styles.coordination import coordinations_to_core, coordinations_to_style
 from qsproj.styles.function_words import FUNCTION_WORDS
-from qsproj.styles.relations import base_relation
 from qsproj.styles.style import UD, Style
-from qsproj.styles.working_tree import WorkingTree
+from qsproj.styles.working_tree import WorkingTree, base_relation
 
 
 def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentence:

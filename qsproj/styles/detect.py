@@ -7,12 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.styles.coordination import guess_left, guess_right, outside_dependents
-from qsproj.styles.coordination_groups import Group, conjuncts_of, find_groups, is_separating
+from qsproj.styles.coordination import (
+    Group,
+    conjuncts_of,
+    find_groups,
+    guess_left,
+    guess_right,
+    is_separating,
+    outside_dependents,
+)
 from qsproj.styles.function_words import FUNCTION_WORDS
-from qsproj.styles.relations import CONJUNCT, base_relation
 from qsproj.styles.style import DIMENSIONS, Style, agreeing_presets, style_of
-from qsproj.styles.working_tree import WorkingTree
+from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation
 
 
 @dataclass(frozen=True, slots=True)

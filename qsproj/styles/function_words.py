@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qsproj.styles.relations import (
+from qsproj.styles.working_tree import (
     COMPLEMENT,
     INSEPARABLE,
     SUBJECTS,
+    WorkingTree,
     base_relation,
     is_terminal,
     turned_relation,
 )
-from qsproj.styles.working_tree import WorkingTree
 
 _OUTER_SUBJECT = ":outer"
 _CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}

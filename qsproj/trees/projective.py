@@ -13,8 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 from qsproj.kernels.trees.eisner_log import eisner_covariance, eisner_log, log_charts
 from qsproj.kernels.trees.tree_sampling import draw_projective
-from qsproj.trees.family import TreeFamily
-from qsproj.trees.posterior import tree_shifts
+from qsproj.trees.family import TreeFamily, tree_shifts
 
 
 def _sum_up(arcs: Scores, single_root: bool) -> tuple[float, Scores, Scores, NDArray[np.float64], bool]:

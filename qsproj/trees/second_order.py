@@ -15,7 +15,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores, check_scores, froze
 from qsproj.errors import UsageError
 from qsproj.kernels.trees.second_order import Parts, best_tree, climb, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 
 Array = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.alignment import word_pairs
-from qsproj.alignment.shard_files import ShardFiles
+from qsproj.alignment.encoding import ShardFiles
 from qsproj.alignment.shards import write_shards
 from qsproj.alignment.word_pairs import PairPriors
 from qsproj.errors import UsageError

@@ -5,13 +5,13 @@ import pytest
 
 from qsproj.features.arc_templates import (
     BETWEEN_BITS,
+    LABEL_TEMPLATE_SETS,
     TEMPLATE_SETS,
     TemplateSet,
     compile_templates,
 )
 from qsproj.features.atoms import PADDING, TAG_NUMBERS, encode
 from qsproj.features.hashing import stable_hash
-from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features import arc_features as kernels
 from tests.sentences import make_sentence
 

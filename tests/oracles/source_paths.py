@@ -5,7 +5,7 @@ Of qsproj it imports the readers of single cells (tags, relations) and the templ
 
 from __future__ import annotations
 
-from qsproj.features.source_nodes import CLOSED_CLASSES, TAG_CLASSES, base_relation, shallow_relation
+from qsproj.features.adaptation_templates import CLOSED_CLASSES, TAG_CLASSES, base_relation, shallow_relation
 
 MAX_STEPS = 5
 MAX_UP, MAX_DOWN = 6, 6

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from qsproj.errors import QsprojError, UsageError
 from qsproj.trees import nonprojective, projective
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 from tests.oracles.finite_differences import gradient
 from tests.oracles.trees import Enumeration, is_projective, is_tree, number_of_trees, tree_score
 

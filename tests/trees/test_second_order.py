@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from qsproj.kernels.trees.second_order import inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM
 from qsproj.trees import projective, second_order
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 from qsproj.trees.second_order import second_order_scores, tree_score
 from tests.oracles.finite_differences import gradient
 from tests.oracles.second_order import SecondOrderEnumeration

@@ -11,7 +11,7 @@ from qsproj.bp.group import HardGroup, Messages, Variables
 from qsproj.bp.links import arcs_of
 from qsproj.kernels.bp.bp_trees import tree_messages, tree_scores
 from qsproj.trees import nonprojective, projective
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.features.label_templates import IN_TREE
+from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer

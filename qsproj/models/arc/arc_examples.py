@@ -21,8 +21,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
-from qsproj.training.exponentiated_gradient import DualTree
-from qsproj.training.margins import ArcMargins, Margins, TreeMargins
+from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 from qsproj.training.objectives import (
     Annealed,
     Entropy,

@@ -16,9 +16,8 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer
 from qsproj.models.arc.hashed_weights import aligned_weights, zero_weights
-from qsproj.training.exponentiated_gradient import DualTree
 from qsproj.training.loop import EpochRecord
-from qsproj.training.margins import TOLERANCE, FeatureRows, LeastChange, Margins
+from qsproj.training.margins import TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
 # So many constraints are all met at once; of more, only those that are broken, until none is.

@@ -15,8 +15,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UntaggedError
-from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, arc_features, compile_templates
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs

@@ -16,9 +16,8 @@ from scipy.optimize import minimize_scalar
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, counted, unknown_name
-from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
-from qsproj.features.label_templates import IN_TREE
 from qsproj.models.arc.arc_examples import (
     Example,
     entropy_examples,

@@ -13,11 +13,22 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, compile_templates
-from qsproj.features.arcs import arc_features
-from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, without_columns
-from qsproj.features.label_templates import IN_TREE, LABEL_TEMPLATE_SETS
-from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
+from qsproj.features.arc_templates import (
+    IN_TREE,
+    LABEL_TEMPLATE_SETS,
+    TEMPLATE_SETS,
+    CompiledTemplates,
+    arc_features,
+    compile_templates,
+)
+from qsproj.features.atoms import (
+    EncodedBlock,
+    EncodedSentence,
+    encode,
+    reads_tree,
+    with_tree_atoms,
+    without_columns,
+)
 from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import step_label_evidence
@@ -37,7 +48,7 @@ class Labeller:
     Attributes
     ----------
     template_set : str
-        A name in ``features.label_templates.LABEL_TEMPLATE_SETS``.
+        A name in ``features.arc_templates.LABEL_TEMPLATE_SETS``.
     relations : tuple of str
         In the order of the columns of ``weights``.
     weights : float32[buckets, L]

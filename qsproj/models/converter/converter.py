@@ -21,8 +21,7 @@ from qsproj.conventions import NO_HEAD, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import with_arc_probabilities, with_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import MissingTreeError
-from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
-from qsproj.features.source_nodes import encode_source
+from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter

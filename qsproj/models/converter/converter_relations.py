@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.adaptation_templates import RELATION_TEMPLATES, compile_templates
-from qsproj.features.source_nodes import base_relation
+from qsproj.features.adaptation_templates import RELATION_TEMPLATES, base_relation, compile_templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN, Templates
 from qsproj.kernels.adaptation.source_paths import SourceNodes

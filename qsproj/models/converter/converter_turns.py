@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
-from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates
-from qsproj.features.source_nodes import function_words
+from qsproj.features.adaptation_templates import TURN_TEMPLATES, compile_templates, function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights

@@ -15,10 +15,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import Beliefs
+from qsproj.bp.beliefs import Beliefs, odds_of, probability
 from qsproj.bp.factors.tree import Tree
 from qsproj.bp.group import Messages
-from qsproj.bp.odds import odds_of, probability
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import Beliefs
+from qsproj.bp.beliefs import Beliefs, probability
 from qsproj.bp.links import arcs_of, chosen_links
-from qsproj.bp.odds import probability
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_misc

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.beliefs import Beliefs, log_odds
+from qsproj.bp.beliefs import Beliefs, log_odds, probability
 from qsproj.bp.factors.align_hmm import align_hmm
 from qsproj.bp.factors.align_itg import align_itg
 from qsproj.bp.factors.alignment import fertility, word_starts
@@ -24,7 +24,6 @@ from qsproj.bp.factors.pair import all_true
 from qsproj.bp.factors.tree import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, checked_scores, rescored
-from qsproj.bp.odds import probability
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.conventions import Scores

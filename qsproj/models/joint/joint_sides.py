@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.beliefs import odds_of
 from qsproj.bp.links import NO_LINK
-from qsproj.bp.odds import odds_of
 from qsproj.conventions import Heads
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY

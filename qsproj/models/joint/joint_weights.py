@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.odds import odds_of
+from qsproj.bp.beliefs import odds_of
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.dictionary import Dictionary

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.odds import odds_of
+from qsproj.bp.beliefs import odds_of
 from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly

@@ -21,7 +21,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import arc_features
 from qsproj.features.atoms import PADDING, EncodedSentence
 from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_hashes
 from qsproj.kernels.features.arc_features import ArcFeatures

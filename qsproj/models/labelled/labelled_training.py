@@ -14,8 +14,8 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
+from qsproj.features.arc_templates import IN_TREE
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.label_templates import IN_TREE
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import right_heads, tree_objective

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads, Scores
-from qsproj.features.arc_templates import CompiledTemplates
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import LABEL_TEMPLATE_SETS, CompiledTemplates, arc_features
 from qsproj.features.atoms import EncodedSentence
-from qsproj.features.label_templates import LABEL_TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, score_relations
 from qsproj.models.arc.labeller import compiled_labels

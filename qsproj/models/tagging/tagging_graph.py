@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.beliefs import probability
 from qsproj.bp.factors.link import link
 from qsproj.bp.factors.tag import tag
 from qsproj.bp.factors.tag_link import tag_link
@@ -21,7 +22,6 @@ from qsproj.bp.factors.trigram import trigram
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import rescored
 from qsproj.bp.links import arcs_of, chosen_links
-from qsproj.bp.odds import probability
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run
 from qsproj.bp.status import Status

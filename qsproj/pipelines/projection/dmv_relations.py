@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.features.label_templates import IN_TREE
+from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.dmv.dmv import Dmv
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions

@@ -15,12 +15,10 @@ from collections.abc import Iterator, Mapping
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.styles.convert import convert, convert_all, measure_round_trip
-from qsproj.styles.coordination import outside_dependents, shared_dependents
-from qsproj.styles.coordination_groups import find_groups
+from qsproj.styles.coordination import find_groups, outside_dependents, shared_dependents
 from qsproj.styles.detect import detect_style
-from qsproj.styles.relations import base_relation
 from qsproj.styles.style import DIMENSIONS, PRESETS, UD, Style, parse_style
-from qsproj.styles.working_tree import WorkingTree
+from qsproj.styles.working_tree import WorkingTree, base_relation
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -18,7 +18,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagging_parser import TaggingParser
 from qsproj.models.tagging.tagging_parser_training import cross_fitted_tags, train_tagging_parser
-from qsproj.styles.relations import base_relation
+from qsproj.styles.working_tree import base_relation
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

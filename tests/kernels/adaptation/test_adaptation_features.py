@@ -10,13 +10,16 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.adaptation_templates import (
     ARC_TEMPLATES,
+    COLUMNS,
+    GIVEN,
     RELATION_TEMPLATES,
     TURN_TEMPLATES,
     compile_templates,
+    encode_source,
+    function_words,
 )
 from qsproj.features.hashing import stable_hash
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, configurations
-from qsproj.features.source_nodes import COLUMNS, GIVEN, encode_source, function_words
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import (
     MAX_DOWN,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, compile_templates
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_buckets

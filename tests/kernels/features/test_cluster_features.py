@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.features.arc_templates import MORPHOLOGY, compile_templates
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import MORPHOLOGY, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import gather_arcs, score_arcs
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters

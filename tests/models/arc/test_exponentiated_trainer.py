@@ -9,7 +9,7 @@ from qsproj.models.arc.arc_learners import ExponentiatedTrainer
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_inference import TreeInference
-from qsproj.training.exponentiated_gradient import START, DualTree
+from qsproj.training.margins import START, DualTree
 from tests.oracles.trees import all_trees, tree_score
 from tests.sentences import make_sentence
 

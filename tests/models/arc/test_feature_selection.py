@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.features.arc_templates import TEMPLATE_SETS, compile_templates
-from qsproj.features.arcs import arc_features
+from qsproj.features.arc_templates import TEMPLATE_SETS, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_scorer import bit_mask

@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.features.source_nodes import encode_source
+from qsproj.features.adaptation_templates import encode_source
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import AdaptedParser, Converter, probable_trees

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from qsproj.bp.odds import probability
+from qsproj.bp.beliefs import probability
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser

@@ -24,7 +24,7 @@ from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.adagrad import AdaGrad
-from qsproj.trees.posterior import NoTreeError
+from qsproj.trees.family import NoTreeError
 from tests.oracles.second_order_features import factors_of_tree, features_of
 from tests.sentences import make_sentence
 

@@ -2,8 +2,13 @@
 
 import pytest
 
-from qsproj.features.adaptation_templates import compile_templates
-from qsproj.features.source_nodes import base_relation, encode_source, function_words, shallow_relation
+from qsproj.features.adaptation_templates import (
+    base_relation,
+    compile_templates,
+    encode_source,
+    function_words,
+    shallow_relation,
+)
 from tests.sentences import make_sentence
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.features.atoms import PADDING, encode
+from qsproj.features.atoms import PADDING, encode, reads_tree, with_tree_atoms
 from qsproj.features.hashing import stable_hash
-from qsproj.features.tree_atoms import reads_tree, with_tree_atoms
 from tests.sentences import make_sentence
 
 ATTRIBUTES = (
