@@ -148,6 +148,8 @@ def _source_parser(path: str) -> StoredParser:
 
 
 def _convert(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.given_parsers import telling_unknown_relations
+    from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
     from qsproj.errors import DataError, UsageError
     from qsproj.models.converter.converter import Converter
@@ -166,7 +168,10 @@ def _convert(options: argparse.Namespace) -> None:
             remedy="train one with --source and --target, or parse with it: qsproj parse",
         )
     with located(options.source) as sentences:
-        converted = convert_treebank(converter, sentences)
+        known = telling_unknown_relations(
+            sentences, converter, path=options.model, name=name_of(options.source)
+        )
+        converted = convert_treebank(converter, known)
         if options.least_sure:
             converted = iter(found := list(converted))
             write_sentences(least_sure_first(found), options.least_sure)

@@ -34,6 +34,13 @@ def plain_form(form: str) -> str:
     return unicodedata.normalize("NFC", _INVISIBLE.sub("", form)) or form
 
 
+def composed_as(form: str, text: str) -> str:
+    """Return a text with its accents apart where those of a word of the file are; else as it is."""
+    if form.isascii() or unicodedata.is_normalized("NFC", form):
+        return text
+    return unicodedata.normalize("NFD", text)
+
+
 def without_unseen_words(text: str) -> str:
     """Return a text with single spaces without what stands between them and is not seen."""
     if _INVISIBLE.search(text) is None:

@@ -48,3 +48,27 @@ def test_words_of_another_language(models, run_cli):
         assert "has learned from 0% of the words" in line
         assert "which seems to be of another language" in line
         assert told(run_cli, command, "-m", models / model, stdin=german) == []
+
+
+def test_a_parser_without_a_tagger_of_text_in_another_language(models, run_cli):
+    for path, expected in (
+        (GERMAN, []),
+        ("corpora/es.conllu", ["trained on text in de", "seems to be in es"]),
+    ):
+        outcome = run_cli("parse", "-m", models / "parser", path)
+        assert outcome.code == 0, outcome.err
+        lines = [line for line in outcome.err.splitlines() if "was trained on text in" in line]
+        assert len(lines) == bool(expected)
+        assert all(words in lines[0] for words in expected)
+
+
+def test_relations_that_a_converter_has_never_seen(run_cli, tmp_path):
+    converter, other = tmp_path / "converter", tmp_path / "other.conllu"
+    run_cli("adapt", "--source", GERMAN, "--target", GERMAN, "-o", converter, "--epochs", "1")
+    write_conllu(
+        (with_columns(one, deprels=[f"my{name}" for name in one.deprels]) for one in read_conllu(GERMAN)),
+        other,
+    )
+    (line,) = told(run_cli, "adapt", "-m", converter, "--source", other)
+    assert f"{converter} has learned from 0% of the relations (DEPREL) of {other}" in line
+    assert told(run_cli, "adapt", "-m", converter, "--source", GERMAN) == []

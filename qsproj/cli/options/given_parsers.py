@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.language.recognition import other_than
+from qsproj.corpus.language.recognition import other_than, recognise
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import IGNORABLE
+from qsproj.models.storage import load_made
 from qsproj.models.text.kinds import (
     ignored_columns,
     inner_parser,
@@ -17,12 +18,14 @@ from qsproj.models.text.kinds import (
     is_text_parser,
     reads_words,
 )
+from qsproj.models.text.known import share_of_known_relations, share_of_known_tags, share_of_known_words
 from qsproj.progress import notice
 
 # So many sentences show whether a model knows what it is given, and such a share of it is too little.
 _LOOKED_AT, _FEW = 100, 0.1
 
 if TYPE_CHECKING:
+    from qsproj.models.converter.converter import Converter
     from qsproj.models.storage import Parser
     from qsproj.models.tagging.tagger import Tagger
 
@@ -55,8 +58,6 @@ def telling_unknown(
 
     ``parser`` reads the tags that they have; ``tagger`` tags their words. None: there is none.
     """
-    from qsproj.models.text.known import share_of_known_tags, share_of_known_words
-
     first = list(islice(sentences, _LOOKED_AT))
     tags = share_of_known_tags(parser, first) if parser is not None else None
     if tags is not None and tags < _FEW:
@@ -69,6 +70,35 @@ def telling_unknown(
         notice(
             f"{path} has learned from {100 * words:.0f}% of the words of {name}, which seems to be of "
             "another language"
+        )
+    if parser is not None and tagger is None and reads_words(parser):
+        _tell_language(first, load_made(path).get("languages"), path=path, name=name)
+    yield from chain(first, sentences)
+
+
+def _tell_language(
+    sentences: Sequence[Sentence], languages: Mapping[str, float] | None, *, path: str, name: str
+) -> None:
+    """Say that sentences are in none of the languages that a parser's text may have been in."""
+    found = recognise(" ".join(one.forms) for one in sentences).likely()
+    if languages and found and not languages.keys() & found.keys():
+        likeliest = [max(sorted(shares), key=shares.__getitem__) for shares in (languages, found)]
+        notice(
+            f"{path} was trained on text in {likeliest[0]}, and {name} seems to be in {likeliest[1]}; a "
+            "parser reads words, and knows few of another language"
+        )
+
+
+def telling_unknown_relations(
+    sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
+) -> Iterator[Sentence]:
+    """Pass sentences on, and say once where a converter has seen few of their relations."""
+    first = list(islice(sentences, _LOOKED_AT))
+    share = share_of_known_relations(converter, first)
+    if share is not None and share < _FEW:
+        notice(
+            f"{path} has learned from {100 * share:.0f}% of the relations (DEPREL) of {name}, which seems to "
+            "be in another style than its source trees"
         )
     yield from chain(first, sentences)
 

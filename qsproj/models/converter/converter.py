@@ -27,7 +27,7 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
-from qsproj.models.schema import anything, checked, flag, number, one_of
+from qsproj.models.schema import anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, Parser, Stored, described, kind_of, model_from
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.trees import nonprojective
@@ -74,6 +74,8 @@ class Converter(Stored):
         Which trees the target style has. Where arcs of a source tree cross, those of the target tree may.
     prior : float
         Log-odds of the arcs of the source tree where nothing was learned.
+    source_relations : tuple of str
+        Relations of the source trees that it has learned from, sorted; none where they were not kept.
     """
 
     turns: TurnModel
@@ -81,6 +83,7 @@ class Converter(Stored):
     relations: RelationAdapter
     inference: TreeInference
     prior: float = PRIOR
+    source_relations: tuple[str, ...] = ()
 
     @staticmethod
     def untrained() -> Converter:
@@ -174,12 +177,23 @@ class Converter(Stored):
             "projective": self.inference.projective,
             "single_root": self.inference.single_root,
             "prior": self.prior,
+            "source_relations": list(self.source_relations),
         }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Converter:
         """Rebuild what :meth:`to_archive` gave."""
-        checked(header, {"projective": flag, "single_root": flag, "prior": number(), "relations": anything})
+        header = {"source_relations": [], **header}
+        checked(
+            header,
+            {
+                "projective": flag,
+                "single_root": flag,
+                "prior": number(),
+                "relations": anything,
+                "source_relations": labels(0),
+            },
+        )
         weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         return Converter(
             TurnModel.from_archive(arrays),
@@ -187,6 +201,7 @@ class Converter(Stored):
             RelationAdapter.from_archive(header["relations"], arrays),
             TreeInference(projective=header["projective"], single_root=header["single_root"]),
             header["prior"],
+            tuple(header["source_relations"]),
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, Scores
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, counted
 from qsproj.features.adaptation_templates import ARC_TEMPLATES
@@ -107,7 +108,9 @@ def train_converter(
         sources, [trees[0].nodes for trees in encoded], targets, rng=rng, epochs=epochs
     )
     report = ConverterReport(len(usable) - skipped, tuple(records), skipped)
-    return Converter(turns, weights, relations, inference), report
+    seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
+    converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))
+    return converter, report
 
 
 def _train_arcs(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import composed_as, plain_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
@@ -128,7 +129,8 @@ class Morphology:
             cells["feats"] = [analysis.feats for analysis in analyses]
         if "lemma" in wanted:
             cells["lemmas"] = [
-                self.lemma(form, analysis) for form, analysis in zip(sentence.forms, analyses, strict=True)
+                composed_as(form, self.lemma(plain_form(form), analysis))
+                for form, analysis in zip(sentence.forms, analyses, strict=True)
             ]
         return with_columns(sentence, **cells)
 
@@ -184,7 +186,7 @@ class Morphology:
         seen: list[int] = [0]
         known: list[tuple[int, int]] = []
         for form, tag in zip(forms, upos, strict=True):
-            counts = self._counts(form, tag)
+            counts = self._counts(plain_form(form), tag)
             known += counts.items()
             seen.append(len(known))
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
@@ -198,7 +199,8 @@ def _lexicon(
     made: dict[tuple[str, str], int] = {}
     lexicon: dict[tuple[str, str], Counter[tuple[Analysis, int]]] = {}
     for sentence, analyses in analysed:
-        for form, lemma, analysis in zip(sentence.forms, sentence.lemmas, analyses, strict=True):
+        composed = (map(plain_form, sentence.forms), map(plain_form, sentence.lemmas))
+        for form, lemma, analysis in zip(*composed, analyses, strict=True):
             script = NO_SCRIPT
             if lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED):
                 if (form, lemma) not in made:

@@ -16,6 +16,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.text.kinds import ignored_columns, scorer_of
 
 if TYPE_CHECKING:
+    from qsproj.models.converter.converter import Converter
     from qsproj.models.storage import Parser
     from qsproj.models.tagging.tagger import Tagger
 
@@ -63,3 +64,11 @@ def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float
         known += int((tagger.knows(one.forms) & words).sum())
         total += int(words.sum())
     return known / total if total >= FEWEST_WORDS else None
+
+
+def share_of_known_relations(converter: Converter, sentences: Sequence[Sentence]) -> float | None:
+    """Return the share of relations that a converter has seen in source trees; None where it kept none."""
+    relations = [name for one in sentences for name in one.deprels if name != UNSPECIFIED]
+    if not converter.source_relations or len(relations) < FEWEST_WORDS:
+        return None
+    return sum(name in converter.source_relations for name in relations) / len(relations)

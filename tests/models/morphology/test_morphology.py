@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 import pytest
@@ -272,3 +273,19 @@ def test_a_column_that_few_sentences_have_keeps_none_from_teaching(treebank):
     assert len({form for form, _ in learned.lexicon}) == len(
         {form for one in treebank[:70] for form in one.forms}
     )
+
+
+def test_words_with_accents_apart_are_the_same_words():
+    sentences = list(qsproj.read_conllu(CORPORA / "de.conllu"))
+    tagger = qsproj.train_tagger(sentences)
+    apart = [
+        sentence_from_words([normalize("NFD", form) for form in one.forms], upos=one.upos)
+        for one in sentences
+    ]
+    assert sum(one.forms != other.forms for one, other in zip(sentences, apart, strict=True)) > 20
+    filled = [tagger.morphology.fill(one) for one in sentences]
+    for whole, one in zip(filled, map(tagger.morphology.fill, apart), strict=True):
+        assert one.feats == whole.feats
+        assert [normalize("NFC", lemma) for lemma in one.lemmas] == list(whole.lemmas)
+        for form, lemma, composed in zip(one.forms, one.lemmas, whole.lemmas, strict=True):
+            assert lemma == (composed if is_normalized("NFC", form) else normalize("NFD", composed))
