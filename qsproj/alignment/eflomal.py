@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.alignment.symmetrize import THRESHOLD, Links
+from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import read_alignments
-from qsproj.corpus.partial_files import temporary_folder
 from qsproj.errors import QsprojError, UsageError
 
 _PROGRAM = "eflomal-align"

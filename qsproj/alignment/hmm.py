@@ -26,7 +26,7 @@ from qsproj.alignment.shards import (
     write_shards,
 )
 from qsproj.alignment.word_pairs import PairPriors
-from qsproj.corpus.partial_files import temporary_folder
+from qsproj.corpus.files import temporary_folder
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import bar
 

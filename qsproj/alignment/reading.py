@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
-from qsproj.corpus.inputs import format_of, opening
-from qsproj.corpus.pairs.aligned_text import pair_with_text
+from qsproj.corpus.formats import format_of, opening
+from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
 
 def is_conllu(path: str) -> bool:
-    """Return whether a file holds sentences, not text; see :func:`~qsproj.corpus.inputs.format_of`.
+    """Return whether a file holds sentences, not text; see :func:`~qsproj.corpus.formats.format_of`.
 
     The standard input, ``-``, cannot be looked into and counts as text.
 

@@ -12,8 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, located, naming
+from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, check_files, located, naming
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 

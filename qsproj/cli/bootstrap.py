@@ -28,19 +28,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
 from qsproj.cli.options.common import (
     add_files,
     add_model_output,
     add_order,
     add_seed,
     add_workers,
+    check_files,
     read_tagged,
     workers_of,
 )
 from qsproj.cli.options.made import made_by
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.partial_files import temporary_folder
+from qsproj.corpus.files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged
 

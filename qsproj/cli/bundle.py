@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_model_output, add_whole_number
+from qsproj.cli.options.common import add_model_output, add_whole_number, check_files
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:

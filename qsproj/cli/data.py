@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.actions import add_action
+from qsproj.cli.options.common import add_action
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:

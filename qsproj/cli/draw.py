@@ -18,8 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_input, add_number, add_output, add_pairing, add_whole_number
+from qsproj.cli.options.common import (
+    add_input,
+    add_number,
+    add_output,
+    add_pairing,
+    add_whole_number,
+    check_files,
+)
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice

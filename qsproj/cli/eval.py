@@ -35,8 +35,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import number
+from qsproj.cli.options.common import check_files, number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
@@ -50,7 +49,7 @@ from qsproj.corpus.formats import (
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
+from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import (
     arc_confidences,
     relation_confidences,
@@ -59,7 +58,6 @@ from qsproj.evaluation.calibration import (
     share_stated,
 )
 from qsproj.evaluation.cut_differently import CutScores, cut_scores
-from qsproj.evaluation.grouping import GROUPINGS
 from qsproj.evaluation.score_tables import (
     alignment_scores_as_json,
     alignment_scores_as_table,
@@ -72,7 +70,6 @@ from qsproj.evaluation.score_tables import (
     scores_as_table,
     systems_as_table,
 )
-from qsproj.evaluation.side_by_side import WordsDifferError
 from qsproj.progress import notice, notices
 
 EXAMPLES = """examples:

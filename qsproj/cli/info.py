@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.files import open_output
+from qsproj.models.storage import KINDS, described, model_from, opened_model
 
 EXAMPLES = """examples:
   qsproj info de.model
@@ -33,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print."""
-    from qsproj.pipelines.model_info import model_info
+    from qsproj.cli.info import model_info
 
     info = model_info(options.model)
     text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
@@ -64,3 +67,25 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def model_info(path: str | Path) -> dict[str, Any]:
+    """Return what is known of a model, as JSON.
+
+    ``kind``, ``what`` and ``use`` say what it is; ``bytes`` and ``numbers`` how large the file is and how
+    many numbers it holds; ``made`` how it was made, empty where the file does not say. The rest depends on
+    the kind (``Stored.described``); of a model with parts each part is a mapping of its own.
+
+    Raises
+    ------
+    DataError
+        As :func:`~qsproj.models.storage.load_model`.
+    """
+    what, use, told = "model of a kind that this version does not know", "", dict[str, Any]()
+    with opened_model(path) as file:
+        if file.kind in KINDS:
+            model_from(file.kind, file.header, file.arrays)
+            (_, _, what, use), told = KINDS[file.kind], described(file.kind, file.header)
+        numbers = sum(math.prod(file.arrays.declared(name)[0]) for name in file.arrays)
+    size = {"bytes": Path(path).stat().st_size, "numbers": numbers}
+    return {"kind": file.kind, "what": what, "use": use} | size | told | {"made": file.made}

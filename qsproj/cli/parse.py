@@ -14,14 +14,11 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_input, add_output, add_workers, workers_of
+from qsproj.cli.options.common import add_input, add_output, add_workers, check_files, workers_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import check_has_misc, write_sentences
-from qsproj.corpus.inputs import Source, count_sentences, open_source
-from qsproj.corpus.language.long_lines import cut_long_lines
-from qsproj.corpus.language.sentence_ends import read_running_text
+from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
+from qsproj.corpus.language.sentence_ends import cut_long_lines, read_running_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.progress import notice, track

@@ -14,8 +14,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_model_output, add_pairing, add_seed, add_workers, naming
+from qsproj.cli.options.common import (
+    add_model_output,
+    add_pairing,
+    add_seed,
+    add_workers,
+    check_files,
+    naming,
+)
 from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, TARGET_ALONE, WAYS

@@ -110,11 +110,11 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.inception.app import PATH, inception_routes, work_on
+    from qsproj.serve.inception import PATH, inception_routes, work_on
     from qsproj.serve.listening import address_of
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.served_models import load_served
+    from qsproj.serve.udpipe.processing import load_served
 
     limits = Limits(
         bytes=int(options.megabytes * (1 << 20)), seconds=options.seconds, waiting=options.waiting
@@ -127,7 +127,7 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
-    from qsproj.cli.options.command_files import check_files
+    from qsproj.cli.options.common import check_files
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.listening import address_of
     from qsproj.serve.requests import Limits

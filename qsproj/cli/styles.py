@@ -12,9 +12,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.actions import add_action
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_input, add_output
+from qsproj.cli.options.common import add_action, add_input, add_output, check_files
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence

@@ -14,8 +14,14 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.command_files import check_files
-from qsproj.cli.options.common import add_input, add_number, add_output, add_whole_number, located
+from qsproj.cli.options.common import (
+    add_input,
+    add_number,
+    add_output,
+    add_whole_number,
+    check_files,
+    located,
+)
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.progress import track

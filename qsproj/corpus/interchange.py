@@ -10,8 +10,7 @@ from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
-from qsproj.corpus.making import checked_heads
-from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, checked_heads, make_alignment
 from qsproj.corpus.words import described, words_of
 from qsproj.errors import UsageError, WrongTypeError
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import DataError, counted
-from qsproj.evaluation.percentage import percentage
+from qsproj.evaluation.attachment import percentage
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,87 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import unknown_name
-from qsproj.evaluation.grouping import GROUPINGS, Grouping
-from qsproj.evaluation.percentage import percentage
-from qsproj.evaluation.side_by_side import side_by_side
+from qsproj.corpus.words import first_difference
+from qsproj.errors import DataError, unknown_name
+
+
+def percentage(part: float, whole: float) -> float:
+    """Return how much of the whole a part is, in percent; NaN where there is no whole."""
+    return 100.0 * float(part) / float(whole) if whole else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A way to put words into groups.
+
+    Attributes
+    ----------
+    names : function of a Sentence
+        Gives the group of each of its n words, or None for a word in no group.
+    order : tuple of str
+        The groups in the order to show them; empty: the largest first.
+    of_tree : bool
+        Whether the group depends on the tree, so that gold and system may differ in it.
+    """
+
+    names: Callable[[Sentence], Sequence[str | None]]
+    order: tuple[str, ...] = ()
+    of_tree: bool = False
+
+
+# Upper limits of the bins, in words, each with its name; what is beyond the last limit has its own name.
+_LENGTH_BINS = ((10, "1-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))
+_LONGEST = "41+"
+_DISTANCE_BINS = ((1, "1"), (2, "2"), (6, "3-6"))
+_FARTHEST = "7+"
+_DISTANCES = (*(name for _, name in _DISTANCE_BINS), _FARTHEST)
+
+
+def _length_bins(sentence: Sentence) -> list[str | None]:
+    name = next((name for limit, name in _LENGTH_BINS if len(sentence) <= limit), _LONGEST)
+    return [name] * len(sentence)
+
+
+def _distance_bins(sentence: Sentence) -> list[str | None]:
+    return [_distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)]
+
+
+def _distance_bin(head: int, word: int) -> str | None:
+    if head == NO_HEAD:
+        return None
+    if head == ROOT:
+        return "root"
+    distance = next((name for limit, name in _DISTANCE_BINS if abs(head - word) <= limit), _FARTHEST)
+    return f"{'left' if word < head else 'right'} {distance}"
+
+
+#: ``length``: number of words of the sentence. ``tag``: UPOS. ``relation``: DEPREL with its subtype.
+#: ``distance``: how many words from the head to its dependent, and on which side of the head that stands.
+GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
+    {
+        "length": Grouping(_length_bins, order=(*(name for _, name in _LENGTH_BINS), _LONGEST)),
+        "tag": Grouping(lambda sentence: sentence.upos),
+        "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
+        "distance": Grouping(
+            _distance_bins,
+            order=("root", *(f"{side} {distance}" for side in ("left", "right") for distance in _DISTANCES)),
+            of_tree=True,
+        ),
+    }
+)
+
 
 PUNCTUATION_TAG = "PUNCT"
 
@@ -254,3 +322,56 @@ def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, Group
     if not grouping.order:
         order = sorted(groups, key=lambda name: (-groups[name][0], name))
     return {name: GroupScores(*groups[name]) for name in order}
+
+
+class WordsDifferError(DataError):
+    """Two files do not hold the same words; they may hold the same text, cut into words differently."""
+
+
+def side_by_side(
+    gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
+) -> Iterator[tuple[Sentence, list[Sentence]]]:
+    """Yield each gold sentence with the systems' sentences of the same words; all files are read once.
+
+    ``gold``, ``systems``: As :func:`~qsproj.evaluation.attachment.attachment_scores` takes them. ``names``:
+    What error messages call the gold file and then each system's file.
+
+    Raises WordsDifferError where a system's words are not the gold ones; names the first difference;
+    DataError where a system has more or fewer sentences.
+    """
+    lines = [1] * len(names)
+    for number, row in enumerate(zip_longest(gold, *systems), start=1):
+        if row[0] is None:
+            first = next(index for index, sentence in enumerate(row) if sentence is not None)
+            raise _lengths_differ(names[0], names[first], number)
+        for name, line, sentence in zip(names[1:], lines[1:], row[1:]):
+            if sentence is None:
+                raise _lengths_differ(name, names[0], number)
+            if sentence.forms != row[0].forms:
+                place = (name, line if sentence.layout else None)
+                raise _words_differ(place, sentence, row[0], names[0], number)
+        yield row[0], list(row[1:])
+        lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
+
+
+def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
+    return DataError(
+        shorter,
+        None,
+        found=f"no sentence {number}",
+        expected=f"one as in {longer}",
+        remedy="score files of the same sentences",
+    )
+
+
+def _words_differ(
+    place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
+) -> WordsDifferError:
+    word, expected, found = first_difference(gold.forms, system.forms)
+    sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
+    return WordsDifferError(
+        *place,
+        found=f"{found} as word {word} of {sentence}",
+        expected=f"{expected} as in {gold_name}",
+        remedy="score files of the same words",
+    )

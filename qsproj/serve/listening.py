@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qsproj.errors import UsageError
 
@@ -70,7 +70,6 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     import uvicorn
 
     from qsproj.serve.access_log import AsLines
-    from qsproj.serve.header_timeout import protocol_with_timeout
 
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
@@ -112,3 +111,40 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     except KeyboardInterrupt:
         # That is how a server is stopped.
         print("qsproj serve: stopped", file=sys.stderr)
+
+
+def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol with a bound on the time from the first byte of a request to its last header.
+
+    What follows, the body, is up to the application. A connection on which nothing was ever said is closed
+    after the same time.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class TimedProtocol(H11Protocol):
+        _hang_up: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._hang_up = self.loop.call_later(seconds, transport.close)
+
+        def data_received(self, data: bytes) -> None:
+            if self._hang_up is None and not self._is_answering():
+                self._hang_up = self.loop.call_later(seconds, self.transport.close)
+            super().data_received(data)
+            if self._is_answering():
+                self._stop_timer()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_timer()
+            super().connection_lost(exc)
+
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _stop_timer(self) -> None:
+            if self._hang_up is not None:
+                self._hang_up.cancel()
+                self._hang_up = None
+
+    return TimedProtocol

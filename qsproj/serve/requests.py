@@ -1,19 +1,22 @@
-"""Requests that are not trusted: bodies of bounded size and time, refusals in plain text."""
+"""Requests that are not trusted: bodies of bounded size and time, bounded work, refusals in plain text."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from qsproj.corpus.words import number_of
 from qsproj.errors import QsprojError
+from qsproj.serve.access_log import FACTS
+from qsproj.serve.compute import ComputePool, WorkerError
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import Receive
 
 Result = TypeVar("Result")
@@ -116,3 +119,30 @@ async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
 async def _left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+_COME_AGAIN = {"retry-after": "1"}
+
+
+async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
+    """Return what comes of a job for a client whose request has been read.
+
+    Raises RequestError when too many others wait (429), the time is over (503), or a process failed at it
+    (500); then the log says where; QsprojError when the job is refused; ClientDisconnect when the client has
+    gone.
+    """
+    if pool.waiting >= limits.waiting:
+        raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await unless_gone(request.receive, pool.run(job))
+    except TimeoutError:
+        text = (
+            f"there was no result within {limits.seconds:g} seconds; come again later, or send less at once"
+        )
+        raise RequestError(503, text, headers=_COME_AGAIN) from None
+    except WorkerError as error:
+        request.scope[FACTS]["fault"] = str(error)
+        raise RequestError(
+            500, "the text could not be processed, by a fault of the server; its log says where"
+        ) from None

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.inputs import count_sentences
+from qsproj.corpus.formats import count_sentences
 from qsproj.progress import logged
 from tests.cli.refusals import SAMPLE
 

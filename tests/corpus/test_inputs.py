@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from qsproj.corpus.inputs import open_source
+from qsproj.corpus.formats import open_source
 from qsproj.errors import DataError, UsageError
 
 ROW = "1\tHaus\tHaus\tNOUN\t_\t_\t0\troot\t_\t_\n"

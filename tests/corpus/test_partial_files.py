@@ -5,8 +5,7 @@ import tempfile
 
 import pytest
 
-from qsproj.corpus.files import open_output
-from qsproj.corpus.partial_files import partial_of, remove_stale, temporary_folder
+from qsproj.corpus.files import open_output, partial_of, remove_stale, temporary_folder
 from qsproj.errors import UsageError
 
 

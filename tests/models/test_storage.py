@@ -11,6 +11,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
+from qsproj.cli.info import model_info
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import DataError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -26,7 +27,6 @@ from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.tagging.tagging_graph import TaggingWeights
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser
 from qsproj.models.tree_inference import TreeInference
-from qsproj.pipelines.model_info import model_info
 
 # All arrays whose sizes hang together, by kind of model.
 ARRAYS = [

@@ -13,7 +13,7 @@ from qsproj.models.storage import load_model
 
 cassis = pytest.importorskip("cassis", reason="qsproj[inception] is not installed")
 
-from qsproj.serve.inception.suggestions import DEPENDENCY, POS, SENTENCE, TOKEN  # noqa: E402
+from qsproj.serve.inception import DEPENDENCY, POS, SENTENCE, TOKEN  # noqa: E402
 
 # The first word takes two units of UTF-16, by which INCEpTION counts.
 WORDS = [["😀", "bellt", "."], ["Die", "alte", "Katze", "schläft", "."]]
@@ -25,10 +25,10 @@ XMI_ID = "{http://www.omg.org/XMI}id"
 def client(model_files, serving):
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.inception.app import PATH, inception_routes, work_on
+    from qsproj.serve.inception import PATH, inception_routes, work_on
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.served_models import load_served
+    from qsproj.serve.udpipe.processing import load_served
 
     named = {"de": "de.model", "parser": "de.parser", "tagger": "de.tagger"}
     models = load_served([f"{name}={model_files / file}" for name, file in named.items()])

@@ -24,8 +24,7 @@ def client(model_files, serving):
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.processing import process
-    from qsproj.serve.udpipe.served_models import load_served
+    from qsproj.serve.udpipe.processing import load_served, process
 
     models = load_served([str(model_files / "de.model"), f"only-parses={model_files / 'de.parser'}"])
 

@@ -1,23 +1,32 @@
-"""Options that several commands share, so that they mean and say the same everywhere."""
+"""Options that several commands share, so that they mean and say the same everywhere.
+
+Options that set fields of a dataclass are called as these, ``--max-sentences`` for ``max_sentences``, and
+say what the dataclass tells of them (``models.spec``). Files are checked before any work.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
-from qsproj.corpus.files import name_of
+from qsproj.corpus.files import check_can_be_written, name_of, resolved
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, NothingToLearnError, SentenceError, UsageError
+from qsproj.models.spec import told_of
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
+    from qsproj.models.checkpoint import Checkpoint
     from qsproj.parallel import Workers
-
 
 # Python makes no number of thousands of digits, and numpy none of more than these.
 _MOST_DIGITS = 18
@@ -221,3 +230,145 @@ def workers_of(options: argparse.Namespace) -> Workers:
     from qsproj.parallel import Workers
 
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
+
+
+# What a line begins with that goes on with the example before.
+CONTINUED = " " * 6
+
+Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_action(actions: Actions, name: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """Add an action with its help, without options; ``examples`` are those of the command."""
+    return actions.add_parser(
+        name,
+        help=description.partition("\n")[0].rstrip("."),
+        description=description,
+        epilog=examples_of(examples, name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def examples_of(examples: str, action: str) -> str:
+    """Return those of a command's examples that name an action, under the same heading.
+
+    An example is a line ``qsproj COMMAND ACTION ...``, which may go on in indented lines.
+    """
+    heading, *lines = examples.splitlines()
+    kept, asked = [heading], False
+    for line in lines:
+        asked = asked if line.startswith(CONTINUED) else line.split()[2] == action
+        kept += [line] if asked else []
+    return "\n".join(kept)
+
+
+def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
+    """Add both options; ``kept`` says what is written, and when."""
+    parser.add_argument("--checkpoint", type=Path, metavar="DIR", help=f"keep {kept}")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on from the state in --checkpoint DIR, where there is one"
+    )
+
+
+def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
+    """Return where the state is kept; None: nowhere. Tell where there is none to go on from.
+
+    Raises UsageError when no folder is named to go on from, or the state of another run would be replaced.
+    """
+    from qsproj.models.checkpoint import Checkpoint
+
+    if options.checkpoint is None:
+        if options.resume:
+            raise UsageError("--resume needs the folder of the run to go on from; add --checkpoint DIR")
+        return None
+    checkpoint = Checkpoint(folder=options.checkpoint, resume=options.resume)
+    found = checkpoint.stages()
+    if found and not options.resume:
+        raise UsageError(
+            f"{options.checkpoint}: found the state of an earlier run ({', '.join(found)}), which would be "
+            "replaced; go on from it with --resume, or name another folder"
+        )
+    if options.resume and not found:
+        notice(f"{options.checkpoint}: found no state to go on from; starting from the beginning")
+    return checkpoint
+
+
+def add_fields(
+    group: argparse._ActionsContainer,
+    usual: object,
+    *names: str,
+    by_way: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Add an option for each named field of a dataclass; ``usual`` is what it is where nothing is given.
+
+    ``by_way``: fields whose default depends on how the command is used, and what help says of it; they are
+    None where they are not given.
+    """
+    known = told_of(type(usual))
+    for field in names:
+        told, default = known[field], getattr(usual, field)
+        name, help_ = (
+            f"--{field.replace('_', '-')}",
+            " ".join((known[field].help, by_way.get(field, ""))).strip(),
+        )
+        shown = None if field in by_way else default
+        if isinstance(default, str):
+            group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help_)
+        elif isinstance(default, int):
+            metavar = told.metavar or "N"
+            add_whole_number(group, name, least=int(told.least), default=shown, metavar=metavar, help=help_)
+        else:
+            bounds = {"least": told.least, "most": told.most}
+            add_number(group, name, **bounds, default=shown, metavar=told.metavar or "X", help=help_)
+
+
+def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return what was given for each field, by its name: keyword arguments of the dataclass."""
+    return {name: getattr(options, name) for name in names}
+
+
+STANDARD = "-"
+
+
+def check_files(
+    *,
+    reads: Iterable[str | None],
+    model: str | None = None,
+    model_option: str = "-o",
+    writes: Iterable[tuple[str | None, str | None]] = (),
+) -> None:
+    """Check where a command reads from and writes to; None is no file.
+
+    ``model``: a model that is written, named by ``model_option``. ``writes``: other files that are written,
+    each with the one among ``reads`` whose place it may take. Raises UsageError when two files are the
+    standard input or two outputs the same, when a model is written to the standard output or an output over
+    what is read, or when an output cannot be written.
+    """
+    inputs = [path for path in reads if path is not None]
+    outputs = [(path, kept) for path, kept in ((model, None), *writes) if path is not None]
+    if inputs.count(STANDARD) > 1:
+        raise UsageError("only one file can be - (standard input); name files for the rest")
+    _check_differ([path for path, _ in outputs])
+    if model == STANDARD:
+        raise UsageError(f"a model is not written to standard output; give {model_option} MODEL")
+    for path, replaced in outputs:
+        _check_keeps(path, [other for other in inputs if other != replaced])
+        check_can_be_written(path)
+
+
+def _check_differ(outputs: Sequence[str]) -> None:
+    seen: set[Path | str] = set()
+    for path in outputs:
+        place = path if path == STANDARD else resolved(path)
+        if place in seen:
+            raise UsageError(f"found {path} for two outputs, expected a name of its own for each")
+        seen.add(place)
+
+
+def _check_keeps(output: str, inputs: Sequence[str]) -> None:
+    # Only of regular files: a terminal may be both.
+    if output == STANDARD or not os.path.isfile(output):  # noqa: PTH113 - no error for a name that is too long
+        return
+    for path in inputs:
+        if path != STANDARD and resolved(path) == resolved(output):
+            raise UsageError(f"found {output} as a file to read and as one to write; name another")

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from qsproj.cli.options.checkpoints import add_checkpoint, checkpoint_of
-from qsproj.cli.options.common import add_files, add_order, add_whole_number, workers_of
-from qsproj.cli.options.fields import add_fields, values_of
+from qsproj.cli.options.common import (
+    add_checkpoint,
+    add_fields,
+    add_files,
+    add_order,
+    add_whole_number,
+    checkpoint_of,
+    values_of,
+    workers_of,
+)
 from qsproj.corpus.formats import read_all
 from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv_options import DmvOptions

@@ -1,20 +1,33 @@
-"""Sentence pairs with the word links between them, from files or from what was read already."""
+"""Sentence pairs with the word links between them, from files or from what was read already.
+
+Either side is CoNLL-U, or the target is plain text, one sentence a line. A bitext often has links by hand for
+its first pairs only.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.editing import lines_in, sentence_from_words
+from qsproj.corpus.files import name_of, open_text
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
-from qsproj.corpus.pairs.pairing import BY_ID, pair_files, pair_sentences, sentence_name
+from qsproj.corpus.pairs.pairing import (
+    BY_ID,
+    BlankLines,
+    pair_files,
+    pair_sentences,
+    sentence_name,
+    tell_left_out,
+)
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
+from qsproj.corpus.text import is_blank, tokenize
 from qsproj.corpus.words import described
-from qsproj.errors import DataError, WrongTypeError
+from qsproj.errors import DataError, UsageError, WrongTypeError, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +168,133 @@ def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: st
 
 def _resized(alignment: Alignment, n_source: int, n_target: int) -> Alignment:
     return Alignment(n_source, n_target, alignment.links, alignment.sure, alignment.weights)
+
+
+def with_hand_alignments(
+    pairs: Sequence[SentencePair], path: str, format: str = "pharaoh"
+) -> list[SentencePair]:
+    """Return the pairs of a bitext, of which the first have links by hand: as many as a file says.
+
+    Parameters and errors as those of :func:`read_hand_alignments`.
+    """
+    sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
+    hand = read_hand_alignments(path, format, sizes=sizes)
+    by_hand = [replace(pair, hand=links) for pair, links in zip(pairs, hand)]
+    return [*by_hand, *pairs[len(hand) :]]
+
+
+def read_hand_alignments(
+    path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
+) -> list[Alignment]:
+    """Return the alignments of the first pairs of a bitext, as many as a file has.
+
+    ``path``: Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
+    ``format``: One that :func:`~qsproj.corpus.formats.read_alignments` reads. ``sizes``: Numbers of source
+    and target words of each pair of the bitext.
+
+    Raises UsageError when the file cannot be opened or is the standard input, or the format is unknown;
+    DataError as :func:`~qsproj.corpus.formats.read_alignments`, with file and line; when there is no pair, or
+    no link at all.
+    """
+    if path == "-":
+        raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
+    count = sum(1 for _ in read_alignments(path, format))
+    if not count:
+        raise DataError(
+            path, 1, found="no alignment", expected="those of the first pairs", remedy="check the file"
+        )
+    alignments = list(read_alignments(path, format, sizes[:count]))
+    if not any(len(alignment.links) for alignment in alignments):
+        raise DataError(
+            path,
+            None,
+            found=f"no link in {counted(count, 'alignment')}",
+            expected="links by hand",
+            remedy="check the file",
+        )
+    return alignments
+
+
+def pair_with_text(
+    trees: str, text: str, *, language: str | None = None
+) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
+    """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line.
+
+    Where the sentences are of text that was tagged, its blank lines are left out of the other text, too;
+    :func:`qsproj.progress.notice` tells how many.
+
+    ``trees``, ``text``: Files, read in step. ``language``: By which text is cut into words; None: at white
+    space.
+
+    Raises UsageError when a file cannot be opened; DataError when there are not as many sentences as lines;
+    as in :func:`read_sentences`.
+    """
+    tree_line, number, left_out, blanks = 1, 0, 0, BlankLines()
+    with open_text(text) as handle:
+        lines = enumerate(handle, start=1)
+        for number, sentence in enumerate(read_sentences(trees), start=1):
+            left_out += sum(1 for _, line in islice(lines, blanks.note(sentence)) if not is_blank(line))
+            _, line = next(lines, (0, None))
+            if line is None:
+                raise _without_partner(trees, tree_line, number, text)
+            yield sentence, tuple(tokenize(line, language) if language else line.split())
+            tree_line += lines_in(sentence)
+        for place, line in lines:
+            if not is_blank(line):
+                raise _without_partner(text, place, number + 1, trees)
+    tell_left_out(left_out, trees, text)
+
+
+def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataError:
+    return DataError(
+        name_of(longer),
+        line,
+        found=f"sentence {number}, but only {number - 1} in {name_of(shorter)}",
+        expected="as many on either side",
+        remedy="check that both hold the same sentences, in the same order",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """Sentence pairs whose target is text, paired by order; read anew each time they are iterated.
+
+    Attributes
+    ----------
+    source : str
+        CoNLL-U.
+    target : str
+        Text with a line for each sentence of the source; pairs with a blank one are left out.
+    alignment, alignment_format : str
+        Word links, in the order of the sentences.
+    language : str or None
+        By which the text is cut into words; None: at white space.
+    """
+
+    source: str
+    target: str
+    alignment: str
+    alignment_format: str = "pharaoh"
+    language: str | None = None
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        """Yield the pairs, one at a time; the files are read in step.
+
+        Raises UsageError when a file cannot be opened or the format is unknown; DataError as in
+        :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.aligned.with_links`.
+        """
+        blank: deque[bool] = deque()
+
+        def pairs() -> Iterator[tuple[Sentence, Sentence]]:
+            for source, words in pair_with_text(self.source, self.target, language=self.language):
+                blank.append(not words)
+                # Stands for a side that has no word until its links, none, are read.
+                yield source, sentence_from_words(words or [UNSPECIFIED])
+
+        left_out = 0
+        for pair in with_links(pairs(), self.alignment, self.alignment_format):
+            if blank.popleft():
+                left_out += 1
+            else:
+                yield pair
+        tell_left_out(left_out, self.target)

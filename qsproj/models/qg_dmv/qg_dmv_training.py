@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
-from qsproj.corpus.partial_files import temporary_folder
+from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.language.long_lines import cut_long_lines
+from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, counted
 from qsproj.models.arc.arc_parser import ArcParser

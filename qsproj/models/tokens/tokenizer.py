@@ -16,9 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import readable
-from qsproj.corpus.language.whole_tokens import whole_tokens
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import check_has_spaces, normalise, numbered, rule_starts, sentence_from_tokens
+from qsproj.corpus.text import (
+    check_has_spaces,
+    normalise,
+    numbered,
+    rule_starts,
+    sentence_from_tokens,
+    whole_tokens,
+)
 from qsproj.features.characters import TEMPLATES, character_attributes, compiled_templates
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi

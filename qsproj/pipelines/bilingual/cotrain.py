@@ -19,7 +19,7 @@ import numpy as np
 
 from qsproj.bp.status import Status
 from qsproj.conventions import MAX_WORDS, Scores
-from qsproj.corpus.partial_files import temporary_folder
+from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, counted, listed_reasons
 from qsproj.models.arc.arc_examples import tree_examples

@@ -11,8 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from qsproj.corpus.files import open_binary_output, open_output
-from qsproj.corpus.partial_files import remove_stale
+from qsproj.corpus.files import open_binary_output, open_output, remove_stale
 from qsproj.errors import DataError, UsageError
 
 KEY_LENGTH = 16

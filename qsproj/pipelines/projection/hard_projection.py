@@ -12,7 +12,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import counted, unknown_name
-from qsproj.evaluation.percentage import percentage
+from qsproj.evaluation.attachment import percentage
 from qsproj.pipelines.projection.method_options import MIN_WEIGHT
 
 UNLABELLED = "_"

@@ -21,11 +21,9 @@ from starlette.routing import Route
 
 from qsproj import __version__
 from qsproj.serve.access_log import FACTS
-from qsproj.serve.bounded import outcome_of
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of
-from qsproj.serve.udpipe.processing import Processed
-from qsproj.serve.udpipe.served_models import ServedModels
+from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, outcome_of
+from qsproj.serve.udpipe.processing import Processed, ServedModels
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -18,7 +18,7 @@ import numpy as np
 
 from qsproj.corpus.files import open_text
 from qsproj.corpus.sentence import Sentence
-from qsproj.evaluation.columns import universal_features
+from qsproj.evaluation.cut_differently import universal_features
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger_training import train_tagger
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.corpus.pairs.aligned_text import AlignedText
+from qsproj.corpus.pairs.aligned import AlignedText
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.evaluation.calibration import expected_calibration_error, reliability

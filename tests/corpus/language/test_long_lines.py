@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.contractions import word_ranges
-from qsproj.corpus.language.long_lines import cut_long_lines
+from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.text import read_text
 
 ZUM = {"zum": ("zu", "dem")}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.corpus.language.whole_tokens import cut_around, whole_tokens
+from qsproj.corpus.text import cut_around, whole_tokens
 from tests.timing import assert_linear
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.pairs.aligned_text import AlignedText, pair_with_text
+from qsproj.corpus.pairs.aligned import AlignedText, pair_with_text
 from qsproj.corpus.pairs.pairing import pair_files, pair_sentences
 from qsproj.corpus.text import read_text
 from qsproj.errors import DataError

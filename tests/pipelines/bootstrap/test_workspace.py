@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.partial_files import partial_of
+from qsproj.corpus.files import partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
 from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, StageReport, Workspace, copy_to
