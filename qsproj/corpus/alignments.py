@@ -1,4 +1,4 @@
-"""Word alignments: Pharaoh, Talp, NAACL and aligned TSV.
+"""Word alignments: Pharaoh, Talp, NAACL, aligned TSV, weighted triples, GIZA++.
 
 ============== ======================================================= =================================
 format         a link                                                  words count from
@@ -9,10 +9,12 @@ format         a link                                                  words cou
                                                                        2003, HLT-NAACL shared task)
 ``naacl-zero`` the same                                                0; no NULL
 ``tsv``        source TAB target TAB Pharaoh, words between spaces     0
+``triples``    ``source target weight``, one a line                    0; as ``triples-one`` from 1
+``giza``       ``NULL ({ }) the ({ 1 }) house ({ 2 3 })``              1
 ============== ======================================================= =================================
 
-In the first two, and in ``tsv``, a line is a sentence. Source comes first in all of them. Weighted triples
-are read by :mod:`qsproj.corpus.pairs.triples`.
+In the first two, and in ``tsv``, a line is a sentence; in triples a blank line ends one; in ``giza``, which
+is ``A3.final`` of GIZA++, three lines are one. Source comes first in all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import groupby, zip_longest
 from typing import NamedTuple, TextIO
 
@@ -35,6 +36,8 @@ from qsproj.progress import notice
 
 _BYTE_ORDER_MARK = "\ufeff"
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
+_TRIPLE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9.eE+-]+)")
+_SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
 _MAX_WORD = 2**31 - 2
 _OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or another of those in the help"
@@ -64,16 +67,6 @@ ENOUGH_PAIRS = 20
 _NO_LINKS = Links(0, [], [], [], [], None)
 
 
-def read_alignment_lines(
-    path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
-) -> Iterator[Alignment]:
-    """Do for one of this module's formats what :func:`qsproj.corpus.formats.read_alignments` does for all."""
-    read, base = _READERS[format]
-    return checked_alignments(
-        path, partial(read, base=base), sizes, base=base, skips=format.startswith("naacl")
-    )
-
-
 def write_alignments(
     alignments: Iterable[Alignment],
     path: PathOrFile | None,
@@ -89,37 +82,31 @@ def write_alignments(
 
     Raises UsageError when the format is unknown or the file cannot be written.
     """
-    if format not in _LINK_WRITERS:
-        raise unknown_name("alignment format to write", format, list(_LINK_WRITERS))
-    write_link, separator = _LINK_WRITERS[format]
+    if format not in _WRITERS:
+        raise unknown_name("alignment format to write", format, list(_WRITERS))
+    (write_link, separator, end), first_word = _WRITERS[format], _READERS[format][1].first_word
     with open_output(path) as handle:
         for number, alignment in enumerate(alignments, start=1):
             weights = alignment.weights if with_weights else None
             probabilities = [None] * len(alignment.links) if weights is None else weights.tolist()
             rows = zip(alignment.links.tolist(), alignment.sure.tolist(), probabilities)
-            links = [write_link(number, *link, sure, weight) for link, sure, weight in rows]
-            # One line a sentence also where nothing is linked; one line a link has none to write then.
-            if links or separator == " ":
-                handle.write(separator.join(links) + "\n")
+            links = [write_link(number, *link, sure, p, first_word=first_word) for link, sure, p in rows]
+            handle.write(separator.join(links) + end)
 
 
-def checked_alignments(
-    path: PathOrFile,
-    read: Callable[[TextIO, str], Iterator[Links]],
-    sizes: Iterable[tuple[int, int]] | None,
-    *,
-    base: Base,
-    skips: bool = False,
+def read_alignment_lines(
+    path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield what ``read(file, name)`` finds in a file, pair by pair, once it fits the sizes.
+    """Yield the alignments of a file in one of these formats, pair by pair, once they fit the sizes.
 
-    ``skips``: files of the format say nothing of a pair without links.
+    Parameters and errors as :func:`qsproj.corpus.formats.read_alignments` has them.
     """
+    read, base = _READERS[format]
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)
     count = linked = first = 0
     with open_text(path) as handle:
-        for count, links in enumerate(read(handle, name), start=1):
+        for count, links in enumerate(read(handle, name, base=base), start=1):
             size = links.sizes
             if expected is not None:
                 size = next(expected, None)
@@ -134,7 +121,7 @@ def checked_alignments(
             f"count from 1, name the format {base.other}"
         )
     for missing in expected or ():
-        if not skips:
+        if not format.startswith("naacl"):  # whose files say nothing of a pair without links
             pairs = count + 1 + sum(1 for _ in expected or ())
             raise _count_error(name, count + 1, f"the end of the file after {counted(count, 'line')}", pairs)
         yield _alignment(_NO_LINKS, missing, name, base)
@@ -299,59 +286,37 @@ def _naacl_link(
 ) -> str:
     suffix = "" if weight is None else f" {weight:.6g}"
     words = f"{source - 1 + first_word} {target - 1 + first_word}"
-    return f"{number} {words} {'S' if sure else 'P'}{suffix}"
+    return f"{number} {words} {'S' if sure else 'P'}{suffix}\n"
 
 
-_READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
-    "pharaoh": (_read_pharaoh, Base(0, "talp")),
-    "talp": (_read_pharaoh, Base(1, "pharaoh")),
-    "naacl": (_read_naacl, Base(1, "naacl-zero")),
-    "naacl-zero": (_read_naacl, Base(0, "naacl")),
-    "tsv": (_read_tsv, Base(0, None)),
-}
-_LINK_WRITERS: dict[str, tuple[Callable[..., str], str]] = {
-    "pharaoh": (partial(_pharaoh_link, first_word=0), " "),
-    "talp": (partial(_pharaoh_link, first_word=1), " "),
-    "naacl": (partial(_naacl_link, first_word=1), "\n"),
-    "naacl-zero": (partial(_naacl_link, first_word=0), "\n"),
-}
+def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+    """Yield the links of an ``A3.final`` file: three lines a pair; what NULL has is linked to nothing.
 
-
-_SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
-
-
-def read_giza(path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None) -> Iterator[Alignment]:
-    """Yield the alignments of an ``A3.final`` file of GIZA++: three lines a pair, links in the last.
-
-        # Sentence pair (1) source length 2 target length 3 alignment score : 0.01
-        das kleine Haus
-        NULL ({ }) the ({ 1 }) house ({ 2 3 })
-
-    Target words count from 1. What NULL has is linked to nothing. Parameters and errors are
-    those of :func:`~qsproj.corpus.formats.read_alignments`.
+    # Sentence pair (1) source length 2 target length 3 alignment score : 0.01
+    das kleine Haus
+    NULL ({ }) the ({ 1 }) house ({ 2 3 })
     """
-    return checked_alignments(path, _read, sizes, base=Base(1, None))
-
-
-def _read(handle: TextIO, name: str) -> Iterator[Links]:
+    del base
     lines = iter(handle)
     for pair, (head, target, links) in enumerate(zip_longest(lines, lines, lines)):
         line = 3 * pair + 1
         if not head.startswith("# Sentence pair"):
-            raise _error(name, line, repr(head[:40].rstrip("\n")), "# Sentence pair (1) source length ...")
+            raise _giza_error(
+                name, line, repr(head[:40].rstrip("\n")), "# Sentence pair (1) source length ..."
+            )
         if target is None or links is None:
-            raise _error(name, line, "the end of the file", "three lines for each pair")
-        yield _links(links, len(target.split()), line + 2, name)
+            raise _giza_error(name, line, "the end of the file", "three lines for each pair")
+        yield _giza_links(links, len(target.split()), line + 2, name)
 
 
-def _links(text: str, n_target: int, line: int, name: str) -> Links:
+def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
     words = [match.groups() for match in _SOURCE_WORD.finditer(text)]
     if _SOURCE_WORD.sub("", text).strip() or not words or words[0][0] != "NULL":
-        raise _error(name, line, repr(text[:40].rstrip("\n")), "NULL ({ 1 }) word ({ 2 3 }) ...")
+        raise _giza_error(name, line, repr(text[:40].rstrip("\n")), "NULL ({ 1 }) word ({ 2 3 }) ...")
     pairs = [(source, int(target)) for source, (_, linked) in enumerate(words) for target in linked.split()]
     outside = next((target for _, target in pairs if not 1 <= target <= n_target), None)
     if outside is not None:
-        raise _error(name, line, f"a link of target word {outside}", f"words 1 to {n_target}")
+        raise _giza_error(name, line, f"a link of target word {outside}", f"words 1 to {n_target}")
     kept = [pair for pair in pairs if pair[0]]
     return Links(
         line,
@@ -364,5 +329,63 @@ def _links(text: str, n_target: int, line: int, name: str) -> Links:
     )
 
 
-def _error(name: str, line: int, found: str, expected: str) -> DataError:
+def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
     return DataError(name, line, found=found, expected=expected, remedy="check that it is A3.final of GIZA++")
+
+
+def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+    """Yield the links of lines ``source target weight``, with a blank line after each pair."""
+    begun = Links(1, [], [], [], [], [])
+    for line, text in enumerate(handle, start=1):
+        stripped = text.lstrip(_BYTE_ORDER_MARK).strip()
+        if not stripped:
+            yield begun
+            begun = Links(line + 1, [], [], [], [], [])
+            continue
+        match = _TRIPLE.fullmatch(stripped)
+        if match is None:
+            expected = "source target weight, three numbers, or a blank line after a pair"
+            raise DataError(
+                name, line, found=repr(stripped[:40]), expected=expected, remedy="check the format"
+            )
+        _add(begun, match, line, name, base)
+    if begun.lines:
+        yield begun
+
+
+def _add(links: Links, match: re.Match[str], line: int, name: str, base: Base) -> None:
+    """Add the link of a line to those of its pair."""
+    words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
+    check_first_and_last(words, line, name, base=base)
+    links.lines.append(line)
+    links.sources.append(words[0])
+    links.targets.append(words[1])
+    links.sure.append(True)
+    assert links.weights is not None
+    links.weights.append(link_weight(match[3], line, name))
+
+
+def _triple(_: int, source: int, target: int, sure: bool, weight: float | None, *, first_word: int) -> str:
+    """Write a link without a weight with weight 1; whether it is sure is lost."""
+    return f"{source - 1 + first_word} {target - 1 + first_word} {1.0 if weight is None else weight:.6g}\n"
+
+
+_READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
+    "pharaoh": (_read_pharaoh, Base(0, "talp")),
+    "talp": (_read_pharaoh, Base(1, "pharaoh")),
+    "naacl": (_read_naacl, Base(1, "naacl-zero")),
+    "naacl-zero": (_read_naacl, Base(0, "naacl")),
+    "tsv": (_read_tsv, Base(0, None)),
+    "triples": (_read_triples, Base(0, "triples-one")),
+    "triples-one": (_read_triples, Base(1, "triples")),
+    "giza": (_read_giza, Base(1, None)),
+}
+# What writes a link, what stands between two, and what ends a pair.
+_WRITERS: dict[str, tuple[Callable[..., str], str, str]] = {
+    "pharaoh": (_pharaoh_link, " ", "\n"),
+    "talp": (_pharaoh_link, " ", "\n"),
+    "naacl": (_naacl_link, "", ""),
+    "naacl-zero": (_naacl_link, "", ""),
+    "triples": (_triple, "", "\n"),
+    "triples-one": (_triple, "", "\n"),
+}

@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from qsproj.corpus import alignments
-from qsproj.corpus.alignments import read_giza
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
 from qsproj.corpus.conllx import read_conllx, write_conllx
 from qsproj.corpus.files import PathOrFile, name_of, open_text
-from qsproj.corpus.pairs import triples
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import DataError, QsprojError, UsageError, unknown_name
@@ -72,12 +70,6 @@ def _links(name: str, *, written: bool = True) -> Format:
     return Format(name, ALIGNMENTS, read, write if written else None)
 
 
-def _triples(name: str, base: alignments.Base) -> Format:
-    """Return the row of weighted triples, whose words count from a base."""
-    read, write = partial(triples.read_triples, base=base), partial(triples.write_triples, base=base)
-    return Format(name, ALIGNMENTS, read, write)
-
-
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
@@ -86,9 +78,9 @@ FORMATS = (
     _links("naacl"),
     _links("naacl-zero"),
     _links("tsv", written=False),
-    _triples("triples", triples.FROM_ZERO),
-    _triples("triples-one", triples.FROM_ONE),
-    Format("giza", ALIGNMENTS, read_giza, None),
+    _links("triples"),
+    _links("triples-one"),
+    _links("giza", written=False),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
 )
