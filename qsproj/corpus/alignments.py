@@ -74,13 +74,9 @@ def write_alignments(
     format: str = "pharaoh",
     with_weights: bool = False,
 ) -> None:
-    """Write alignments, in a format that :func:`qsproj.corpus.formats.read_alignments` reads.
+    """Write alignments, one at a time, in any format of this module but ``tsv`` and ``giza``.
 
-    ``alignments``: Consumed one at a time. ``path``: None and ``-`` are the standard output. ``format``: Any
-    but ``tsv``, for which the words would be needed. ``with_weights``: Whether to write weights, to six
-    digits, for alignments that have them.
-
-    Raises UsageError when the format is unknown or the file cannot be written.
+    ``with_weights``: write those that there are, to six digits. Raises UsageError for another format.
     """
     if format not in _WRITERS:
         raise unknown_name("alignment format to write", format, list(_WRITERS))
@@ -97,10 +93,7 @@ def write_alignments(
 def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield the alignments of a file in one of these formats, pair by pair, once they fit the sizes.
-
-    Parameters and errors as :func:`qsproj.corpus.formats.read_alignments` has them.
-    """
+    """Do for the formats of this module what :func:`qsproj.corpus.formats.read_alignments` does for all."""
     read, base = _READERS[format]
     name = name_of(path)
     expected = None if sizes is None else iter(sizes)

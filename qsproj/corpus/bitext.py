@@ -20,12 +20,8 @@ _FORMS = "source ||| target, or source TAB target"
 def read_bitext(source: PathOrFile, target: PathOrFile | None = None) -> Iterator[tuple[str, str]]:
     """Yield (source, target), stripped of white space at both ends, for each line; blank ones, too.
 
-    ``source``: The source sentences, or both sides when there is no ``target``. Plain, gzip or xz.
-    ``target``: The target sentences. None: each line of ``source`` holds a pair, parted by ``|||``, or by a
-    tab where the first line has no ``|||``.
-
-    Raises UsageError when a file cannot be opened; DataError when the files have unequal numbers of lines, or
-    a line has no separator.
+    Without ``target``, each line of ``source`` is a pair, parted by ``|||``, or by a tab where the first line
+    has none. Raises DataError when files have unequal numbers of lines, or a line has no separator.
     """
     return _pairs_of_lines(source) if target is None else _pairs_of_files(source, target)
 

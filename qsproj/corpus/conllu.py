@@ -127,10 +127,7 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
 
 @contextmanager
 def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentence], None]]:
-    """Open a file of CoNLL-U for sentences that are written one by one, as to two files in step.
-
-    Parameters and errors are those of :func:`write_conllu`; what is yielded writes a sentence.
-    """
+    """Open a file of CoNLL-U and yield what writes a sentence; parameters and errors as `write_conllu`."""
     with open_output(path_or_file) as handle:
         layout: Layout | None = None
 

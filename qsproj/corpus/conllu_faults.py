@@ -77,10 +77,9 @@ def id_fault(ids: Sequence[str]) -> Fault | None:
 
 
 def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
-    """Check the HEAD column of words 1..n: numbers in range that form no cycle.
+    """Check n cells of HEAD, and the same as n + 1 numbers (``NOT_A_HEAD``: no number): in range, no cycle.
 
-    ``texts``: The n cells. ``heads``: The same as n + 1 numbers, with ``NO_HEAD`` for ``_`` and at index 0,
-    ``NOT_A_HEAD`` where the cell is no number. A missing head is no fault, nor are several roots.
+    A missing head is no fault, nor are several roots.
     """
     if min(heads) <= NOT_A_HEAD:
         row = heads.index(NOT_A_HEAD) - 1

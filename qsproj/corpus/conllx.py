@@ -17,11 +17,7 @@ from qsproj.errors import DataError
 
 
 def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of a CoNLL-X file, one at a time.
-
-    Parameters and errors as those of :func:`~qsproj.corpus.conllu.read_conllu`, and DataError at the first
-    sentence with a line that is no word.
-    """
+    """Yield the sentences of a file; DataError, beside those of CoNLL-U, at a line that is no word."""
     line = 1
     for sentence in read_conllu(path_or_file):
         layout = layout_of(sentence)
@@ -40,10 +36,7 @@ def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 
 def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
-    """Write sentences as CoNLL-X; those of CoNLL-X unchanged since they were read come out byte for byte.
-
-    Parameters and errors as those of :func:`~qsproj.corpus.conllu.write_conllu`.
-    """
+    """Write sentences as CoNLL-X; those of CoNLL-X unchanged since they were read come out byte for byte."""
     write_conllu(map(_words_alone, sentences), path_or_file)
 
 

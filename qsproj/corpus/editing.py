@@ -31,14 +31,10 @@ def sentence_from_words(
     heads: ArrayLike | None = None,
     deprels: Iterable[str] | None = None,
 ) -> Sentence:
-    """Return a sentence without layout; it is written with ``sent_id`` and ``text`` comments.
+    """Return a sentence of n words without layout; it is written with ``sent_id`` and ``text`` comments.
 
-    Its other columns are unspecified: :func:`with_columns` fills them.
-
-    ``forms``: The n words. ``sent_id``: Its name. ``upos``, ``deprels``: n cells each; None leaves the column
-    unspecified. ``heads`` int[n+1]: ``heads[0] == -1``, -1 where missing; None leaves all heads missing.
-
-    Raises ValueError when there is no word, a column does not have n cells, or ``heads`` are out of range.
+    ``upos``, ``deprels``: n cells each; None leaves the column unspecified. ``heads`` int[n+1]: ``heads[0] ==
+    -1``, -1 where missing. Raises ValueError when there is no word, or a column or heads do not fit.
     """
     words = words_of(forms)
     if not words:
@@ -59,12 +55,9 @@ def sentence_from_words(
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
-    """Return the sentence with other heads and, unless None, other relations.
+    """Return the sentence with other heads, int[n+1], copied, and, unless None, n other relations.
 
-    ``sentence``: Of n words. ``heads`` int[n+1]: ``heads[0] == -1``, -1 where missing. Copied. Whether they
-    form a tree is not checked. ``deprels``: n relations.
-
-    Raises ValueError when a length does not fit or a head is out of range.
+    Whether the heads form a tree is not checked. Raises ValueError when a length or a head does not fit.
     """
     array = frozen_heads(heads)
     if array.size != len(sentence) + 1:
@@ -99,10 +92,7 @@ def with_columns(
     feats: Iterable[str] | None = None,
     deprels: Iterable[str] | None = None,
 ) -> Sentence:
-    """Return the sentence with other cells in the columns that are not None, n cells in each.
-
-    Raises ValueError when a column does not have one cell for each word.
-    """
+    """Return the sentence with other cells in the columns given; ValueError where they are not n."""
     return replace(
         sentence,
         lemmas=_column("lemmas", lemmas, sentence.lemmas),
@@ -129,8 +119,6 @@ def begins_paragraph(sentence: Sentence) -> bool:
 
 def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
     """Return the sentence with a comment ``# key = value``, in the place of an older one or last.
-
-    A sentence without layout gets the layout that it would be written with.
 
     Raises ValueError when key or value hold a line end.
     """
@@ -173,13 +161,10 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
-    """Return the sentence with ``key=value`` in the MISC column of its words.
+    """Return the sentence with ``key=value`` in the MISC column of its n words.
 
-    ``sentence``: Of n words. One without layout gets the layout that it would be written with. ``key``: For
-    instance ``ArcProb``. ``values``: n values. A value replaces an earlier one of the same key where it
-    stands, or comes last; other keys and their order are kept. None leaves the word's MISC alone.
-
-    Raises ValueError when there are not n values, or a value holds a tab, a line end or the separator ``|``.
+    A value replaces an earlier one of the same key where it stands, or comes last; None leaves the word's
+    MISC alone. Raises ValueError when there are not n values, or one holds a tab, a line end or ``|``.
     """
     if len(values) != len(sentence):
         raise ValueError(f"{key} has {len(values)} values, expected {len(sentence)}, one for each word")
@@ -197,10 +182,7 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
 
 
 def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = None) -> Sentence:
-    """Return the sentence without ``KEY=...`` in MISC of its words, for each key; others keep their order.
-
-    ``words`` are those of 1..n that it is taken from; None: all.
-    """
+    """Return the sentence without ``KEY=...`` in MISC of ``words`` (1..n; None: all), for each key."""
     layout = sentence.layout
     starts = tuple(f"{key}=" for key in keys)
     text = "" if layout is None else "\n".join(layout.lines)
@@ -226,10 +208,7 @@ def with_relation_probabilities(sentence: Sentence, probabilities: Iterable[floa
 
 
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
-    """Return the sentence with a probability of each word in MISC, to four decimals.
-
-    n probabilities; what rounding has put outside 0..1 is put back.
-    """
+    """Return the sentence with n probabilities in MISC, to four decimals, within 0..1."""
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
 
 

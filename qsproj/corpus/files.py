@@ -40,10 +40,7 @@ def partial_of(final: Path) -> Path:
 
 
 def remove_stale(folder: Path, *, of: str = "") -> None:
-    """Remove what dead processes of this machine left half-written in a folder; what cannot be removed stays.
-
-    ``of``: Only what was to be a file of that name; all there is when empty.
-    """
+    """Remove what dead processes of this machine left half-written in a folder, of one file or of all."""
     with suppress(OSError):
         for path in folder.glob(f".*.{_machine()}.*{SUFFIX}"):
             writer = path.name.removesuffix(SUFFIX).rpartition(".")[2]
@@ -55,10 +52,7 @@ def remove_stale(folder: Path, *, of: str = "") -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder in ``TMPDIR`` that lasts as long as the block; what dead processes left there is removed.
-
-    Raises UsageError when there is no place for it.
-    """
+    """Make a folder in ``TMPDIR`` for as long as the block; what dead processes left there is removed."""
     prefix = f"qsproj-{_machine()}."
     try:
         place = Path(tempfile.gettempdir())
@@ -219,15 +213,11 @@ def name_of(path_or_file: PathOrFile | None) -> str:
 
 @contextmanager
 def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
-    """Open a text for reading; gzip and xz are recognised by their first bytes, not by the name.
+    """Open a UTF-8 text for reading, line ends and a byte order mark untouched; an open file stays open.
 
-    ``path_or_file``: ``-`` is the standard input. A file that is already open, text or binary, is left open.
-
-    UTF-8 text whose line ends are untouched. A byte order mark is left in place.
-
-    Raises UsageError when the file is missing, is a directory, or may not be read; DataError when the bytes,
-    read inside the ``with`` block, are not UTF-8 or the archive is damaged or cut off; it names the line that
-    was reached.
+    gzip and xz are told by their first bytes; ``-`` is the standard input. Raises UsageError when the file
+    cannot be opened; within the block, DataError with the line where bytes are no UTF-8 or an archive is
+    damaged.
     """
     stream: Any = path_or_file
     if path_or_file == "-":
@@ -282,15 +272,11 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
 
 @contextmanager
 def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
-    """Open a text for writing; a file appears, or replaces an older one, only when it is whole.
+    """Open a text for writing, in UTF-8; a file appears, or replaces an older one, only when it is whole.
 
-    ``path_or_file``: None and ``-`` are the standard output. A name ending in ``.gz`` or ``.xz`` is
-    compressed, the same bytes for the same text. A file that is already open is left open.
-
-    UTF-8; line ends are written as given.
-
-    Raises UsageError when the file cannot be written: no such directory, no permission, disk full. The file
-    that was there before is then as it was.
+    None and ``-`` are the standard output; ``.gz`` and ``.xz`` are compressed, the same bytes for the same
+    text; an open file stays open. Raises UsageError when it cannot be written; then what was there is as it
+    was.
     """
     if path_or_file is None or path_or_file == "-":
         _opened(sys.stdout, "output")
@@ -317,11 +303,9 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
 def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing bytes; it appears, or replaces an older one, only when it is whole.
 
-    The bytes go to a hidden file in the same directory, which is synchronised to the disk and moved into
-    place when the block ends, and removed when it fails; what a killed process left of an earlier try is
-    removed, too. Devices and pipes are written directly.
-
-    Raises UsageError when the file cannot be written: no such directory, no permission, disk full.
+    The bytes go to a hidden file beside it, which is synchronised to the disk and moved into place when the
+    block ends, and removed when it fails. Devices and pipes are written directly. Raises UsageError when it
+    cannot be written.
     """
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
@@ -344,12 +328,7 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
-    """Raise now what :func:`open_output` would raise after the work; what is there stays as it is.
-
-    Nothing is checked of the standard output.
-
-    Raises UsageError when there is no such directory, or no permission.
-    """
+    """Raise now the UsageError that :func:`open_output` would raise after the work; what is there stays."""
     if path is None or path == "-":
         return
     with _write_errors_reported(os.fspath(path)):
@@ -362,10 +341,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None) -> None:
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return where a path leads, links followed.
-
-    Raises UsageError when links lead in a circle.
-    """
+    """Return where a path leads, links followed; UsageError when they lead in a circle."""
     try:
         return Path(path).resolve()
     except (RuntimeError, OSError) as error:  # RuntimeError until Python 3.12

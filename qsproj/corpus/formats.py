@@ -31,36 +31,20 @@ _PACKED = (".gz", ".xz")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A text format of a corpus.
+    """A text format of a corpus."""
 
-    Attributes
-    ----------
-    name : str
-        As users write it.
-    holds : str
-        SENTENCES, ALIGNMENTS or BITEXT.
-    read : callable
-        ``read(path_or_file)`` yields what the file holds, one sentence or pair at a time. Of alignments also
-        ``read(path_or_file, sizes=...)``, as :func:`read_alignments` explains.
-    write : callable or None
-        ``write(items, path_or_file)`` writes what ``read`` yields; None for a format that is only read.
-    endings : tuple of str
-        Of the names of files of sentences that are of this format; a file whose name tells nothing is of the
-        first format that holds sentences.
-    looks : callable or None
-        ``looks(lines)`` tells whether the opening of a file, up to its first line that is neither blank nor
-        begins with #, is of this format: what comes without a name. None: the name alone tells.
-    has_misc : bool
-        Whether what is in MISC is written.
-    """
-
-    name: str
-    holds: str
+    name: str  # as users write it
+    holds: str  # SENTENCES, ALIGNMENTS or BITEXT
+    # ``read(path_or_file)`` yields what the file holds, one by one; of alignments also with ``sizes=...``,
+    # see :func:`read_alignments`
     read: Callable[..., Iterator[Any]]
-    write: Callable[..., None] | None
+    write: Callable[..., None] | None  # ``write(items, path_or_file)``; None: the format is only read
+    # of names of files of sentences; a name that tells nothing is of the first format
     endings: tuple[str, ...] = ()
+    # ``looks(lines)``: whether the opening of a file without a name is of this format; None: its name alone
+    # tells
     looks: Callable[[Sequence[str]], bool] | None = None
-    has_misc: bool = True
+    has_misc: bool = True  # whether what is in MISC is written
 
 
 def _links(name: str, *, written: bool = True) -> Format:
@@ -96,18 +80,14 @@ def names_of(holds: str) -> tuple[str, ...]:
 
 
 def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of a file, in the format that its name says, else CoNLL-U.
-
-    Parameters and errors as those of :func:`qsproj.corpus.conllu.read_conllu`.
-    """
+    """Yield the sentences of a file, in the format that its name says, else CoNLL-U."""
     return _by_name(name_of(path)).read(path)
 
 
 def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> None:
     """Write sentences in the format that the name of a file says, else as CoNLL-U.
 
-    Parameters and errors as those of :func:`qsproj.corpus.conllu.write_conllu`; UsageError for a format that
-    is only read.
+    Raises UsageError for a format that is only read.
     """
     format = _by_name("" if path is None else name_of(path))
     if format.write is None:
@@ -180,17 +160,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True)
 class Source:
-    """An open file of sentences.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    format : Format or None
-        That of its sentences; None for plain text.
-    lines : iterator of str
-        All of its lines, a byte order mark left out of plain text.
-    """
+    """An open file of sentences: its name for messages, its format (None: plain text), its lines."""
 
     name: str
     format: Format | None
@@ -209,10 +179,7 @@ class Source:
 
 @contextmanager
 def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
-    """Open a file of sentences and find out what it is; ``-`` is the standard input.
-
-    Raises UsageError when the file cannot be opened; DataError when it holds nothing, or pairs of sentences.
-    """
+    """Open a file of sentences and find out what it is; DataError when it holds nothing, or pairs."""
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
         head = opening(handle)
@@ -232,10 +199,7 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
 
 
 def count_sentences(path: str) -> int | None:
-    """Return how many sentences a file has, to within blank lines, without reading them as such.
-
-    None for what can be read only once, and for what cannot be read: its reader tells why.
-    """
+    """Return how many sentences a file has, nearly; None where it cannot be read twice."""
     if not Path(path).is_file():
         return None
     try:
@@ -257,8 +221,7 @@ def count_sentences(path: str) -> int | None:
 def format_of(name: str, head: Sequence[str]) -> Format | None:
     """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text.
 
-    What is not even nearly what it is called is that all the same, where it has columns: its reader tells
-    what is wrong with them.
+    What has columns is of the format that its name says, for its reader to tell what is wrong with them.
     """
     named = named_format(name)
     if named is not None and (named.looks is None or named.looks(head) or "\t" in head[-1]):

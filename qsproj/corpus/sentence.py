@@ -20,28 +20,14 @@ from qsproj.errors import SentenceLengthError, UsageError, WrongTypeError, count
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The original text of a sentence, kept so that what was not changed is written byte for byte.
+    """The original text of a sentence, kept so that what was not changed is written byte for byte."""
 
-    Attributes
-    ----------
-    lines : tuple of str
-        Every line of the block in order, without line ends: comments, multiword-token ranges, words and
-        empty nodes.
-    word_lines : tuple of int
-        ``word_lines[i]`` is the index in ``lines`` of word ``i + 1``.
-    newline : str
-        The line end used inside the block.
-    end : str
-        What follows the last line: its line end and the blank line(s), or less at the end of a file.
-    start : str
-        What precedes the first line of a file: a byte order mark, blank lines; else empty.
-    """
-
-    lines: tuple[str, ...]
-    word_lines: tuple[int, ...]
+    lines: tuple[str, ...]  # without line ends: comments, multiword-token ranges, words and empty nodes
+    word_lines: tuple[int, ...]  # the index in ``lines`` of each word
     newline: str = "\n"
+    # what follows the last line: its line end and the blank line(s), or less at the end of a file
     end: str = "\n\n"
-    start: str = ""
+    start: str = ""  # what precedes the first line of a file: a byte order mark, blank lines
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -261,11 +247,7 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
 
 
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
-    """Check that what a model is given is a sentence, of a length that it takes.
-
-    Raises UsageError when it is none; words alone become one by :meth:`Sentence.from_words`;
-    SentenceLengthError when it has fewer words than ``least`` or more than ``most``.
-    """
+    """Raise UsageError unless given a Sentence of ``least`` to ``most`` words (None: of any number)."""
     if not isinstance(given, Sentence):
         text = "; text is read by models of qsproj bundle and qsproj bootstrap"
         raise WrongTypeError(
@@ -325,12 +307,7 @@ def _cells(name: str, cells: Iterable[str | None] | None, n: int) -> tuple[str, 
 
 
 def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
-    """Return n + 1 heads, the root's first.
-
-    ``heads``: n, or n + 1 with -1 first; -1 or None where missing.
-
-    Raises UsageError when there are more or fewer, one is no number or out of range, or they form a cycle.
-    """
+    """Return n + 1 heads, the root's first, of n, or of n + 1 with -1 first; -1 or None where missing."""
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
         raise WrongTypeError(f"found {described(heads)} as heads, expected a list of numbers")
     found = [NO_HEAD if head is None else _head(head, word) for word, head in enumerate(heads, start=1)]

@@ -45,11 +45,7 @@ _STAND_IN = "QSPROJWHOLETOKEN"
 
 
 def whole_tokens(text: str) -> list[tuple[int, int]]:
-    """Return where whole tokens begin and end in a text, in order; they do not overlap.
-
-    *https://a.org/b?c=d*, *www.a.org*, *a.org/b*, *me@a.org* and *&lt;* are, without the punctuation that
-    follows them.
-    """
+    """Return where addresses and escapes begin and end in a text, without punctuation behind."""
     if not any(mark in text for mark in ("@", "/", "www.", "&")):
         return []
     found = [(match.start(), match.start() + _length(match[0])) for match in _ADDRESS.finditer(text)]
@@ -139,11 +135,7 @@ def _moses(language: str) -> MosesTokenizer:
 
 
 def check_language(language: str) -> None:
-    """Check that a language is given by its code.
-
-    Raises UsageError when it is not two or three small letters; the codes that sacremoses has rules for are
-    listed.
-    """
+    """Raise UsageError unless given two or three small letters; it lists those with rules."""
     if _LANGUAGE_CODE.fullmatch(language):
         return
     from sacremoses.corpus import NonbreakingPrefixes
@@ -156,17 +148,11 @@ def check_language(language: str) -> None:
 
 
 def tokenize(line: str, language: str) -> list[str]:
-    """Return the words of one line of text.
+    """Return the words of one line of raw or tokenised text, none of a blank one, without white space inside.
 
-    ``line``: Raw or already tokenised text; a line end is ignored. ``language``: Code of two or three
-    letters; it decides which abbreviations keep their full stop and how apostrophes are cut. A language that
-    sacremoses does not know has the abbreviations of English.
-
-    Empty for a blank line. Without white space inside words, except that no-break spaces never occur either.
-    English negation is cut as treebanks cut it: ``do`` + ``n't``, not ``don`` + ``'t``; so are French
-    pronouns after a verb, ``dit`` + ``-il``, and *aujourd'hui* is one word.
-
-    Raises UsageError as :func:`check_language`.
+    ``language`` decides which abbreviations keep their full stop and how apostrophes are cut; one that
+    sacremoses does not know has the abbreviations of English. As in treebanks, English has ``do`` + ``n't``,
+    French ``dit`` + ``-il`` and *aujourd'hui*. Raises UsageError as :func:`check_language`.
     """
     text = readable(normalise(line, language))[0]
     words = cut_around(text, partial(_moses(language).tokenize, escape=False))
@@ -178,8 +164,7 @@ def tokenize(line: str, language: str) -> list[str]:
 def normalise(line: str, language: str) -> str:
     """Return the text that :func:`tokenize` cuts: white space single, detached clitics undone.
 
-    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand. What
-    is cut is this as :func:`qsproj.corpus.characters.readable` has it.
+    So are escapes, where the line looks as Moses leaves it; in raw text they are tokens, as they stand.
     """
     text = without_unseen_words(" ".join(line.split()))
     if "&" in text and (undone := _without_escapes(text)) is not None:
@@ -246,10 +231,8 @@ def read_text(
     """Yield one sentence for each line that is not blank; ``sent_id`` is the line number.
 
     A sentence after a blank line begins a paragraph (``# newpar``): so line-aligned files stay aligned.
-    Tokens in ``contractions`` are split into words under a range row.
-
-    Raises UsageError as :func:`check_language`; DataError when the words of a line are not parted by spaces,
-    as in Chinese or Japanese; ``name`` is its file's.
+    Tokens in ``contractions`` are split into words under a range row. Raises DataError where words are not
+    parted by spaces, as in Chinese or Japanese.
     """
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)
@@ -290,10 +273,7 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:
-    """Return whether rules begin a token at each character of a text with single spaces.
-
-    None where there are no rules, as for Chinese, or where their tokens do not spell the text.
-    """
+    """Return whether rules begin a token at each character of a text; None without rules."""
     if language in UNSPACED_LANGUAGES:
         return None
     starts = [False] * len(text)
@@ -315,10 +295,7 @@ def sentence_from_text(
     contractions: Contractions,
     begins_paragraph: bool = False,
 ) -> Sentence:
-    """Return an unannotated sentence of tokens, those in ``contractions`` split into words.
-
-    The rest is as in :func:`sentence_from_tokens`.
-    """
+    """Return the sentence of :func:`sentence_from_tokens`, tokens in ``contractions`` split into words."""
     words = ((token, tuple(split_contractions([token], contractions)[0])) for token in tokens)
     return sentence_from_tokens(list(words), text, sent_id=sent_id, begins_paragraph=begins_paragraph)
 
@@ -326,11 +303,11 @@ def sentence_from_text(
 def sentence_from_tokens(
     tokens: Sequence[tuple[str, Sequence[str]]], text: str, *, sent_id: str, begins_paragraph: bool = False
 ) -> Sentence:
-    """Return an unannotated sentence with the layout that writes it as valid CoNLL-U.
+    """Return an unannotated sentence of tokens and their words, with the layout that is valid CoNLL-U.
 
-    ``tokens`` are tokens and their words. ``text`` is what they were cut from, once it was made readable: it
-    decides ``SpaceAfter=No``, and its characters are those of FORM. Where tokens cannot be found in it one
-    after the other, the text is taken to be the tokens with single spaces.
+    ``text`` is what they were cut from, once it was made readable: it decides ``SpaceAfter=No``, and its
+    characters are those of FORM. Where tokens do not spell it, it is taken to be the tokens with single
+    spaces.
     """
     shown, starts = readable(text)
     gaps = _space_after([token for token, _ in tokens], shown)
@@ -359,10 +336,7 @@ def sentence_from_tokens(
 def _as_written(
     tokens: Sequence[tuple[str, Sequence[str]]], gaps: Sequence[bool], text: str, starts: Sequence[int]
 ) -> list[tuple[str, Sequence[str]]]:
-    """Return tokens with the characters of a text, of which they have the readable ones, from ``starts`` on.
-
-    The words of a token that is split stay as they are.
-    """
+    """Return tokens as the text has them, its characters from ``starts`` on; split ones keep their words."""
     written, at = list[tuple[str, Sequence[str]]](), 0
     for (token, words), gap in zip(tokens, gaps, strict=True):
         original = text[starts[at] : starts[at + len(token)]] or token

@@ -13,13 +13,9 @@ _BREAKS = "\t\r\n"
 
 
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
-    """Return the words of a sentence.
+    """Return the words of what a message calls ``what``; a string is refused, as it is a list of characters.
 
-    ``given``: A string is refused: it would be taken for a list of characters. ``what``: What a message calls
-    the sentence.
-
-    Raises UsageError when it is a string or no iterable, or a word is no string, empty, or holds a tab or a
-    line end.
+    Raises UsageError when it is no list of strings, or a word is empty or holds a tab or a line end.
     """
     if isinstance(given, str | bytes):
         raise WrongTypeError(
@@ -40,10 +36,7 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
 
 
 def first_difference(words: Sequence[str], others: Sequence[str]) -> tuple[int, str, str]:
-    """Return the number, from 1 on, of the first word in which two sentences differ, and what each has there.
-
-    Words are quoted; past the end of a sentence there is ``nothing``. The sentences are not the same.
-    """
+    """Return the number, from 1, of the first word in which sentences differ, and both words, quoted."""
     pairs = zip_longest(map(repr, words), map(repr, others), fillvalue="nothing")
     return next((number, *pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
 

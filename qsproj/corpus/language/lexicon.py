@@ -15,10 +15,8 @@ Lexicon = Mapping[str, tuple[str, ...]]
 def read_lexicon(path: PathOrFile) -> dict[str, tuple[str, ...]]:
     """Read ``word TAB tags`` lines; tags are parted by spaces, commas or bars. Blank lines are passed over.
 
-    A word may have several lines; its tags are those of all of them, sorted. Case is kept.
-
-    Raises UsageError when the file cannot be opened; DataError at a line without a tab, a word or a tag; at a
-    tag that is not a universal one; without any line.
+    A word may have several lines; its tags are those of all of them, sorted. Case is kept. Raises DataError
+    at a line without a tab, a word or a tag; at a tag that is not a universal one; without any line.
     """
     tags: dict[str, set[str]] = {}
     with open_text(path) as lines:

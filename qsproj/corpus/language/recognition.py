@@ -66,21 +66,11 @@ OTHER_SCRIPT = "another script"
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """The evidence for the language of a text.
+    """The evidence for the language of a text."""
 
-    Attributes
-    ----------
-    words : int
-        How many there are.
-    shares : mapping of str to float
-        For each language with a list, the share of words that are among its commonest.
-    is_unspaced : bool
-        Whether it is in a script that does not part words.
-    """
-
-    words: int
-    shares: Mapping[str, float]
-    is_unspaced: bool
+    words: int  # how many there are
+    shares: Mapping[str, float]  # of the words that are among the commonest of each language
+    is_unspaced: bool  # whether it is in a script that does not part words
 
     def other_than(self, code: str) -> str | None:
         """Return the language that the text is in instead of that of a code; None where nothing tells."""
@@ -103,10 +93,7 @@ class Recognised:
 
 
 def other_than(code: str, shares: Mapping[str, float]) -> str | None:
-    """Return the language that a text is in instead of that of a code, as far as words tell.
-
-    ``shares``: As of :class:`Recognised`; a language that is not among them has the share 0.
-    """
+    """Return the language that a text of these shares is in instead of that of a code, if any."""
     own = _LIKE.get(code, code)
     if own not in _COMMONEST or not shares:
         return None
@@ -160,10 +147,7 @@ TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second i
 
 
 def check_known_language(language: str) -> None:
-    """Check that a code of two letters is one of ISO 639-1; those of three letters are too many to list.
-
-    Raises UsageError when it is not, or :func:`~qsproj.corpus.text.check_language` refuses it.
-    """
+    """Raise UsageError for a code of two letters that is none of ISO 639-1."""
     check_language(language)
     if len(language) == 2 and language not in TWO_LETTERS:
         raise UsageError(

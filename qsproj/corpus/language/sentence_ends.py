@@ -34,11 +34,7 @@ _SHORT_NUMBER = re.compile(r"\d{1,2}")
 
 
 def sentences_in(line: str, language: str | None) -> Iterator[str]:
-    """Yield the sentences of a line of text, without the white space around them; none of a blank line.
-
-    ``language``: Code of the language, for its abbreviations; None, or one that is not known: those of
-    English.
-    """
+    """Yield the sentences of a line of text, stripped; abbreviations of an unknown language are English."""
     start = 0
     for found in _END.finditer(line):
         if _ends(line, found, language):
@@ -54,10 +50,9 @@ def read_running_text(
     read: Callable[[Iterable[str]], Iterator[Sentence]],
     language: str | None,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of lines that may hold several each, cut behind what ends them.
+    """Yield the sentences of lines that may hold several each; ``read`` takes lines of one sentence each.
 
-    ``read`` takes lines of one sentence each, as :func:`qsproj.corpus.text.read_text`. A sentence has the
-    number of its line for a name; several on a line have *7.1*, *7.2* and so on. Raises as ``read``.
+    A sentence has the number of its line for a name; several on a line have *7.1*, *7.2* and so on.
     """
     names = deque[str]()
     number = 0
@@ -123,13 +118,10 @@ Tell = Callable[[str, int, int], None]
 def cut_long_lines(
     sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, tell: Tell = lambda *_: None
 ) -> Iterator[Sentence]:
-    """Yield sentences of text, those of more than ``longest`` words as several, of that length at most.
+    """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ...
 
-    Of *7*, the parts are *7.1*, *7.2* and so on. Where a sentence does not end in time, it is cut behind the
-    last pause, or else behind word ``longest``.
-
-    ``sentences``: As :func:`qsproj.corpus.text.read_text` yields them: words without annotation, their layout
-    in rows. ``tell``: Is told of each line that was cut.
+    Where a sentence does not end in time, it is cut behind the last pause, or else behind word ``longest``.
+    ``tell`` is told of each line that was cut.
     """
     for sentence in sentences:
         if len(sentence) <= longest:

@@ -32,31 +32,16 @@ from qsproj.errors import DataError, UsageError, WrongTypeError, counted
 
 @dataclass(frozen=True, slots=True)
 class AlignedFiles:
-    """Two files of sentences and one of their links: sentence pairs, read anew each time they are iterated.
-
-    Attributes
-    ----------
-    source, target : str
-        Files of sentences, paired by :func:`pair_files`.
-    alignment : str
-        Word links, in the order of the source sentences; or the target itself, where its MISC has them.
-    alignment_format : str
-        One that :func:`qsproj.corpus.formats.read_alignments` reads.
-    """
+    """Files of sentences and of their links: sentence pairs, read anew each time they are iterated."""
 
     source: str
     target: str
-    alignment: str
+    alignment: str  # in the order of the source sentences; or the target itself, where its MISC has the links
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time; each file is read once, in step with the others.
-
-        Raises UsageError when a file cannot be opened or the format is unknown; DataError as in
-        :func:`pair_files` and :func:`qsproj.corpus.formats.read_alignments`: links are checked against the
-        sentences, and an error names file and line.
-        """
+        """Yield the pairs; the files are read in step, and links are checked against the sentences."""
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
         if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
             return self._with_links_of_the_target(pairs)
@@ -70,20 +55,12 @@ class AlignedFiles:
 
 @dataclass(frozen=True, slots=True)
 class TargetAlone:
-    """The sentences of a file as pairs of which the source tells nothing, read anew each time.
-
-    Attributes
-    ----------
-    target : str
-    """
+    """The sentences of a file as pairs of which the source tells nothing, read anew each time."""
 
     target: str
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time.
-
-        Raises UsageError, DataError as :func:`qsproj.corpus.formats.read_sentences`.
-        """
+        """Yield the pairs, one at a time."""
         nothing = sentence_from_words([UNSPECIFIED])
         for target in read_sentences(self.target):
             yield SentencePair(nothing, target, make_alignment(len(nothing), len(target), []))
@@ -92,11 +69,7 @@ class TargetAlone:
 def with_links(
     pairs: Iterable[tuple[Sentence, Sentence]], alignment: str, alignment_format: str
 ) -> Iterator[SentencePair]:
-    """Yield sentence pairs with the links of a file, which is read in step with them.
-
-    Raises UsageError, DataError as :func:`qsproj.corpus.formats.read_alignments`: links are checked against
-    the sentences.
-    """
+    """Yield sentence pairs with the links of a file, which is read, and checked, in step with them."""
     current: deque[tuple[Sentence, Sentence]] = deque()
 
     def sizes() -> Iterator[tuple[int, int]]:
@@ -116,13 +89,9 @@ def pair_aligned(
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with their alignments, one for each pair in the order of the source.
 
-    ``source_sentences``, ``target_sentences``: Paired by :func:`pair_sentences`. ``alignments``: In the order
-    of the source sentences. Sizes may be smaller than the sentences, as they are when a file was read without
-    sizes; the pair's alignment has the sizes of its sentences. Words count as in CoNLL-U: multiword tokens
-    and empty nodes are not words.
-
-    Raises DataError as in :func:`pair_sentences`; when an alignment reaches past its sentences, or their
-    numbers differ.
+    Sizes of an alignment may be smaller than the sentences, as they are when a file was read without sizes;
+    the pair's has those of its sentences. Raises DataError as :func:`pair_sentences`; when an alignment
+    reaches past its sentences, or their numbers differ.
     """
     pairs = pair_sentences(source_sentences, target_sentences)
     for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
@@ -140,12 +109,9 @@ def pair_aligned(
 
 
 def paired(source: Sentence, target: Sentence, alignment: Alignment, *, name: str = "pair") -> SentencePair:
-    """Return two sentences and their links as a pair.
+    """Return two sentences and their links as a pair; ``name`` is what a message calls it.
 
-    ``alignment``: Its sizes may be smaller than the sentences; the pair's alignment has the sizes of its
-    sentences. ``name``: What a message calls the pair.
-
-    Raises DataError when the alignment reaches past its sentences; UsageError when one of the three is of
+    Raises DataError when the alignment reaches past its sentences, UsageError when one of the three is of
     another class.
     """
     for sentence in (source, target):
@@ -173,10 +139,7 @@ def _resized(alignment: Alignment, n_source: int, n_target: int) -> Alignment:
 def with_hand_alignments(
     pairs: Sequence[SentencePair], path: str, format: str = "pharaoh"
 ) -> list[SentencePair]:
-    """Return the pairs of a bitext, of which the first have links by hand: as many as a file says.
-
-    Parameters and errors as those of :func:`read_hand_alignments`.
-    """
+    """Return the pairs, the first of them with links by hand, as many as a file says."""
     sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
     hand = read_hand_alignments(path, format, sizes=sizes)
     by_hand = [replace(pair, hand=links) for pair, links in zip(pairs, hand)]
@@ -186,15 +149,10 @@ def with_hand_alignments(
 def read_hand_alignments(
     path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
 ) -> list[Alignment]:
-    """Return the alignments of the first pairs of a bitext, as many as a file has.
+    """Return the alignments of the first pairs of a bitext, as many as a file has; it is read twice.
 
-    ``path``: Read twice, so not the standard input. An empty line says that nothing of its pair is linked.
-    ``format``: One that :func:`~qsproj.corpus.formats.read_alignments` reads. ``sizes``: Numbers of source
-    and target words of each pair of the bitext.
-
-    Raises UsageError when the file cannot be opened or is the standard input, or the format is unknown;
-    DataError as :func:`~qsproj.corpus.formats.read_alignments`, with file and line; when there is no pair, or
-    no link at all.
+    ``sizes``: numbers of source and target words of each pair of the bitext. Raises DataError as
+    :func:`~qsproj.corpus.formats.read_alignments`, and when there is no pair, or no link at all.
     """
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
@@ -220,14 +178,9 @@ def pair_with_text(
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
     """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line.
 
-    Where the sentences are of text that was tagged, its blank lines are left out of the other text, too;
-    :func:`qsproj.progress.notice` tells how many.
-
-    ``trees``, ``text``: Files, read in step. ``language``: By which text is cut into words; None: at white
-    space.
-
-    Raises UsageError when a file cannot be opened; DataError when there are not as many sentences as lines;
-    as in :func:`read_sentences`.
+    Where the sentences are of text that was tagged, its blank lines are left out of the other text, too, and
+    that is told. ``language``: by which text is cut into words; None: at white space. Raises DataError when
+    there are not as many sentences as lines.
     """
     tree_line, number, left_out, blanks = 1, 0, 0, BlankLines()
     with open_text(text) as handle:
@@ -257,32 +210,16 @@ def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataE
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """Sentence pairs whose target is text, paired by order; read anew each time they are iterated.
-
-    Attributes
-    ----------
-    source : str
-        CoNLL-U.
-    target : str
-        Text with a line for each sentence of the source; pairs with a blank one are left out.
-    alignment, alignment_format : str
-        Word links, in the order of the sentences.
-    language : str or None
-        By which the text is cut into words; None: at white space.
-    """
+    """Sentence pairs whose target is text, paired by order; read anew each time they are iterated."""
 
     source: str
-    target: str
+    target: str  # a line for each sentence of the source; pairs with a blank one are left out
     alignment: str
     alignment_format: str = "pharaoh"
-    language: str | None = None
+    language: str | None = None  # by which the text is cut into words; None: at white space
 
     def __iter__(self) -> Iterator[SentencePair]:
-        """Yield the pairs, one at a time; the files are read in step.
-
-        Raises UsageError when a file cannot be opened or the format is unknown; DataError as in
-        :func:`pair_with_text` and :func:`~qsproj.corpus.pairs.aligned.with_links`.
-        """
+        """Yield the pairs, one at a time; the files are read in step."""
         blank: deque[bool] = deque()
 
         def pairs() -> Iterator[tuple[Sentence, Sentence]]:

@@ -22,10 +22,7 @@ _LINK = re.compile(r"([0-9]{1,9})(\?)?(?::([0-9.eE+-]+))?")
 
 
 def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
-    """Return a target sentence with the links of each word in MISC, in the place of older ones.
-
-    Raises ValueError when the alignment is of another number of target words.
-    """
+    """Return a target sentence with the links of each word in MISC, in the place of older ones."""
     if alignment.n_target != len(target):
         raise ValueError(f"an alignment of {alignment.n_target} target words, expected {len(target)}")
     links = alignment.links.tolist()
@@ -38,12 +35,9 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
 
 
 def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
-    """Return the links that MISC of a target sentence tells of.
+    """Return the links that MISC of a target sentence tells; without ``n_source``, of any words.
 
-    ``n_source``: Number of source words; None: the last that is linked. ``name``, ``line``: The file and the
-    line of the sentence, for errors.
-
-    Raises DataError when a value is no list of links, or a link is of a word that the source does not have.
+    Raises DataError, with file and line, for what is no list of links, or links outside the source.
     """
     links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
@@ -78,13 +72,9 @@ def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, l
 def read_links_in_misc(
     path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
-    """Yield the alignment of each sentence of a file of targets.
+    """Yield the alignment of each sentence of a file of targets, of which ``sizes`` are consumed in step.
 
-    ``sizes``: Numbers of source and target words of each pair, consumed in step.
-
-    Raises UsageError when the file cannot be opened; DataError as :func:`links_in_misc` and
-    :func:`qsproj.corpus.conllu.read_conllu`; when the file holds more or fewer sentences than ``sizes``, or
-    sentences of other lengths.
+    Raises DataError as :func:`links_in_misc`, and when the sentences are not those of the sizes.
     """
     expected = None if sizes is None else iter(sizes)
     line, name = 1, name_of(path)

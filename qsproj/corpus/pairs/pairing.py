@@ -25,11 +25,7 @@ def tell_left_out(pairs: int, *names: str | None) -> None:
 
 
 class BlankLines:
-    """Lines of a text that were blank, as the sentences that were made of the others show. Mutable; final.
-
-    They are numbered by their lines (``sent_id``), and one that follows blank lines begins a paragraph
-    (``# newpar``): see :func:`qsproj.corpus.text.read_text`.
-    """
+    """Blank lines of a text, as ``sent_id`` and ``# newpar`` of its sentences show. Mutable; final."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -68,16 +64,12 @@ def pair_sentences(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yield (source, target) in the order of the source.
+    """Yield (source, target) in the order of the source, both consumed in step.
 
-    ``source_sentences``, ``target_sentences``: Consumed in step; by id, target sentences that stand earlier
-    than their partners are held in memory until these come. ``names``: The files of which they are all, for
-    errors; None: these count the sentences of either side. ``pairing``: ``id``: the first sentence of either
-    side decides: by ``# parallel_id`` where both have it, else by ``sent_id`` where both have it, else by
-    order. ``order``: as they stand, whatever their ids. What was a blank line on one side of a text is left
-    out, which :func:`qsproj.progress.notice` tells.
-
-    Raises UsageError when the pairing is neither; DataError at the first sentence without a partner, and at
+    ``names``: the files of which they are all, for errors. ``pairing``: ``id``: by ``# parallel_id`` where
+    the first sentences of both sides have it, else by ``sent_id`` where both have it, else by order; targets
+    that stand earlier than their partners wait in memory. ``order``: as they stand. What was a blank line on
+    one side of a text is left out, and told. Raises DataError at the first sentence without a partner, and at
     an id that is missing or given twice.
     """
     if pairing not in PAIRINGS:
@@ -97,11 +89,7 @@ def pair_sentences(
 
 
 def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yield (source, target) as :func:`pair_sentences` does, from files, which an error names, and the line.
-
-    Raises UsageError when a file cannot be opened, or the pairing is unknown; DataError as in
-    :func:`pair_sentences` and :func:`qsproj.corpus.conllu.read_conllu`.
-    """
+    """Yield (source, target) of two files as :func:`pair_sentences` does; errors name file and line."""
     names = name_of(source), name_of(target)
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
