@@ -61,6 +61,11 @@ class Workers:
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UsageError("--backend dask and --scheduler ADDRESS go together; give both or neither")
 
+    @property
+    def several_processes(self) -> bool:
+        """Whether there are several on this machine, which see its files."""
+        return self.backend == "processes" and self.jobs != 1
+
 
 THIS_PROCESS = Workers()
 

@@ -39,7 +39,6 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.made import made_by
-from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import temporary_folder
 from qsproj.errors import DataError, UsageError, counted, unknown_name
 from qsproj.progress import logged
@@ -99,6 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_model_output(parser)
     add_files(parser, "--also", "treebanks of any other languages, to vote")
+    add_files(
+        parser,
+        "--parsed-source",
+        "trees over the very text of a source side, CoNLL-U, taken as they are: of a Bible, PROIEL's Greek, "
+        "Latin, Gothic",
+    )
     add_files(parser, "--tagged", "target sentences with UPOS, CoNLL-U")
     add_files(parser, "--annotated", "target sentences with UPOS and trees")
     parser.add_argument(
@@ -127,7 +132,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
     parser.add_argument(
-        "--suggest", metavar="FILE", help="also write the sentences that are best annotated next, as parsed"
+        "--suggest",
+        metavar="FILE",
+        help="also write the sentences that are best annotated next, as parsed: of --text, where given",
     )
     parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
     parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
@@ -143,7 +150,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run all stages, then write what was asked for."""
     from qsproj.pipelines.bootstrap.bootstrap import bootstrap
-    from qsproj.pipelines.bootstrap.report import suggestions, write_report
+    from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
 
     texts = _texts(options)
@@ -166,7 +173,7 @@ def run(options: argparse.Namespace) -> None:
         if options.trees:
             copy_to(made.trees, options.trees)
         if options.suggest:
-            write_conllu(suggestions(made), options.suggest)
+            copy_to(made.suggested or "", options.suggest)
         if options.report:
             title = (
                 f"{options.output}: {' and '.join(text.languages[0] for text in texts)} to {_target(options)}"
@@ -272,6 +279,7 @@ def _bootstrap_options(options: argparse.Namespace) -> BootstrapOptions:
         also=tuple(options.also),
         tagged=tuple(options.tagged),
         annotated=tuple(options.annotated),
+        parsed=tuple(options.parsed_source),
         lexicon=options.lexicon,
         text=tuple(options.text),
         unspaced=options.unspaced,
@@ -288,6 +296,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         *options.also,
         *options.tagged,
         *options.annotated,
+        *options.parsed_source,
         *options.text,
         options.lexicon,
     ]

@@ -118,16 +118,24 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     (said,) = re.findall(r"^tagger: .*raw text of (.*?) \(", outcome.err, re.MULTILINE)
     assert said.startswith("21 sentences, 1% of whose ")
     assert re.search(r"^links: .*\(kept\)$", outcome.err, re.MULTILINE)
-    (unknown,) = (path for path in work[1].glob("tagger-*.unknown.tsv") if path.read_text())
-    assert unknown.read_text(encoding="utf-8") == "dackelmops\t1\nzwergwels\t1\n"
+    (doubtful,) = (path for path in work[1].glob("tagger-*.doubtful.tsv") if path.read_text())
+    rows = [line.split("\t") for line in doubtful.read_text(encoding="utf-8").splitlines()]
+    times, wrong = ({word: float(row[i]) for word, *row in rows} for i in (0, 1))
+    assert times["zwergwels"] == 1
+    assert times["der"] > 1
+    assert list(wrong.values()) == sorted(wrong.values(), reverse=True)
+    assert all(0 <= wrong[word] <= times[word] for word in times)
+    assert "." not in times
     far = tmp_path / "far.txt"
     far.write_text("Zwergwels und Dackelmops\n", encoding="utf-8")
-    page = tmp_path / "far.html"
-    outcome = run_cli(
-        "bootstrap", *options(folder), *work, "--text", far, "--report", page, "-o", tmp_path / "model"
-    )
+    page, suggested = tmp_path / "far.html", tmp_path / "far.conllu"
+    outputs = ("--report", page, "--suggest", suggested, "-o", tmp_path / "model")
+    outcome = run_cli("bootstrap", *options(folder), *work, "--text", far, *outputs)
     assert "67% of whose 3 words the bitext does not have: text and bitext are far apart" in outcome.err
     assert "<td>zwergwels</td>" in page.read_text(encoding="utf-8")
+    # What is to be parsed is annotated, not the bitext.
+    (sentence,) = read_conllu(suggested)
+    assert sentence.forms == ("Zwergwels", "und", "Dackelmops")
 
 
 @pytest.mark.parametrize(
@@ -253,6 +261,17 @@ def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
     (words,) = re.findall(r"^words: (\d+) pairs of \d+, 767 and 753 words \(", outcome.err, re.MULTILINE)
     assert int(words) >= 90
     assert re.search(r"^source: .*\(kept\)$", outcome.err, re.MULTILINE)
+
+
+def test_trees_over_the_source_are_taken_as_they_are(made, tmp_path, run_cli):
+    given = [*options(tmp_path), "--work", made[0] / "work"]
+    outcome = run_cli("bootstrap", *given, "--parsed-source", CORPORA / "en.conllu")
+    assert outcome.code == 0, outcome.err
+    (count,) = re.findall(r"words;? (\d+) source lines with given trees", outcome.err)
+    assert int(count) >= 80
+    other = run_cli("bootstrap", *given, "--parsed-source", CORPORA / "es.conllu")
+    assert other.code == 2
+    assert "es.conllu: found no tree over a source line of the bitext" in other.err.splitlines()[-1]
 
 
 def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.errors import UsageError
 from qsproj.models.storage import Made as ModelFacts
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import stages
 from qsproj.pipelines.bootstrap.checks import check_given, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.workspace import Given, Stage, Workspace, digest_of
+from qsproj.pipelines.bootstrap.workspace import Given, Workspace, digest_of
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 
 
@@ -29,6 +30,8 @@ class BootstrapOptions:
         Target sentences with UPOS, CoNLL-U.
     annotated : tuple of str
         Target sentences with UPOS and trees, CoNLL-U.
+    parsed : tuple of str
+        Trees over the very lines of the source sides, or of some, CoNLL-U: taken as they are.
     lexicon : str or None
         Target words with the tags they may have.
     text : tuple of str
@@ -45,6 +48,7 @@ class BootstrapOptions:
     also: tuple[str, ...] = ()
     tagged: tuple[str, ...] = ()
     annotated: tuple[str, ...] = ()
+    parsed: tuple[str, ...] = ()
     lexicon: str | None = None
     text: tuple[str, ...] = ()
     translated: bool = True
@@ -55,7 +59,8 @@ class BootstrapOptions:
     @property
     def files(self) -> tuple[str, ...]:
         """All files that are named."""
-        return *self.also, *self.tagged, *self.annotated, *self.text, *filter(None, [self.lexicon])
+        named = (*self.also, *self.tagged, *self.annotated, *self.parsed, *self.text)
+        return *named, *filter(None, [self.lexicon])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +75,11 @@ class Bootstrapped:
         Target sentences of the bitext with the trees that the parser was trained on.
     examples : str or None
         Target sentences as the model parses them, with the probability of each arc; None where not asked for.
-    unknown : str
-        Words of raw text that no bitext has, a tab and how often each occurs; the commonest first.
+    suggested : str or None
+        Of these, or of raw text, what is best annotated next, as parsed, the first first.
+    doubtful : str
+        Words of raw text that a lexicon should have: word, how often it occurs, and is tagged wrong, as the
+        tagger expects; tabs between them, those most often wrong first.
     corpora : tuple of AlignedFiles
         For each bitext its parsed source, its tagged target, and links.
     """
@@ -79,7 +87,8 @@ class Bootstrapped:
     model: str
     trees: str
     examples: str | None
-    unknown: str
+    suggested: str | None
+    doubtful: str
     corpora: tuple[AlignedFiles, ...]
 
 
@@ -130,6 +139,7 @@ def bootstrap(
             also=tuple(map(Given, options.also)),
             tagged=tuple(map(Given, options.tagged)),
             annotated=tuple(map(Given, options.annotated)),
+            parsed=tuple(map(Given, options.parsed)),
             text=tuple(map(Given, options.text)),
             lexicon=None if options.lexicon is None else Given(options.lexicon),
         ),
@@ -164,9 +174,21 @@ def _run(
     seed, language = options.seed, texts[0].languages[1]
     tagged = (*options.tagged, *options.annotated)
     labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
+    models = workspace.stages_at_once(
+        stages.SOURCE,
+        [{"treebanks": text.treebanks, "language": text.languages[0], "seed": seed} for text in texts],
+        labels=labels,
+        workers=workers,
+    )
     sides = [
-        _side(text, label, workspace, options, workers) for text, label in zip(texts, labels, strict=True)
+        _side(text, source.file, label, workspace, options, workers)
+        for text, source, label in zip(texts, models, labels, strict=True)
     ]
+    if options.parsed and all(side.given == 0 for side in sides):
+        raise UsageError(
+            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over its "
+            "very words; check that it is the same edition"
+        )
     tagger = workspace.stage(
         stages.TAGGER,
         corpora=[replace(side.files, target=side.words) for side in sides],
@@ -205,41 +227,53 @@ def _run(
     model = workspace.stage(
         stages.MODEL, tagger=tagger.file, parser=parser.file, made=dict(made), readings=stages.TAG_READINGS
     )
-    examples = None
+    examples = suggested = None
     if with_examples:
-        examples = workspace.stage(
-            stages.EXAMPLES, words=sides[0].words, model=model.file, aside={"workers": workers}
-        ).file
+        examples, suggested = workspace.stage(
+            stages.EXAMPLES,
+            words=sides[0].words,
+            text=options.text,
+            tagged=tagged,
+            language=language,
+            seed=seed,
+            model=model.file,
+            aside={"workers": workers},
+        ).files
     return Bootstrapped(
         model=model.file,
         trees=parser.files[1],
         examples=examples,
-        unknown=tagger.files[1],
+        suggested=suggested,
+        doubtful=tagger.files[1],
         corpora=tuple(corpora),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What is made of one bitext before its target, ``words``, is tagged."""
+    """What is made of one bitext before its target, ``words``, is tagged; trees ``given``, once known."""
 
     files: AlignedFiles
     words: str
     pairs: int
+    given: float | None
 
 
 def _side(
-    text: SourceText, label: str, workspace: Workspace, options: BootstrapOptions, workers: Workers
+    text: SourceText,
+    model: str,
+    label: str,
+    workspace: Workspace,
+    options: BootstrapOptions,
+    workers: Workers,
 ) -> _Side:
-    """Train what reads the source, cut the bitext into words, link these, parse the source side."""
-    source: Stage = workspace.stage(
-        stages.SOURCE, treebanks=text.treebanks, language=text.languages[0], seed=options.seed, label=label
-    )
+    """Cut a bitext into words, link these, parse the source side."""
     words = workspace.stage(
         stages.WORDS,
         text=text,
-        model=source.file,
+        model=model,
         tagged=(*options.tagged, *options.annotated),
+        parsed=options.parsed,
         seed=options.seed,
         label=label,
         aside={"workers": workers},
@@ -256,8 +290,9 @@ def _side(
     trees = workspace.stage(
         stages.TREES,
         words=words.files[0],
-        model=source.file,
+        model=model,
         label=label,
         aside={"total": pairs, "workers": workers},
     )
-    return _Side(AlignedFiles(trees.file, words.files[1], links.file), words.files[1], pairs)
+    files = AlignedFiles(trees.file, words.files[1], links.file)
+    return _Side(files, words.files[1], pairs, words.told.figures.get("given trees"))

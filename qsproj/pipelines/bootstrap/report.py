@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,11 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_output
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import counted
 from qsproj.evaluation.calibration import BINS, stated_confidences
-from qsproj.models.storage import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
 from qsproj.pipelines.bootstrap.workspace import Workspace
-from qsproj.pipelines.suggest import Candidate, RankingOptions, rank, word_uncertainties
 from qsproj.viz.drawing import legend
 from qsproj.viz.marks import Mark
 from qsproj.viz.page import Heading, Piece, Table, page
@@ -27,10 +24,7 @@ from qsproj.viz.trees import draw_pair
 # Shorter sentences say little, longer ones do not fit on a screen.
 SHOWN_WORDS = range(6, 21)
 SHOWN_OF_EACH = 10
-SUGGESTED = 20
-# Ranking what to annotate takes time in proportion to the sentences that are looked at.
-CANDIDATES = 500
-SHOWN_UNKNOWN = 50
+SHOWN_DOUBTFUL = 50
 
 
 def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str) -> None:
@@ -82,17 +76,20 @@ def _pieces(made: Bootstrapped, workspace: Workspace) -> Iterator[Piece]:
         "Trees of these sentences would teach the model most, the first first; --suggest FILE writes them as "
         "CoNLL-U, to be corrected and given as --annotated."
     )
-    suggested = list(suggestions(made))
+    suggested = read_conllu(made.suggested or "")
     rows = [(one.sent_id or "", len(one), comment_value(one, "text") or "") for one in suggested]
     yield Table(("sentence", "words", "text"), rows)
-    unknown = Path(made.unknown).read_text(encoding="utf-8").splitlines()
-    if unknown:
+    doubtful = Path(made.doubtful).read_text(encoding="utf-8").splitlines()
+    if doubtful:
         yield Heading("Words to put into a lexicon")
         yield (
-            "The commonest words of the raw text that the bitext does not have; a --lexicon with their tags "
-            "would help most."
+            "The words of the raw text that the tagger expects to tag wrong most often; a --lexicon with the "
+            "tags that they may have would help most."
         )
-        yield Table(("word", "times"), [tuple(line.split("\t")) for line in unknown[:SHOWN_UNKNOWN]])
+        yield Table(
+            ("word", "times", "times wrong"),
+            [tuple(line.split("\t")) for line in doubtful[:SHOWN_DOUBTFUL]],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +123,3 @@ def _surest_and_least_sure(examples: Sequence[_Example]) -> Iterator[tuple[str, 
     ordered = sorted(fitting, key=lambda example: -example.confidence)
     yield "The surest pairs", ordered[:SHOWN_OF_EACH]
     yield "The least sure pairs", ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
-
-
-def suggestions(made: Bootstrapped) -> Iterator[Sentence]:
-    """Yield target sentences as the model parses them: those that it would learn most from, best first."""
-    parser = load_parser(made.model)
-    candidates = [
-        Candidate(sentence, word_uncertainties([parser], sentence, criterion="errors"))
-        for sentence in islice(read_conllu(made.examples or ""), CANDIDATES)
-    ]
-    for candidate in rank(candidates, options=RankingOptions(count=SUGGESTED)):
-        yield candidate.sentence

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output, open_text
@@ -25,8 +26,9 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import Made, load_model_of, load_parser
-from qsproj.models.tagging.tagger import load_tagger
+from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
@@ -40,6 +42,7 @@ from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
 from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
+from qsproj.pipelines.suggest import Candidate, RankingOptions, rank
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import OWN_TAGS, ways_to_translate
 from qsproj.pipelines.translations import join_same_targets
@@ -56,9 +59,14 @@ TAG_READINGS = 16
 # Where raw text has more words than this share that no bitext has, the two are far apart. Of modern Ukrainian
 # 46% of the words are not in a New Testament; 67% of these are tagged right, of others 76%.
 FAR_APART = 0.25
-MOST_UNKNOWN = 500
+# Words that a lexicon should have are told, found in so many sentences.
+MOST_DOUBTFUL = 500
+JUDGED_SENTENCES = 8000
 # Parsed by the finished model, for the report.
 EXAMPLE_SENTENCES = 2000
+# Of what may be annotated next so many sentences are looked at, and so many suggested.
+CANDIDATES = 500
+SUGGESTED = 20
 
 
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
@@ -96,10 +104,13 @@ def cut_words(
     text: SourceText,
     model: str,
     tagged: Sequence[str],
+    parsed: Sequence[str],
     seed: int,
     workers: Workers,
 ) -> StageReport:
     """Cut both sides of a bitext into words: the source as its treebank is, the target by rules or learned.
+
+    Lines of the source over which there are ``parsed`` sentences have their words and trees.
 
     Where rules cut, contractions of the target are split as its tagged sentences show it, and a table of the
     language; see :mod:`qsproj.corpus.contractions`.
@@ -109,7 +120,8 @@ def cut_words(
         list(read_all(tagged)), language=text.languages[1], seed=seed, name=text.bitext[-1]
     )
     read = source.tagger.reader(split_contractions=True)
-    return write_words(paths, text, cut=(cut_by(read), cut_by(target)), workers=workers)
+    trees = read_all(parsed)
+    return write_words(paths, text, cut=(cut_by(read), cut_by(target)), trees=trees, workers=workers)
 
 
 def reader_of_target(
@@ -135,15 +147,20 @@ def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) ->
 def parse_source(
     paths: Sequence[Path], *, words: str, model: str, total: int, workers: Workers
 ) -> StageReport:
-    """Tag and parse the source side, with the probability of each arc."""
-    sentences = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
+    """Tag and parse the source side, with the probability of each arc; trees that it has stay."""
     sure = _Mean()
-    parsed = parse_stream(model, sentences, Parsing(confidence=True), workers=workers)
-    write_conllu(sure.of_arcs(parsed), paths[0])
+    sentences = (sentence for sentence in read_conllu(words) if not _has_tree(sentence))
+    parsed = sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers))
+    all_of_them = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
+    write_conllu((one if _has_tree(one) else next(parsed) for one in all_of_them), paths[0])
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}",
         figures={"mean ArcProb": sure.value},
     )
+
+
+def _has_tree(sentence: Sentence) -> bool:
+    return bool(np.any(sentence.heads[1:] != NO_HEAD))
 
 
 @dataclass(slots=True)
@@ -178,18 +195,19 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target by what links carry over; compare words of raw text with the bitext's."""
     sentences = list(read_all(tagged))
-    raw, compared = raw_text(text, corpora, tagged=sentences, language=language, seed=seed)
-    with open_output(paths[1]) as handle:
-        for word, count in compared.unknown.most_common(MOST_UNKNOWN):
-            handle.write(f"{word}\t{count}\n")
+    raw = raw_sentences(text, tagged=sentences, language=language, seed=seed)
+    compared = compared_words(raw, corpora)
     projected = project_tags(
         join_same_targets(corpora),
         rng=np.random.default_rng(seed),
         tagged=sentences,
-        raw=raw,
+        raw=[sentence.forms for sentence in raw],
         lexicon=None if lexicon is None else read_lexicon(lexicon),
         language=language,
     )
+    with open_output(paths[1]) as handle:
+        for word, times, wrong in doubtful_words(projected.tagger, raw):
+            handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
     contractions = known_contractions(language, sentences)
     replace(projected.tagger, tokenizer=tokenizer, contractions=contractions).save(paths[0])
@@ -201,16 +219,16 @@ def tag_target(
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How large raw text of the target is, and its words that no bitext has, lower-cased, with counts."""
+    """How large raw text of the target is, and how many of its words no bitext has."""
 
     sentences: int
     words: int
-    unknown: Counter[str]
+    unknown: int
 
     @property
     def share(self) -> float:
         """The share of its words that are unknown."""
-        return self.unknown.total() / max(self.words, 1)
+        return self.unknown / max(self.words, 1)
 
     @property
     def report(self) -> tuple[str, ...]:
@@ -219,7 +237,7 @@ class Compared:
             return ()
         far = (
             ": text and bitext are far apart, and tags of unknown words are often wrong; a --lexicon of the "
-            "commonest, or sentences --tagged, help most"
+            "words that --report names, or sentences --tagged, help most"
         )
         return (
             f"raw text of {counted(self.sentences, 'sentence')}, {100 * self.share:.0f}% of whose "
@@ -227,27 +245,48 @@ class Compared:
         )
 
 
-def raw_text(
-    paths: Sequence[str],
-    corpora: Sequence[AlignedFiles],
-    *,
-    tagged: Sequence[Sentence],
-    language: str,
-    seed: int,
-) -> tuple[list[tuple[str, ...]], Compared]:
-    """Read raw text, each sentence once, and tell its words that the target side of no bitext has."""
-    if not paths:
-        return [], Compared(0, 0, Counter())
-    known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
-    found: dict[tuple[str, ...], None] = {}
+def raw_sentences(
+    paths: Sequence[str], *, tagged: Sequence[Sentence], language: str, seed: int
+) -> list[Sentence]:
+    """Read raw text, each sentence once."""
+    found: dict[tuple[str, ...], Sentence] = {}
     for path in paths:
         read = reader_of_target(tagged, language=language, seed=seed, name=path)
         with open_text(path) as lines:
-            found.update(dict.fromkeys(one.forms for one in track(read(lines), "reading raw text")))
-    sentences = list(found)
-    words = [form.lower() for forms in sentences for form in forms if any(map(str.isalpha, form))]
-    unknown = Counter(word for word in words if word not in known)
-    return sentences, Compared(len(sentences), len(words), unknown)
+            for sentence in track(read(lines), "reading raw text"):
+                found.setdefault(sentence.forms, sentence)
+    return list(found.values())
+
+
+def compared_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> Compared:
+    """Tell how many words of raw text the target side of no bitext has."""
+    if not raw:
+        return Compared(0, 0, 0)
+    known = {form.lower() for files in corpora for one in read_conllu(files.target) for form in one.forms}
+    words = [form.lower() for one in raw for form in one.forms if any(map(str.isalpha, form))]
+    return Compared(len(raw), len(words), sum(word not in known for word in words))
+
+
+def doubtful_words(tagger: Tagger, raw: Sequence[Sentence]) -> list[tuple[str, int, float]]:
+    """Return words of raw text, how often they occur, and are tagged wrong; those most often wrong first.
+
+    How often they are wrong is what the tagger expects: a common word that it doubts a little is worth more
+    in a lexicon than a rare one that it does not know.
+    """
+    times: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for sentence in evenly(raw, JUDGED_SENTENCES):
+        doubts = 1.0 - tagger.tag_distribution(sentence).max(axis=1)
+        for form, doubt in zip(sentence.forms, doubts.tolist(), strict=True):
+            if any(map(str.isalpha, form)):
+                times[form.lower()] += 1
+                wrong[form.lower()] += doubt
+    return [(word, times[word], doubt) for word, doubt in wrong.most_common(MOST_DOUBTFUL)]
+
+
+def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
+    """Return sentences from all parts of a text."""
+    return sentences[:: max(-(-len(sentences) // most), 1)]
 
 
 def tag_words(paths: Sequence[Path], *, words: str, tagger: str, total: int, workers: Workers) -> StageReport:
@@ -349,16 +388,51 @@ def project(
     return StageReport(line="; ".join(projected.report), figures={})
 
 
-def parse_examples(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> StageReport:
-    """Parse some of the target side by the finished model, as it would parse other text."""
-    sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
+def parse_examples(
+    paths: Sequence[Path],
+    *,
+    words: str,
+    text: Sequence[str],
+    tagged: Sequence[str],
+    language: str,
+    seed: int,
+    model: str,
+    workers: Workers,
+) -> StageReport:
+    """Parse some of the target side, as the model would parse other text, and suggest what to annotate next.
+
+    Suggestions are of the raw text, where there is any: what is to be parsed is not what the bitext is like.
+    """
     sure = _Mean()
-    write_conllu(
-        sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)), paths[0]
-    )
+    sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
+    examples = list(sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)))
+    write_conllu(examples, paths[0])
+    known = list(read_all(tagged))
+    candidates = examples[:CANDIDATES]
+    if text:
+        raw = raw_sentences(text, tagged=known, language=language, seed=seed)
+        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), Parsing(confidence=True), workers=workers)
+        candidates = list(parsed)
+    write_conllu(suggested(candidates, load_tags(model), known), paths[1])
     return StageReport(
         line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
+
+
+def suggested(
+    parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int = SUGGESTED
+) -> Iterator[Sentence]:
+    """Yield those parsed sentences, ``ArcProb`` in MISC, that a model would learn most from, best first.
+
+    A word is as uncertain as it is likely that its tag or its arc is wrong.
+    """
+    candidates = []
+    for sentence in parsed:
+        arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
+        tags = tagger.tag_distribution(sentence).max(axis=1)
+        candidates.append(Candidate(sentence, 1.0 - arcs * tags))
+    for candidate in rank(candidates, annotated=annotated, options=RankingOptions(count=count)):
+        yield candidate.sentence
 
 
 def assemble(paths: Sequence[Path], *, tagger: str, parser: str, made: Made, readings: int) -> StageReport:
@@ -377,12 +451,12 @@ def prior_files(others: Sequence[str], *, translated: bool) -> list[str]:
 
 # A version is raised when a stage makes something else of the same arguments; a test tells that it must be.
 SOURCE = Recipe(name="source", make=train_source, version=1)
-WORDS = Recipe(name="words", make=cut_words, version=1, files=(".source.conllu", ".target.conllu"))
+WORDS = Recipe(name="words", make=cut_words, version=2, files=(".source.conllu", ".target.conllu"))
 LINKS = Recipe(name="links", make=link_words, version=1, files=(".pharaoh",))
 TREES = Recipe(name="trees", make=parse_source, version=1, files=(".conllu",))
-TAGGER = Recipe(name="tagger", make=tag_target, version=6, files=(".model", ".unknown.tsv"))
+TAGGER = Recipe(name="tagger", make=tag_target, version=7, files=(".model", ".doubtful.tsv"))
 TAGGED = Recipe(name="tagged", make=tag_words, version=1, files=(".conllu",))
 PRIOR = Recipe(name="prior", make=train_priors, version=1)
 PARSER = Recipe(name="parser", make=project, version=2, files=(".model", ".trees.conllu"))
 MODEL = Recipe(name="model", make=assemble, version=1)
-EXAMPLES = Recipe(name="examples", make=parse_examples, version=1, files=(".conllu",))
+EXAMPLES = Recipe(name="examples", make=parse_examples, version=2, files=(".conllu", ".suggested.conllu"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +16,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, counted, listed_reasons
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.clauses import cut_pair
+from qsproj.pipelines.bootstrap.given_trees import GivenTrees, Named, find_trees
 from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
@@ -67,34 +68,39 @@ class SourceText:
         UsageError, DataError
             As :func:`qsproj.corpus.bitext.read_bitext` and :func:`.verses.paired_verses`.
         """
-        return ((source, target) for _, source, target in self._named(Counter()))
+        return ((source, target) for _, source, target in self.named(Counter()))
 
-    def pieces(self, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+    def pieces(self, named: Iterable[Named], whole: Container[str] = ()) -> Iterator[Named]:
         """Yield name, source and target of what is learned from: pairs, or what they are cut into.
 
-        Parameters
-        ----------
-        left_out : Counter
-            Told how many verses are not paired, by the reason.
+        ``whole``: source lines that are not cut.
         """
         if not (self.cut or self.paired_by == VERSE):
-            yield from self._named(left_out)
+            yield from named
             return
         letters = [sum(lengths) for lengths in zip(*(map(len, pair) for pair in self.pairs()), strict=True)]
         ratio = letters[1] / max(letters[0], 1)
-        for name, source, target in self._named(left_out):
-            cut = list(cut_pair(source, target, ratio=ratio)) if source and target else [(source, target)]
+        for name, source, target in named:
+            cut = [(source, target)]
+            if source and target and source not in whole:
+                cut = list(cut_pair(source, target, ratio=ratio))
             for number, (one, other) in enumerate(cut, start=1):
                 yield (name if len(cut) == 1 else f"{name}.{number}"), one, other
 
-    def _named(self, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+    def named(self, left_out: Counter[str]) -> Iterator[Named]:
+        """Yield pairs with their names; tell ``left_out`` how many verses are not paired, by the reason."""
         if self.paired_by == VERSE:
             return paired_verses(self.bitext[0], self.bitext[1], left_out)
         return ((str(number), *sides) for number, sides in enumerate(read_bitext(*self.bitext), start=1))
 
 
 def write_words(
-    paths: Sequence[Path], text: SourceText, *, cut: tuple[Cut, Cut], workers: Workers = THIS_PROCESS
+    paths: Sequence[Path],
+    text: SourceText,
+    *,
+    cut: tuple[Cut, Cut],
+    trees: Iterable[Sentence] = (),
+    workers: Workers = THIS_PROCESS,
 ) -> StageReport:
     """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
 
@@ -108,6 +114,9 @@ def write_words(
     text : SourceText
     cut : two callables
         Each makes a sentence of a line of its side; None of a blank one.
+    trees : iterable of Sentence
+        Gold trees over some of the source lines, in their order: these become words of the source as they
+        are, see :mod:`qsproj.pipelines.bootstrap.given_trees`.
     workers : Workers
         Who cuts; the result does not depend on it.
 
@@ -120,7 +129,12 @@ def write_words(
     seen: set[bytes] = set()
     read = kept = 0
     words = [0, 0]
-    pairs = track(text.pieces(left_out), "cutting", unit="pair")
+    named, given = text.named(left_out), GivenTrees()
+    if of_source := list(trees):
+        given = find_trees(list(named), of_source)
+        named = iter(given.pairs)
+        cut = partial(_given_or_cut, given.trees, cut[0]), cut[1]
+    pairs = track(text.pieces(named, given.trees), "cutting", unit="pair")
     done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
@@ -138,10 +152,20 @@ def write_words(
         if kept < FEWEST_PAIRS:
             raise too_few_pairs(text.bitext[0], kept, left_out)
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
+    gold = f"; {counted(len(given.trees), 'source line')} with given trees" if given.trees else ""
     return StageReport(
-        line=f"{counted(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{out}",
-        figures={"pairs": kept, "source words": words[0], "target words": words[1]},
+        line=f"{counted(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{gold}{out}",
+        figures={
+            "pairs": kept,
+            "source words": words[0],
+            "target words": words[1],
+            "given trees": len(given.trees),
+        },
     )
+
+
+def _given_or_cut(given: Mapping[str, Sentence], cut: Cut, line: str) -> Sentence | None:
+    return given.get(line) or cut(line)
 
 
 def _cut_pair(

@@ -7,12 +7,14 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output, remove_stale
 from qsproj.errors import DataError, UsageError
+from qsproj.parallel import Workers, map_in_order
 
 KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
@@ -151,6 +153,7 @@ class Workspace:
         self.stages: list[Stage] = []
         self.run = run
         self._used: set[str] = set()
+        self._made_at_once: set[str] = set()
         self._digests: dict[str, str] = {}
         self._say = say
         self.begun: Callable[[str], None] = lambda _: None
@@ -188,9 +191,7 @@ class Workspace:
         DataError
             When a file that was kept is not as it was made.
         """
-        key = self._key(recipe, arguments)
-        paths = tuple(self.folder / f"{recipe.name}-{key}{suffix}" for suffix in files or recipe.files)
-        record = self.folder / f"{recipe.name}-{key}{RECORD_SUFFIX}"
+        key, record, paths = self._place(recipe, arguments, files)
         earlier = self._read_record(record, paths)
         name = recipe.name + label
         if earlier is not None:
@@ -199,20 +200,53 @@ class Workspace:
             told, seconds = _NOT_MADE, 0.0
         else:
             self.begun(name)
-            start = perf_counter()
-            told = recipe.make(paths, **arguments, **(aside or {}))
-            seconds = perf_counter() - start
+            told, seconds = _make(recipe, (paths, {**arguments, **(aside or {})}))
             self._write_record(record, paths, told, seconds)
             self.ended(name, seconds)
         made = tuple(
             Made(str(path), f"{key}{path.name.removeprefix(f'{recipe.name}-{key}')}") for path in paths
         )
-        done = Stage(name=name, files=made, told=told, seconds=seconds, kept=earlier is not None)
+        kept = earlier is not None and record.name not in self._made_at_once
+        done = Stage(name=name, files=made, told=told, seconds=seconds, kept=kept)
         self.stages.append(done)
         self._used.update(path.name for path in (record, *paths))
         if not self._planning:
             self._say(f"{name}: {told.line} ({'kept' if done.kept else f'{seconds:.0f} s'})")
         return done
+
+    def stages_at_once(
+        self, recipe: Recipe, each: Sequence[Mapping[str, Any]], *, labels: Sequence[str], workers: Workers
+    ) -> list[Stage]:
+        """Return a stage for each set of arguments; those that are missing are made at the same time.
+
+        Raises
+        ------
+        UsageError, DataError
+            As :meth:`stage`.
+        """
+        missing = {}
+        for arguments in each:
+            _, record, paths = self._place(recipe, arguments)
+            if self._read_record(record, paths) is None:
+                missing[record] = paths, arguments
+        if len(missing) > 1 and workers.several_processes and not self._planning:
+            made = map_in_order(partial(_make, recipe), missing.values(), workers=workers)
+            for (record, (paths, _)), (told, seconds) in zip(missing.items(), made, strict=True):
+                self._write_record(record, paths, told, seconds)
+                self._made_at_once.add(record.name)
+        return [
+            self.stage(recipe, label=label, **arguments)
+            for arguments, label in zip(each, labels, strict=True)
+        ]
+
+    def _place(
+        self, recipe: Recipe, arguments: Mapping[str, object], files: Sequence[str] = ()
+    ) -> tuple[str, Path, tuple[Path, ...]]:
+        """Return the key of a stage, its record and its files."""
+        key = self._key(recipe, arguments)
+        start = self.folder / f"{recipe.name}-{key}"
+        paths = tuple(Path(f"{start}{suffix}") for suffix in files or recipe.files)
+        return key, Path(f"{start}{RECORD_SUFFIX}"), paths
 
     def plan(self, job: Callable[[], object]) -> list[Stage]:
         """Return the stages that a job asks this workspace for, and whether each is kept; none is made.
@@ -335,6 +369,13 @@ class Workspace:
             with open_output(record) as handle:
                 json.dump(known, handle, indent=1, ensure_ascii=False)
         return told, seconds
+
+
+def _make(recipe: Recipe, given: tuple[Sequence[Path], Mapping[str, object]]) -> tuple[StageReport, float]:
+    """Make a stage; return what it tells and how many seconds it took."""
+    paths, arguments = given
+    start = perf_counter()
+    return recipe.make(paths, **arguments), perf_counter() - start
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_pairs_keep_their_numbers_and_what_teaches_nothing_is_left_out(tmp_path,
     assert [one.forms for one in source] == [("a", "b"), ("c",)]
     assert [one.forms for one in target] == [("x", "y", "z"), ("z",)]
     assert [one.sent_id for one in source] == [one.sent_id for one in target] == ["1", "7"]
-    assert told.figures == {"pairs": 2, "source words": 3, "target words": 4}
+    assert told.figures == {"pairs": 2, "source words": 3, "target words": 4, "given trees": 0}
     assert told.line == (
         "2 pairs of 7, 3 and 4 words; left out: 2 for a blank side; 1 for two sides alike; "
         "1 for more than 100 words; 1 for having been there before"

@@ -12,6 +12,7 @@ import pytest
 
 from qsproj.corpus.files import partial_of
 from qsproj.errors import DataError, UsageError
+from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
 from qsproj.pipelines.bootstrap.workspace import Given, Made, Recipe, StageReport, Workspace, copy_to
 
@@ -275,3 +276,26 @@ def test_stages_of_each_source_are_expected_to_take_as_long_as_it_is_large():
     assert seconds["source-2"] == pytest.approx(2 * seconds["source-1"])
     assert seconds["trees-2"] == pytest.approx(2 * seconds["trees-1"])
     assert seconds["prior"] == pytest.approx(3 * expected_seconds([small], ["prior"])["prior"])
+
+
+def made_by_another(paths, *, text):
+    paths[0].write_text(f"{text} by {os.getpid()}")
+    return StageReport(line="made", figures={})
+
+
+@pytest.mark.parametrize(("jobs", "alike"), [(1, True), (2, False)])
+def test_stages_that_do_not_depend_on_each_other_are_made_at_the_same_time(tmp_path, jobs, alike):
+    lines = []
+    workspace = Workspace(tmp_path / "work", say=lines.append)
+    recipe = Recipe(name="source", make=made_by_another, version=1)
+    each = [{"text": name} for name in ("one", "other", "one")]
+    given = {"labels": ["-1", "-2", "-3"], "workers": Workers(jobs=jobs)}
+    first, second, again = workspace.stages_at_once(recipe, each, **given)
+    assert first.files == again.files
+    (one, here), (other, _) = (Path(stage.file).read_text().split(" by ") for stage in (first, second))
+    assert (one, other) == ("one", "other")
+    assert (int(here) == os.getpid()) == alike
+    assert not any(line.endswith("(kept)") for line in lines[:2])
+    lines.clear()
+    Workspace(tmp_path / "work", say=lines.append).stages_at_once(recipe, each, **given)
+    assert [line.rpartition(" ")[2] for line in lines] == ["(kept)"] * 3
