@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.models.storage import load_parser
 from tests.serve.client import until
 from tests.serve.test_review_app import TOKEN, reviewing
 
@@ -91,10 +92,10 @@ def reader(browser, serving, tmp_path_factory):
 
 
 @contextmanager
-def windows(browser, server):
+def windows(browser, server, *, first="unsure", height=800):
     """Open windows; a fault of the page's scripts, or anything that it may not load, fails in the end."""
     faults = []
-    context = browser.new_context(viewport={"width": 1200, "height": 800}, reduced_motion="reduce")
+    context = browser.new_context(viewport={"width": 1200, "height": height}, reduced_motion="reduce")
 
     def open_window():
         page = context.new_page()
@@ -103,7 +104,7 @@ def windows(browser, server):
         failed = []
         page.on("requestfailed", lambda request: failed.append(f"{request.url}: {request.failure}"))
         page.goto(f"{server.address}/?token={TOKEN}")
-        shown = page.locator("#name", has_text="unsure")
+        shown = page.locator("#name", has_text=first)
         until(lambda: shown.count(), lambda: (faults, failed, page.content(), server.log.read_text()))
         return page
 
@@ -233,6 +234,34 @@ def test_the_keyboard_does_it_all(window, path):
     page.keyboard.press("/")
     page.keyboard.type("markup")
     until(lambda: page.locator("#list button").count() == 1)
+
+
+def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_files):
+    parser = load_parser(model_files / "de.model")
+    path = tmp_path / "draft.conllu"
+    sentences = [parser.parse(one, confidence=True) for one in read_conllu("corpora/de.conllu")]
+    write_conllu(sentences, path)
+    with (
+        reviewing(serving, path, parser=parser, output=str(tmp_path / "better.model")) as page,
+        windows(browser, page.client, first="sample-", height=420) as open_window,
+    ):
+        page = open_window()
+        for done in ("1 of", "2 of"):
+            page.locator("#confirm").click()
+            page.locator("#progress", has_text=done).wait_for()
+        page.locator("#later").click()
+        page.locator("#place", has_text="51 to").wait_for()
+        name = page.locator("#list button .about span").nth(20).inner_text()
+        show(page, name)
+        word(page, 3).focus()
+        page.locator("#sentence").evaluate("one => { one.scrollTop = 30 }")
+        stands = """() => [document.getElementById("name").textContent, document.activeElement.dataset.word,
+            document.getElementById("sentence").scrollTop, document.getElementById("place").textContent]"""
+        before = page.evaluate(stands)
+        assert before[:3] == [name, "3", 30]
+        page.locator("#train").evaluate("button => button.click()")  # a mouse would take the focus with it
+        page.locator("#trained", has_text="are new").wait_for(timeout=60_000)
+        until(lambda: page.evaluate(stands) == before, lambda: (before, page.evaluate(stands)))
 
 
 def test_a_cycle_is_refused_on_the_spot(window, path):
