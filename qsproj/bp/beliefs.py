@@ -18,18 +18,12 @@ from qsproj.kernels.bp.bp_messages import expected_messages, state_probabilities
 class Beliefs:
     """The end of a run.
 
-    ``graph``: the graph, at the last temperature.
-    ``status``: how the run ended; ``str(status)`` says what to do about it.
-    ``residuals`` float64[iterations]: largest change of a message (log-ratios) in each iteration; inf where
-        one became infinite.
-    ``log_ratios`` float64[S]: beliefs of the variables: natural-log ratios of each state against state 0,
-        variable after variable, one log-odds for a boolean (``graph.starts`` says where each begins). May be
-        infinite.
-    ``incoming`` tuple of float64[M]: for each group, the last messages from the variables: with the factors,
-        they are the factors' beliefs.
-    ``outgoing`` tuple of float64[M]: for each group, its last messages to the variables: what another run can
-        start from.
-    ``maximised``: true after max-product: ratios are then of max-marginals.
+    ``graph`` is at the last temperature; ``str(status)`` says what to do about how it ended. ``residuals``
+    float64[iterations]: largest change of a message (log-ratios) in each; inf where one became infinite.
+    ``log_ratios`` float64[S]: natural-log ratios of each state of a variable against state 0, variable after
+    variable as ``graph.starts`` says; may be infinite. ``incoming``, ``outgoing`` tuples of float64[M]: each
+    group's last messages from the variables, which with the factors are the factors' beliefs, and to them,
+    which another run can start from. ``maximised``: after max-product, ratios are of max-marginals.
     """
 
     graph: FactorGraph
@@ -52,17 +46,14 @@ def log_odds(beliefs: Beliefs, variables: ArrayLike) -> NDArray[np.float64]:
 
 
 def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
-    """Return the belief about one variable, float64[K], a probability for each state.
-
-    After max-product: max-marginals, divided by their sum.
-    """
+    """Return the belief about one variable, float64[K]; after max-product, of max-marginals."""
     starts = beliefs.graph.starts[variable : variable + 2]
     ratios = beliefs.log_ratios[starts[0] : starts[1]]
     return np.asarray(state_probabilities(ratios, starts - starts[0]))
 
 
 def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
-    """Return the favourite state of each variable, int32[V]; of equal ones the lowest.
+    """Return the favourite state of each variable, int32[V], of equal ones the lowest.
 
     After max-product on an acyclic graph it is the best assignment, if that is unique.
     """
@@ -73,23 +64,24 @@ def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
 
 
 def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
-    """Return the gradient of Bethe log Z by the scores of every group, in their shapes.
+    """Return the gradient of Bethe log Z by the scores of every group, in their shapes (thesis eq. 2.18).
 
-    These are the factor beliefs' expectations (thesis eq. 2.18): exact on acyclic graphs, and at a fixed
-    point the exact gradient of :func:`bethe_log_z`. With temperature T, the derivative is by scores / T.
+    Exact on acyclic graphs, and at a fixed point the exact gradient of :func:`bethe_log_z`. With temperature
+    T, the derivative is by scores / T.
     """
     _require_sums(beliefs, "expectations")
     return tuple(group.expected(incoming) for group, incoming in zip(beliefs.graph.groups, beliefs.incoming))
 
 
 def bethe_log_z(beliefs: Beliefs) -> float:
-    """Return minus the Bethe free energy (thesis eq. 2.19): log Z, exact on acyclic graphs.
+    """Return minus the Bethe free energy (thesis eq.
+
+    2.19): log Z, exact on acyclic graphs; -inf after a contradiction.
 
     Each factor's entropy and expected score come from its exact log partition and the expectation of its
-    incoming messages; so the entropy of a tree factor is exact, in O(n^3). -inf after a contradiction.
-
-    About as costly as one iteration. Between fixed points it is a value of eq. 2.19 at beliefs that need not
-    agree with each other, and no bound.
+    incoming messages; so the entropy of a tree factor is exact, in O(n^3). About as costly as one iteration.
+    Between fixed points it is a value of eq. 2.19 at beliefs that need not agree with each other, and no
+    bound.
     """
     _require_sums(beliefs, "log Z")
     if beliefs.status is Status.CONTRADICTION:
@@ -106,7 +98,6 @@ def bethe_log_z(beliefs: Beliefs) -> float:
 
 
 def _require_sums(beliefs: Beliefs, what: str) -> None:
-    """Raise UsageError after max-product."""
     if beliefs.maximised:
         raise UsageError(
             f"max-product gives no {what}, expected beliefs of sum-product; run without maximise"
@@ -117,13 +108,13 @@ Array = NDArray[np.float64]
 
 
 def odds_of(chances: Array) -> Array:
-    """Return the log-odds of probabilities 0..1, natural log, in the same shape; infinite at 0 and 1."""
+    """Return the log-odds of probabilities 0..1, in the same shape; infinite at 0 and 1."""
     with np.errstate(divide="ignore"):
         odds: Array = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
     return odds
 
 
 def probability(log_odds: Array) -> Array:
-    """Return probabilities of log-odds, in the same shape; infinite ones are legal."""
+    """Return the probabilities of log-odds, in the same shape; infinite ones are legal."""
     chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
     return chances

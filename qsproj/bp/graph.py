@@ -13,14 +13,12 @@ from qsproj.bp.group import FactorGroup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FactorGraph:
-    """A factor graph; make one with :func:`factor_graph`.
+    """A factor graph; made by :func:`factor_graph`.
 
-    ``states`` int32[V]: number of states of each variable. A boolean has 2: false is state 0, true is state
-        1.
-    ``groups``: in the order in which a sequential schedule runs them.
-    ``starts`` int64[V+1]: the log-ratios of variable v lie in the slots ``starts[v]:starts[v + 1]``.
-    ``slots`` tuple of int32[M]: for each group, the slot of each entry of its messages.
-    ``edge_starts`` tuple of int64[E+1]: for each group, where the entries of each edge begin.
+    ``states`` int32[V]: number of states of each variable; a boolean has 2, and true is state 1. ``groups``
+    stand in the order in which a sequential schedule runs them. ``starts`` int64[V+1]: the log-ratios of
+    variable v lie in the slots ``starts[v]:starts[v + 1]``. For each group, ``slots`` int32[M] is the slot of
+    each entry of its messages, and ``edge_starts`` int64[E+1] where the entries of each edge begin.
     """
 
     states: NDArray[np.int32]
@@ -31,15 +29,11 @@ class FactorGraph:
 
     @property
     def n_slots(self) -> int:
-        """Number of log-ratios of all variables."""
         return int(self.starts[-1])
 
 
 def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGraph:
-    """Join variables and groups of factors.
-
-    ``states`` int[V]: number of states of each variable, at least 1.
-    """
+    """Join variables of ``states`` int[V] states each, at least 1, and groups of factors."""
     counts = np.array(states, dtype=np.int32)
     if counts.ndim != 1 or (counts < 1).any():
         raise ValueError("states must be a list of numbers of at least 1, one a variable")
@@ -63,7 +57,6 @@ def _running_sum(widths: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
-    """Raise ValueError unless every edge meets a variable with the number of states it expects."""
     name = type(group).__name__
     if group.edges.size and (group.edges.min() < 0 or group.edges.max() >= states.size):
         raise ValueError(f"{name} names variable {group.edges.max()}, expected 0..{states.size - 1}")

@@ -91,24 +91,20 @@ class KernelGroup(FactorGroup):
 
     @abstractmethod
     def given(self, incoming: Messages) -> tuple[Any, ...]:
-        """Return what the kernels read: the incoming messages as they take them, scores, tables."""
+        pass
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Return the messages that the kernel gives."""
         outgoing: Messages = self.messages(*self.given(incoming), maximise)
         return outgoing
 
     def log_partition(self, incoming: Messages) -> float:
-        """Return the log partition that the kernel gives."""
         return float(self.beliefs(*self.given(incoming))[0])
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return the expectations that the kernel gives."""
         return self.beliefs(*self.given(incoming))[1]
 
 
 def _no_scores() -> NDArray[np.float64]:
-    """Return an empty array that cannot be written to."""
     empty = np.zeros(0)
     empty.flags.writeable = False
     return empty
@@ -121,7 +117,6 @@ class HardGroup(FactorGroup):
     scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=_no_scores)
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        """Return an empty array."""
         return self.scores
 
     def tempered(self, temperature: float) -> Self:
@@ -146,13 +141,7 @@ def rescored(
 
 
 def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
-    """Return scores as C-contiguous float64 of the given shape.
-
-    Raises
-    ------
-    ValueError
-        When the shape differs, or a score is NaN or +inf; the text says which.
-    """
+    """Return scores as C-contiguous float64 of the given shape; ValueError names one that is NaN or +inf."""
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.shape != shape:
         raise ValueError(f"scores of {name} have shape {array.shape}, expected {shape}")
@@ -167,13 +156,7 @@ def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDAr
 
 
 def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None) -> Variables:
-    """Return variable ids as a flat C-contiguous int32 array.
-
-    Raises
-    ------
-    ValueError
-        When they are not int[F, degree] (flat where ``degree`` is None).
-    """
+    """Return variable ids, int[F, degree] or (None) flat, as flat C-contiguous int32; else ValueError."""
     array = np.ascontiguousarray(variables, dtype=np.int32)
     if degree is not None and (array.ndim != 2 or array.shape[1] != degree):
         raise ValueError(f"variables of {name} have shape {array.shape}, expected (factors, {degree})")

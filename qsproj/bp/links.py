@@ -2,7 +2,8 @@
 
 Everywhere ``links`` is int32[n+1, n+1], [head, dependent]: the boolean variable of each arc, -1 for an arc
 that has none because it cannot be (column 0, the diagonal, what was pruned). Words are 1..n, the root is 0.
-Tables list variables, and beside them the words that scores are computed from.
+Tables list ``variables`` int32[F, k] of each factor, and beside them ``words`` int32[F, k] that scores are
+computed from.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def candidate_heads(links: Table) -> list[Table]:
 def grandparents(links: Table) -> tuple[Table, Table]:
     """Return all chains of two arcs, for GRAND.
 
-    Returns ``variables`` int32[F, 2]: of the arc grandparent -> head and the arc head -> dependent. ``words``
-    int32[F, 3]: grandparent, head, dependent.
+    Variables are those of grandparent -> head and of head -> dependent; words are grandparent, head,
+    dependent.
     """
     present = links >= 0
     h, d = np.nonzero(present)
@@ -64,11 +65,7 @@ def grandparents(links: Table) -> tuple[Table, Table]:
 
 
 def siblings(links: Table) -> tuple[Table, Table]:
-    """Return all pairs of arcs from the same head, for SIB.
-
-    Returns ``variables`` int32[F, 2]: of the arcs to the first and to the second dependent. ``words``
-    int32[F, 3]: head, first dependent, second dependent; the first has the lower position.
-    """
+    """Return all pairs of arcs from the same head, for SIB; words are head, first, second dependent."""
     present = links >= 0
     h, a, b = np.nonzero(np.triu(present[:, :, None] & present[:, None, :], k=1))
     return np.stack([links[h, a], links[h, b]], axis=1), np.stack([h, a, b], axis=1).astype(np.int32)
@@ -87,11 +84,7 @@ def two_cycles(links: Table) -> Table:
 
 
 def crossing_pairs(links: Table) -> tuple[Table, Table]:
-    """Return all pairs of arcs that cross, for NOCROSS pair by pair; O(E^2) time and memory for E arcs.
-
-    Returns ``variables`` int32[F, 2]: of the two arcs. ``words`` int32[F, 2]: their dependents; the first has
-    the lower position.
-    """
+    """Return all pairs of arcs that cross, and their dependents by position; O(E^2) time and memory."""
     heads, dependents, variables = arcs_of(links)
     low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
     inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
@@ -104,12 +97,9 @@ def crossing_pairs(links: Table) -> tuple[Table, Table]:
 class Chains:
     """The possible dependents of each head on each side, from the head outwards.
 
-    ``variables`` int32[E]: the arcs to them, chain after chain.
-    ``dependents`` int32[E]: the dependents.
-    ``starts`` int64[F+1]: where each chain begins.
-    ``heads`` int32[F]: head of each chain.
-    ``sides`` int32[F]: 0 left, 1 right. Chains without a possible dependent are listed too; the root has no
-        left side.
+    ``variables``, ``dependents`` int32[E]: the arcs to them and they themselves, chain after chain.
+    ``starts`` int64[F+1]: where each chain begins. ``heads``, ``sides`` int32[F]: head of each chain, and 0
+    left, 1 right. Chains without a possible dependent are listed too; the root has no left side.
     """
 
     variables: Table

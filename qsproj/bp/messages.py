@@ -40,14 +40,13 @@ class MessageState:
             self.tell(range(n_groups))
 
     def use(self, groups: Sequence[FactorGroup]) -> None:
-        """Go on with these groups, which have the edges of those before and other scores."""
         self.groups = groups
         self._heard = [None] * len(groups)
 
     def incoming(self, index: int) -> Messages:
-        """Return what the variables send to group ``index`` now (thesis eq. 2.7), read-only.
+        """Return what the variables send to group ``index`` now (thesis eq. 2.7).
 
-        Beliefs hold them read-only, too: so kernels are compiled for one kind of array.
+        Read-only, as those that beliefs hold: so kernels are compiled for one kind of array.
         """
         messages = np.empty(self._slots[index].size)
         leave_out(self.finite, self._infinite, self._slots[index], self.outgoing[index], messages)
@@ -55,7 +54,6 @@ class MessageState:
         return messages
 
     def all_incoming(self) -> tuple[Messages, ...]:
-        """Return what the variables send to every group now."""
         return tuple(self.incoming(index) for index in range(len(self.groups)))
 
     def news(self, index: int, incoming: Messages) -> float:
@@ -66,9 +64,9 @@ class MessageState:
         return float(largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
 
     def answer(self, index: int, incoming: Messages) -> float:
-        """Let group ``index`` answer ``incoming``; return the largest change of its messages.
+        """Let group ``index`` answer; return the largest change of its messages.
 
-        Totals do not change before :meth:`tell`.
+        Totals wait for :meth:`tell`.
         """
         needs_incoming = self.groups[index].needs_incoming
         if self._heard[index] is not None and not needs_incoming:

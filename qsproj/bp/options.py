@@ -20,13 +20,12 @@ class Passing:
     """In which order, how long and how carefully messages are passed.
 
     ``schedule``: ``flooding``, all factors answer the same messages, then all variables do (as in the
-        thesis); ``sequential``, groups in their order, each hearing the newest messages; ``residual``, always
-        the group whose incoming messages have changed most, as often as there are groups.
-    ``max_iterations``: at least 1.
-    ``damping``: how far a new message is held back at its predecessor, on the log-ratio scale, below 1.
-    ``tolerance``: messages have settled when none changes by more than this (log-ratios).
-    ``temperatures``: deterministic annealing (thesis 2.6): iteration i runs with every factor to the power
-        1 / temperatures[i]; the last one stays. Only there can messages settle.
+    thesis); ``sequential``, groups in their order, each hearing the newest messages; ``residual``, always the
+    group whose incoming messages have changed most, as often as there are groups. ``damping``, below 1: how
+    far a new message is held back at its predecessor, on the log-ratio scale. ``tolerance``: messages have
+    settled when none changes by more than this (log-ratios). ``temperatures``: deterministic annealing
+    (thesis 2.6): iteration i runs with every factor to the power 1 / temperatures[i]; the last one stays, and
+    only there can messages settle.
     """
 
     schedule: str = "flooding"

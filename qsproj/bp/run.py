@@ -29,33 +29,13 @@ def run(
     maximise: bool = False,
     start: Sequence[Messages] | None = None,
 ) -> Beliefs:
-    """Pass messages along the edges of a factor graph.
+    """Pass messages along the edges of a factor graph, which is not changed.
 
-    Parameters
-    ----------
-    graph : FactorGraph
-        Not changed.
-    passing : Passing
-        In which order, how long and how carefully.
-    maximise : bool
-        Max-product instead of sum-product: beliefs are then max-marginals.
-    start : sequence of float64[M], optional
-        What the groups are taken to have said before, such as the ``outgoing`` messages of a run over a
-        similar graph; 0 stands for nothing, which is also what they say by default.
-
-    Returns
-    -------
-    Beliefs
-        With a status: it never raises because messages do not settle or factors contradict each other.
-
-    Raises
-    ------
-    UsageError
-        When ``start`` does not fit the groups.
-
-    Notes
-    -----
-    Exact on acyclic graphs, once the number of iterations reaches their diameter.
+    ``maximise``: max-product, so that beliefs are max-marginals. ``start``: what the groups are taken to have
+    said before, such as the ``outgoing`` messages of a run over a similar graph; by default 0, which stands
+    for nothing. Never raises because messages do not settle or factors contradict each other: that is the
+    status. Raises UsageError when ``start`` does not fit the groups. Exact on acyclic graphs, once the number
+    of iterations reaches their diameter.
     """
     _check_start(graph, start)
     state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
@@ -83,14 +63,12 @@ def run(
 
 
 def _at_temperature(graph: FactorGraph, temperature: float) -> FactorGraph:
-    """Return the graph with every factor to the power 1 / ``temperature``."""
     if temperature == 1.0:
         return graph
     return replace(graph, groups=tuple(group.tempered(temperature) for group in graph.groups))
 
 
 def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:
-    """Raise UsageError unless there is a message to start from for every edge of every group, none NaN."""
     if start is None:
         return
     sizes, expected = [messages.size for messages in start], [slots.size for slots in graph.slots]

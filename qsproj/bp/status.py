@@ -32,11 +32,7 @@ class Status(Enum):
 
 
 class Monitor:
-    """Watches residuals and beliefs from iteration to iteration.
-
-    ``residuals``: largest change of a message in each iteration. ``converged``: whether the last residual is
-    within the tolerance.
-    """
+    """Watches residuals, each the largest change of a message in an iteration, and beliefs."""
 
     def __init__(self, tolerance: float) -> None:
         self.residuals: list[float] = []

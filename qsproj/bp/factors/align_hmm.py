@@ -54,9 +54,9 @@ def align_hmm(
 ) -> AlignHmm:
     """Make the ALIGNHMM factor of a sentence pair.
 
-    ``variables`` int[E]: booleans of the candidate links, target word after target word. ``starts`` int[n+1]:
-    where the candidates of each target word begin. ``positions`` int[E]: source word of each, 1..m.
-    ``scores`` float[2 W + 2]: natural log: of jumps -W..W, then of a word without a link; W >= 1.
+    ``variables`` int[E]: booleans of the candidate links, target word after target word, whose candidates
+    begin at ``starts`` int[n+1]. ``positions`` int[E]: source word of each, 1..m. ``scores`` float[2 W + 2],
+    W >= 1: natural log of jumps -W..W, then of a word without a link.
     """
     edges = checked_edges(variables, "ALIGNHMM")
     places = checked_edges(positions, "ALIGNHMM")

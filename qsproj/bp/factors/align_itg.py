@@ -29,12 +29,9 @@ class AlignItg(HardGroup):
     """One hard factor over the candidate links of a sentence pair; O(m^3 n^3), for words with candidates.
 
     Each word has one link at most, and the order of the links comes about by bracketing: neighbours are
-    joined straight or inverted. Words without a link are allowed anywhere.
-
-    ``edges`` int32[E]: candidate links.
-    ``of_source``, ``of_target`` int64[E]: ends of each: places 0..m-1 and 0..n-1 among the words that have
-        candidates.
-    ``shape``: m, n.
+    joined straight or inverted. Words without a link are allowed anywhere. ``of_source``, ``of_target``
+    int64[E]: ends of each link, places 0..m-1 and 0..n-1 among the words that have candidates; ``shape`` is
+    m, n.
 
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
     """
@@ -45,10 +42,6 @@ class AlignItg(HardGroup):
     shape: tuple[int, int]
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Sum over alignments with the incoming log-odds as scores; see :meth:`FactorGroup.propagate`.
-
-        All NaN when they allow no alignment.
-        """
         links, must_source, must_target, possible = self._charted(incoming)
         scale = MAXIMA if maximise else self._scale(links)
         weights = np.exp(links) if scale == WEIGHTS else links
@@ -85,12 +78,11 @@ class AlignItg(HardGroup):
         return links, _counted(of_source), _counted(of_target), bool(possible)
 
     def _scale(self, links: NDArray[np.float64]) -> int:
-        """Choose between weights and their logs."""
         largest = np.abs(links[links > -np.inf]).max(initial=0.0)
         return WEIGHTS if largest * min(self.shape) <= MOST_LOG_WEIGHT else LOGS
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        """See :meth:`FactorGroup.log_score`: bracketing builds all orders but 2413 and 3142."""
+        """Return 0 where bracketing builds the order: it builds all but 2413 and 3142."""
         true = sorted(
             (int(i), int(j)) for i, j, on in zip(self.of_source, self.of_target, states, strict=True) if on
         )
@@ -104,16 +96,11 @@ class AlignItg(HardGroup):
 
 
 def _counted(certain: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many words before each place are linked for certain."""
     return np.concatenate([[0], np.cumsum(certain > 0)])
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
-    """Make the ALIGNITG factor of a sentence pair.
-
-    ``variables`` int[E]: booleans of the candidate links. ``source_words``, ``target_words`` int[E]: ends of
-    each; words are numbered in their order.
-    """
+    """Make the ALIGNITG factor of a sentence pair from candidate links int[E] and their words, in order."""
     edges = checked_edges(variables, "ALIGNITG")
     ends = [checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
     if any(words.shape != edges.shape for words in ends):

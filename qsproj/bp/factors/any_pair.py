@@ -24,8 +24,7 @@ class AnyPair(HardGroup):
     assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs would
     grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
 
-    ``edges`` int32[E]: factor after factor: its result, then its pairs, two booleans each. ``starts``
-    int64[F+1]: where the edges of each factor begin.
+    ``edges`` int32[E]: factor after factor, from ``starts`` int64[F+1]: its result, then its pairs, two each.
 
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """
@@ -48,11 +47,7 @@ class AnyPair(HardGroup):
 
 
 def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
-    """Make ANYPAIR factors.
-
-    ``results`` int[F]: the boolean that each factor decides. ``pairs`` sequence of int[P, 2]: the pairs of
-    booleans of each factor, at least one.
-    """
+    """Make ANYPAIR factors: ``results`` int[F] that they decide; of each, pairs int[P, 2], one or more."""
     decided = np.asarray(results, dtype=np.int32)
     tables = [np.asarray(table, dtype=np.int32) for table in pairs]
     if decided.ndim != 1 or len(tables) != decided.size:
@@ -70,8 +65,8 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
 def any_pair_sorted(results: Variables, pairs: Variables) -> AnyPair:
     """Make ANYPAIR factors from a table, without a loop over factors.
 
-    ``results`` int32[P]: the boolean that each pair makes true; equal ones, which form a factor, stand
-    together. ``pairs`` int32[P, 2]: the pairs.
+    ``results`` int32[P]: the boolean that each pair, of ``pairs`` int32[P, 2], makes true; equal ones, which
+    form a factor, stand together.
     """
     begins = np.diff(results, prepend=-1) != 0
     first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1

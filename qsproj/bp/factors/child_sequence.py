@@ -21,10 +21,7 @@ from qsproj.kernels.bp.bp_chains import child_sequence_beliefs, child_sequence_m
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildSequence(KernelGroup):
-    """Chains of booleans; those that are true are scored as a sequence, by bigrams (thesis 2.2.5).
-
-    O(m^2) for a chain of m booleans, so O(n^2) a head.
-    """
+    """Chains of booleans; those that are true are scored by bigrams (thesis 2.2.5); O(m^2) a chain."""
 
     edges: Variables
     starts: NDArray[np.int64]
@@ -48,13 +45,12 @@ class ChildSequence(KernelGroup):
 
 
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
-    """Make CHILDSEQ factors.
+    """Make CHILDSEQ factors over chains as :func:`qsproj.bp.links.dependent_chains` lists them.
 
-    ``variables`` int[E]: the booleans, chain after chain, each from the head outwards, as
-    :func:`qsproj.bp.links.dependent_chains` lists them. ``starts`` int[F+1]: where each chain begins.
-    ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1) natural logs,
-    [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries "#". What has
-    next <= previous is not read.
+    ``variables`` int[E]: the booleans, chain after chain from ``starts`` int[F+1], each from the head
+    outwards. ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1)
+    natural logs, [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries
+    "#". What has next <= previous is not read.
     """
     edges = checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

@@ -14,11 +14,9 @@ from qsproj.kernels.bp.bp_booleans import exactly_one_log_partition, exactly_one
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactlyOne(HardGroup):
-    """Hard factors: exactly one, or at most one, boolean of each is true; O(d) each (thesis 2.5.2).
+    """Hard factors: exactly one, or (``allow_none``) at most one, boolean is true; O(d); thesis 2.5.2.
 
-    ``edges`` int32[E]: the booleans, factor after factor.
-    ``starts`` int64[F+1]: where those of each factor begin.
-    ``allow_none``: true for ATMOST1.
+    ``edges`` int32[E]: the booleans, factor after factor, those of each from ``starts`` int64[F+1].
     """
 
     edges: Variables
@@ -42,10 +40,9 @@ class ExactlyOne(HardGroup):
 
 
 def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    """Make EXACTLY1 factors: of each list of booleans exactly one is true.
+    """Make EXACTLY1 factors: of each list of booleans, none empty, exactly one is true.
 
-    Raises ValueError for an empty list. For "each word has exactly one head" the lists are
-    :func:`qsproj.bp.links.candidate_heads`.
+    For "each word has exactly one head" the lists are :func:`qsproj.bp.links.candidate_heads`.
     """
     return _counted(variables, allow_none=False)
 
@@ -56,7 +53,6 @@ def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
 
 
 def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
-    """Lay out the lists one after another."""
     name = "ATMOST1" if allow_none else "EXACTLY1"
     lists = [checked_edges(members, name) for members in variables]
     starts = np.zeros(len(lists) + 1, dtype=np.int64)

@@ -25,7 +25,6 @@ class Link(KernelGroup):
         return incoming, self.scores
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Return the scores; see :meth:`FactorGroup.propagate`."""
         return self.scores.copy()
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -33,16 +32,15 @@ class Link(KernelGroup):
 
 
 def _log_value(score: float, fires: bool) -> float:
-    """Return log F of one factor."""
     if score == np.inf:
         return 0.0 if fires else -np.inf
     return score if fires else 0.0
 
 
 def link(variables: ArrayLike, scores: ArrayLike) -> Link:
-    """Make LINK factors.
+    """Make LINK factors on booleans int[F], of scores float[F], natural log; infinite ones are evidence.
 
-    ``variables`` int[F]: booleans. ``scores`` float[F]: natural log; infinite ones are evidence.
+    ALIGN (thesis 4.7.1.2) is LINK over candidate links of words.
     """
     edges = checked_edges(variables, "LINK")
     array = np.array(scores, dtype=np.float64)

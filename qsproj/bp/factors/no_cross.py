@@ -47,11 +47,10 @@ class NoCross(KernelGroup):
 
 
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
-    """Make NOCROSS factors.
+    """Make NOCROSS factors for pairs of different words int[F, 2], all of them: :func:`word_pairs`.
 
-    ``links`` int32[n+1, n+1]: the boolean of each arc, -1 for none (:mod:`qsproj.bp.links`). ``words`` int[F,
-    2]: pairs of different words 1..n; all of them: :func:`word_pairs`. ``scores`` float[F]: natural log of F
-    where the arcs into the two words cross; -inf forbids that.
+    ``links`` as in :mod:`qsproj.bp.links`. ``scores`` float[F]: natural log of F where the arcs into the two
+    words cross; -inf forbids that.
     """
     pairs = np.ascontiguousarray(words, dtype=np.int32).reshape(-1, 2)
     size = links.shape[0]

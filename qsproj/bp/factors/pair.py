@@ -32,11 +32,7 @@ class AllTrue(KernelGroup):
 
 
 def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
-    """Make factors that reward all of their booleans being true.
-
-    ``variables`` int[F, d]: the booleans of each factor, d >= 1. ``scores`` float[F]: natural log of F where
-    all are true; -inf forbids it.
-    """
+    """Make factors that reward all of their booleans int[F, d] being true, by scores float[F] in logs."""
     table = np.asarray(variables, dtype=np.int32)
     if table.ndim != 2 or table.shape[1] < 1:
         raise ValueError(f"variables of all_true have shape {table.shape}, expected (factors, degree)")
@@ -45,13 +41,10 @@ def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
 
 
 def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
-    """Make PAIR factors (thesis 2.2.5), which fire if both booleans are true; O(1) each.
+    """Make PAIR factors (thesis 2.2.5), which fire if both booleans int[F, 2] are true; O(1) each.
 
     GRAND and SIB are PAIR over the rows of :func:`qsproj.bp.links.grandparents` and
     :func:`qsproj.bp.links.siblings`.
-
-    ``variables`` int[F, 2]: the two booleans of each factor. ``scores`` float[F]: natural log; -inf forbids
-    the pair.
     """
     checked_edges(variables, "PAIR", degree=2)
     return all_true(variables, scores)
@@ -64,13 +57,10 @@ def nand(variables: ArrayLike) -> AllTrue:
 
 
 def not2(links: NDArray[np.int32]) -> AllTrue:
-    """Make the NOT2 family: no word has two heads, said pair by pair; O(n^3) factors.
-
-    ``links`` int32[n+1, n+1] names the boolean of each arc, as :mod:`qsproj.bp.links` explains.
-    """
+    """Make the NOT2 family: no word has two heads, said pair by pair; O(n^3) factors."""
     return nand(rival_heads(links))
 
 
 def no2cycle(links: NDArray[np.int32]) -> AllTrue:
-    """Make the NO2CYCLE family: no two words head each other; O(n^2) factors. ``links`` as for NOT2."""
+    """Make the NO2CYCLE family: no two words head each other; O(n^2) factors."""
     return nand(two_cycles(links))

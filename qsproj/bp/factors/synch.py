@@ -40,9 +40,5 @@ class Synch(HardGroup):
 
 
 def synch(variables: ArrayLike) -> Synch:
-    """Make SYNCH factors.
-
-    ``variables`` int[F, 4]: booleans of the link of the dependents, the link of the heads, the source arc and
-    the target arc.
-    """
+    """Make SYNCH factors, int[F, 4]: link of the dependents, link of the heads, source arc, target arc."""
     return Synch(checked_edges(variables, "SYNCH", degree=4))

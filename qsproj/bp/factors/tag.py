@@ -26,7 +26,6 @@ class Tag(KernelGroup):
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
-        """K for every edge."""
         return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
@@ -37,11 +36,7 @@ class Tag(KernelGroup):
 
 
 def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
-    """Make TAG factors.
-
-    ``variables`` int[F]: variables of K states. ``scores`` float[F, K]: natural log for each state, K >= 2;
-    -inf rules a state out.
-    """
+    """Make TAG factors on variables int[F] of K >= 2 states, by scores float[F, K], natural log."""
     edges = checked_edges(variables, "TAG")
     n_states = max(np.shape(scores)[1:] or (0,))
     if n_states < 2:

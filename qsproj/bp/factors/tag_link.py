@@ -32,7 +32,6 @@ class TagLink(KernelGroup):
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
-        """2 for the arcs, H for the heads, D for the dependents."""
         n_factors, n_head, n_dependent = self.scores.shape
         return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
 
@@ -49,9 +48,9 @@ class TagLink(KernelGroup):
 def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
     """Make TAGLINK factors.
 
-    ``arcs`` int[F]: boolean of each arc. ``head_tags``, ``dependent_tags`` int[F]: tag variables of its head,
-    of H states, and of its dependent, of D states. For arcs from the root, make a variable of one state.
-    ``scores`` float[F, H, D]: natural log of F where the arc is true; -inf forbids it.
+    ``arcs``, ``head_tags``, ``dependent_tags`` int[F]: boolean of each arc and the tag variables of its
+    words, of H and D states; for arcs from the root, make a variable of one state. ``scores`` float[F, H, D]:
+    natural log where the arc is true.
     """
     columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
     if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:

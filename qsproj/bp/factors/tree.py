@@ -18,11 +18,8 @@ from qsproj.trees.family import NoTreeError
 class Tree(HardGroup):
     """One hard factor over all arcs: they form a tree (thesis 2.5.4, 3.4.1). O(n^3).
 
-    ``edges`` int32[E]: the boolean of each arc.
-    ``heads``, ``dependents`` int32[E]: its ends: words 1..n, root 0.
-    ``size``: n + 1.
-    ``projective``: true for PTREE.
-    ``single_root``: whether the root must have exactly one dependent.
+    ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
+    ``projective``: PTREE. ``single_root``: the root must have exactly one dependent.
     """
 
     edges: Variables
@@ -33,10 +30,7 @@ class Tree(HardGroup):
     single_root: bool
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        """Parse with the incoming log-odds as arc scores; see :meth:`FactorGroup.propagate`.
-
-        All NaN when they allow no tree.
-        """
+        """Parse with the incoming log-odds as arc scores."""
         inference = projective if self.projective else nonprojective
         scores = tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
@@ -68,17 +62,13 @@ class Tree(HardGroup):
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
-    """Make the TREE factor: the true arcs form a tree, projective or not.
-
-    ``links`` int32[n+1, n+1]: the boolean of each arc [head, dependent], -1 for an arc that cannot be
-    (:mod:`qsproj.bp.links`).
-    """
+    """Make the TREE factor: the true arcs, of ``links`` as in :mod:`qsproj.bp.links`, form any tree."""
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], False, single_root)
 
 
 def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
-    """Make the PTREE factor: the true arcs form a projective tree. Parameters as for :func:`tree`."""
+    """Make the PTREE factor: the true arcs form a projective tree."""
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], True, single_root)
 

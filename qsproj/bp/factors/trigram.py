@@ -28,7 +28,6 @@ class Trigram(KernelGroup):
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
-        """K for every edge."""
         return np.full(self.edges.size, self.scores.shape[0] - 1, dtype=np.int32)
 
     def log_score(self, states: NDArray[np.int32]) -> float:
@@ -38,10 +37,10 @@ class Trigram(KernelGroup):
 
 
 def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:
-    """Make the TRIGRAM factor of a sentence.
+    """Make the TRIGRAM factor of a sentence: tag variables int[n] of K >= 2 states in the order of its words.
 
-    ``variables`` int[n]: tag variables of K >= 2 states, in the order of the words, n >= 1. ``scores``
-    float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag]; index K is the boundary.
+    ``scores`` float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag]; index K is the
+    boundary.
     """
     edges = checked_edges(variables, "TRIGRAM")
     side = np.shape(scores)[0] if np.ndim(scores) == 3 else 0

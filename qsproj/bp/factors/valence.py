@@ -39,11 +39,10 @@ class Valence(KernelGroup):
 
 
 def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:
-    """Make VALENCE factors.
+    """Make VALENCE factors over families as :func:`qsproj.bp.links.dependent_chains` lists them.
 
-    ``variables``, ``starts`` int[E], int[F+1]: the booleans and where each family begins, as
-    :func:`qsproj.bp.links.dependent_chains` lists them. ``scores`` float[F, B+1]: natural log for 0, 1, ...,
-    B - 1 and for B or more of them, B >= 1.
+    ``variables`` int[E] and where each family begins, ``starts`` int[F+1]. ``scores`` float[F, B+1], B >= 1:
+    natural log for 0, 1, ..., B - 1 and for B or more of them.
     """
     edges = checked_edges(variables, "VALENCE")
     begins = np.ascontiguousarray(starts, dtype=np.int64)
