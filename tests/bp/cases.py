@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.bp.factors.align_hmm import align_hmm
-from qsproj.bp.factors.align_itg import align_itg
-from qsproj.bp.factors.alignment import align, fertility
-from qsproj.bp.factors.any_pair import any_pair
-from qsproj.bp.factors.child_sequence import child_sequence, step_starts
-from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.no_cross import no_cross
-from qsproj.bp.factors.pair import all_true, nand, pair
-from qsproj.bp.factors.synch import synch
-from qsproj.bp.factors.tag import tag
-from qsproj.bp.factors.tag_link import tag_link
-from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.trigram import trigram
-from qsproj.bp.factors.valence import valence
+from qsproj.bp.factors.alignment import align, align_hmm, align_itg, fertility
+from qsproj.bp.factors.booleans import all_true, any_pair, at_most_one, exactly_one, link, nand, pair, synch
+from qsproj.bp.factors.chains import child_sequence, step_starts, valence
+from qsproj.bp.factors.tags import tag, tag_link, trigram
+from qsproj.bp.factors.trees import no_cross, projective_tree, tree
 from qsproj.bp.links import all_links, chosen_links
 
 

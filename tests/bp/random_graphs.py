@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.bp.factors.child_sequence import child_sequence, step_starts
-from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.no_cross import no_cross
-from qsproj.bp.factors.pair import all_true, nand
-from qsproj.bp.factors.tag import tag
-from qsproj.bp.factors.tag_link import tag_link
-from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.trigram import trigram
-from qsproj.bp.factors.valence import valence
+from qsproj.bp.factors.booleans import all_true, at_most_one, exactly_one, link, nand
+from qsproj.bp.factors.chains import child_sequence, step_starts, valence
+from qsproj.bp.factors.tags import tag, tag_link, trigram
+from qsproj.bp.factors.trees import no_cross, projective_tree, tree
 from qsproj.bp.links import all_links
 
 N_BOOLEANS, N_TAGS = 6, 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qsproj.bp.factors import align_itg as module
-from qsproj.bp.factors.align_itg import align_itg
+from qsproj.bp.factors.alignment import align_itg
 from tests.oracles.factor_graphs import log_sum
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.bp.factors.align_hmm import align_hmm
-from qsproj.bp.factors.alignment import fertility
-from qsproj.bp.factors.any_pair import any_pair, any_pair_sorted
+from qsproj.bp.factors.alignment import align_hmm, fertility
+from qsproj.bp.factors.booleans import any_pair, any_pair_sorted
 
 
 def test_fertility_counts_the_links_of_each_word():

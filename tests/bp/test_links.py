@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qsproj.bp.factors.child_sequence import step_table
-from qsproj.bp.factors.no_cross import word_pairs
+from qsproj.bp.factors.chains import step_table
+from qsproj.bp.factors.trees import word_pairs
 from qsproj.bp.links import (
     all_links,
     arcs_of,

@@ -7,10 +7,9 @@ import pytest
 from scipy.special import expit
 
 from qsproj.bp.beliefs import log_odds
-from qsproj.bp.factors.child_sequence import child_sequence, step_table
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.pair import pair
-from qsproj.bp.factors.tree import projective_tree
+from qsproj.bp.factors.booleans import link, pair
+from qsproj.bp.factors.chains import child_sequence, step_table
+from qsproj.bp.factors.trees import projective_tree
 from qsproj.bp.graph import factor_graph
 from qsproj.bp.links import all_links, arcs_of, dependent_chains, grandparents
 from qsproj.bp.run import run

@@ -1,4 +1,4 @@
-"""ALIGN, SOURCEFERT and TARGETFERT: which words are linked, and to how many.
+"""SOURCEFERT and TARGETFERT, ALIGNHMM, ALIGNITG: which words are linked, and to how many.
 
 Candidate links are booleans, each with its words. The fertility of a word, which the thesis makes a variable
 of its own, is a function of them: VALENCE over a word's links sums it out exactly.
@@ -6,12 +6,27 @@ of its own, is a function of them: VALENCE over a word's links sums it out exact
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.factors.link import Link, link
-from qsproj.bp.factors.valence import Valence, valence
-from qsproj.bp.group import checked_edges
+from qsproj.bp.factors.booleans import Link, link
+from qsproj.bp.factors.chains import Valence, valence
+from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.kernels.bp.bp_alignment import (
+    LOGS,
+    MAXIMA,
+    WEIGHTS,
+    align_hmm_beliefs,
+    align_hmm_messages,
+    itg_inside,
+    itg_messages,
+    itg_sums,
+    itg_total,
+)
 
 
 def align(variables: ArrayLike, scores: ArrayLike) -> Link:
@@ -39,3 +54,157 @@ def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
     starts = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(words, minlength=n + 1)[1:], out=starts[1:])
     return starts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignHmm(KernelGroup):
+    """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
+
+    Each target word has one link at most, and the way from the source word that was linked last to the next
+    is scored by its length. For the other direction, exchange the sides.
+
+    *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    positions: NDArray[np.int32]
+    n_source: int
+    messages = staticmethod(align_hmm_messages)
+    beliefs = staticmethod(align_hmm_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts, self.positions, self.scores, self.n_source
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        widest = (self.scores.size - 2) // 2
+        total, last = 0.0, 0
+        for start, stop in zip(self.starts, self.starts[1:]):
+            taken = [int(self.positions[e]) for e in range(start, stop) if states[e]]
+            if len(taken) > 1:
+                return -np.inf
+            if not taken:
+                total += float(self.scores[-1])
+                continue
+            jump = max(-widest, min(widest, taken[0] - last))
+            total += float(self.scores[jump + widest])
+            last = taken[0]
+        return total
+
+
+def align_hmm(
+    variables: ArrayLike, starts: ArrayLike, positions: ArrayLike, scores: ArrayLike, *, n_source: int
+) -> AlignHmm:
+    """Make the ALIGNHMM factor of a sentence pair.
+
+    ``variables`` int[E]: booleans of the candidate links, target word after target word, whose candidates
+    begin at ``starts`` int[n+1]. ``positions`` int[E]: source word of each, 1..m. ``scores`` float[2 W + 2],
+    W >= 1: natural log of jumps -W..W, then of a word without a link.
+    """
+    edges = checked_edges(variables, "ALIGNHMM")
+    places = checked_edges(positions, "ALIGNHMM")
+    begins = np.ascontiguousarray(starts, dtype=np.int64)
+    size = np.size(scores)
+    if size < 4 or size % 2 or places.shape != edges.shape or begins[-1] != edges.size:
+        raise ValueError(
+            f"ALIGNHMM has {edges.size} links, {places.size} positions, candidates up to {begins[-1]} and "
+            f"{size} scores, expected as many of each and 2 W + 2 scores"
+        )
+    if edges.size and not (places.min() >= 1 and places.max() <= n_source):
+        raise ValueError(f"a position of ALIGNHMM is outside 1..{n_source}")
+    return AlignHmm(edges, checked_scores(scores, (size,), "ALIGNHMM"), begins, places, n_source)
+
+
+# Up to here sums of products of weights stay far from where doubles overflow; beyond, logs take ten times as
+# long.
+MOST_LOG_WEIGHT = 600.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignItg(HardGroup):
+    """One hard factor over the candidate links of a sentence pair; O(m^3 n^3), for words with candidates.
+
+    Each word has one link at most, and the order of the links comes about by bracketing: neighbours are
+    joined straight or inverted. Words without a link are allowed anywhere. ``of_source``, ``of_target``
+    int64[E]: ends of each link, places 0..m-1 and 0..n-1 among the words that have candidates; ``shape`` is
+    m, n.
+
+    *Source*: thesis 4.7.1.2; Wu 1997; a normal form as of Huang et al. 2009, here with unlinked words.
+    """
+
+    edges: Variables
+    of_source: NDArray[np.int64]
+    of_target: NDArray[np.int64]
+    shape: tuple[int, int]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        links, must_source, must_target, possible = self._charted(incoming)
+        scale = MAXIMA if maximise else self._scale(links)
+        weights = np.exp(links) if scale == WEIGHTS else links
+        total, without, unlinked = itg_sums(weights, must_source, must_target, scale)
+        if not possible or total == (0.0 if scale == WEIGHTS else -np.inf):
+            return np.full(incoming.size, np.nan)
+        return np.asarray(itg_messages(weights, without, unlinked, self.of_source, self.of_target, scale))
+
+    def log_partition(self, incoming: Messages) -> float:
+        links, must_source, must_target, possible = self._charted(incoming)
+        if not possible:
+            return -np.inf
+        scale = self._scale(links)
+        weights = np.exp(links) if scale == WEIGHTS else links
+        whole = itg_inside(weights, must_source, must_target, scale)[0]
+        total = itg_total(whole, must_source, must_target, scale)
+        return float(np.log(total) if scale == WEIGHTS else total)
+
+    def _charted(
+        self, incoming: Messages
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], bool]:
+        """Return log weights float64[m, n], how many words before each must be linked, whether that can be.
+
+        Two words that are linked for certain rule out what else they might be linked to.
+        """
+        links = np.full(self.shape, -np.inf)
+        links[self.of_source, self.of_target] = incoming
+        certain = links == np.inf
+        of_source, of_target = certain.sum(axis=1), certain.sum(axis=0)
+        links[of_source > 0] = -np.inf
+        links[:, of_target > 0] = -np.inf
+        links[certain] = 0.0
+        possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
+        return links, _counted(of_source), _counted(of_target), bool(possible)
+
+    def _scale(self, links: NDArray[np.float64]) -> int:
+        largest = np.abs(links[links > -np.inf]).max(initial=0.0)
+        return WEIGHTS if largest * min(self.shape) <= MOST_LOG_WEIGHT else LOGS
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        """Return 0 where bracketing builds the order: it builds all but 2413 and 3142."""
+        true = sorted(
+            (int(i), int(j)) for i, j, on in zip(self.of_source, self.of_target, states, strict=True) if on
+        )
+        targets = [j for _, j in true]
+        if len({i for i, _ in true}) < len(true) or len(set(targets)) < len(true):
+            return -np.inf
+        for four in combinations(targets, 4):
+            if [sorted(four).index(j) for j in four] in ([1, 3, 0, 2], [2, 0, 3, 1]):
+                return -np.inf
+        return 0.0
+
+
+def _counted(certain: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(certain > 0)])
+
+
+def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
+    """Make the ALIGNITG factor of a sentence pair from candidate links int[E] and their words, in order."""
+    edges = checked_edges(variables, "ALIGNITG")
+    ends = [checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
+    if any(words.shape != edges.shape for words in ends):
+        raise ValueError(f"ALIGNITG has {edges.size} links, expected as many source and target words")
+    (sources, of_source), (targets, of_target) = (np.unique(words, return_inverse=True) for words in ends)
+    if len({*zip(of_source.tolist(), of_target.tolist(), strict=True)}) < edges.size:
+        raise ValueError("two links of ALIGNITG join the same words")
+    return AlignItg(
+        edges, of_source.astype(np.int64), of_target.astype(np.int64), (len(sources), len(targets))
+    )

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.factors.child_sequence import child_sequence, step_starts, step_table
-from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.pair import no2cycle, not2, pair
-from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.valence import valence
+from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
+from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
+from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, rescored
 from qsproj.bp.links import (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs, odds_of, probability
-from qsproj.bp.factors.tree import Tree
+from qsproj.bp.factors.trees import Tree
 from qsproj.bp.group import Messages
 from qsproj.bp.options import Passing
 from qsproj.bp.run import run

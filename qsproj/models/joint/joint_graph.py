@@ -15,13 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import Beliefs, log_odds, probability
-from qsproj.bp.factors.align_hmm import align_hmm
-from qsproj.bp.factors.align_itg import align_itg
-from qsproj.bp.factors.alignment import fertility, word_starts
-from qsproj.bp.factors.any_pair import any_pair_sorted
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.pair import all_true
-from qsproj.bp.factors.tree import projective_tree, tree
+from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_starts
+from qsproj.bp.factors.booleans import all_true, any_pair_sorted, link
+from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup, checked_scores, rescored
 from qsproj.bp.run import run

@@ -20,9 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.pair import all_true
-from qsproj.bp.factors.synch import synch
+from qsproj.bp.factors.booleans import all_true, link, synch
 from qsproj.bp.group import FactorGroup
 from qsproj.conventions import Heads
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.tag import tag
-from qsproj.bp.factors.tag_link import tag_link
+from qsproj.bp.factors.booleans import link
+from qsproj.bp.factors.tags import tag, tag_link
 from qsproj.bp.group import FactorGroup
 from qsproj.models.joint.joint_sides import TRUE_STATE, UNKNOWN, Table
 

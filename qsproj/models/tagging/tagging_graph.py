@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.beliefs import probability
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.tag import tag
-from qsproj.bp.factors.tag_link import tag_link
-from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.trigram import trigram
+from qsproj.bp.factors.booleans import link
+from qsproj.bp.factors.tags import tag, tag_link, trigram
+from qsproj.bp.factors.trees import projective_tree, tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import rescored
 from qsproj.bp.links import arcs_of, chosen_links

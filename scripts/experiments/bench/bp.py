@@ -13,16 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.bp.factors.child_sequence import child_sequence, step_starts
-from qsproj.bp.factors.exactly_one import at_most_one, exactly_one
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.no_cross import no_cross, word_pairs
-from qsproj.bp.factors.pair import no2cycle, not2, pair
-from qsproj.bp.factors.tag import tag
-from qsproj.bp.factors.tag_link import tag_link
-from qsproj.bp.factors.tree import projective_tree, tree
-from qsproj.bp.factors.trigram import trigram
-from qsproj.bp.factors.valence import valence
+from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
+from qsproj.bp.factors.chains import child_sequence, step_starts, valence
+from qsproj.bp.factors.tags import tag, tag_link, trigram
+from qsproj.bp.factors.trees import no_cross, projective_tree, tree, word_pairs
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import (

@@ -12,10 +12,9 @@ import numpy as np
 from scipy.special import expit
 
 from qsproj.bp.beliefs import Beliefs, log_odds
-from qsproj.bp.factors.child_sequence import child_sequence, step_table
-from qsproj.bp.factors.link import link
-from qsproj.bp.factors.pair import pair
-from qsproj.bp.factors.tree import projective_tree
+from qsproj.bp.factors.booleans import link, pair
+from qsproj.bp.factors.chains import child_sequence, step_table
+from qsproj.bp.factors.trees import projective_tree
 from qsproj.bp.graph import FactorGraph, factor_graph
 from qsproj.bp.group import FactorGroup
 from qsproj.bp.links import Table as Links

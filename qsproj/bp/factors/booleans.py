@@ -1,0 +1,272 @@
+"""LINK, PAIR and their like, ANYPAIR, EXACTLY1 and ATMOST1, SYNCH: factors over booleans in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import (
+    HardGroup,
+    KernelGroup,
+    Messages,
+    Variables,
+    check_empty_families,
+    checked_edges,
+    checked_scores,
+)
+from qsproj.bp.links import rival_heads, two_cycles
+from qsproj.kernels.bp.bp_booleans import (
+    all_true_beliefs,
+    all_true_messages,
+    any_pair_log_partition,
+    any_pair_messages,
+    exactly_one_log_partition,
+    exactly_one_messages,
+    link_beliefs,
+    synch_log_partition,
+    synch_messages,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AllTrue(KernelGroup):
+    """Factors that fire if all of their booleans are true; O(d) each."""
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    degree: int
+    messages = staticmethod(all_true_messages)
+    beliefs = staticmethod(all_true_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.scores, self.degree
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        factors = states.reshape(-1, self.degree)
+        return float(sum(score for score, values in zip(self.scores, factors) if all(values)))
+
+
+def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
+    """Make factors that reward all of their booleans int[F, d] being true, by scores float[F] in logs."""
+    table = np.asarray(variables, dtype=np.int32)
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise ValueError(f"variables of all_true have shape {table.shape}, expected (factors, degree)")
+    edges = checked_edges(table, "all_true", degree=table.shape[1])
+    return AllTrue(edges, checked_scores(scores, (table.shape[0],), "all_true"), table.shape[1])
+
+
+def pair(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
+    """Make PAIR factors (thesis 2.2.5), which fire if both booleans int[F, 2] are true; O(1) each.
+
+    GRAND and SIB are PAIR over the rows of :func:`qsproj.bp.links.grandparents` and
+    :func:`qsproj.bp.links.siblings`.
+    """
+    checked_edges(variables, "PAIR", degree=2)
+    return all_true(variables, scores)
+
+
+def nand(variables: ArrayLike) -> AllTrue:
+    """Make NAND factors (thesis 2.2.4): at most one of two booleans, int[F, 2], is true; O(1) each."""
+    table = np.asarray(variables, dtype=np.int32)
+    return pair(table, np.full(len(table), -np.inf))
+
+
+def not2(links: NDArray[np.int32]) -> AllTrue:
+    """Make the NOT2 family: no word has two heads, said pair by pair; O(n^3) factors."""
+    return nand(rival_heads(links))
+
+
+def no2cycle(links: NDArray[np.int32]) -> AllTrue:
+    """Make the NO2CYCLE family: no two words head each other; O(n^2) factors."""
+    return nand(two_cycles(links))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link(KernelGroup):
+    """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    needs_incoming: ClassVar[bool] = False
+    beliefs = staticmethod(link_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.scores
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return self.scores.copy()
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        return sum(_log_value(float(score), bool(state)) for score, state in zip(self.scores, states))
+
+
+def _log_value(score: float, fires: bool) -> float:
+    if score == np.inf:
+        return 0.0 if fires else -np.inf
+    return score if fires else 0.0
+
+
+def link(variables: ArrayLike, scores: ArrayLike) -> Link:
+    """Make LINK factors on booleans int[F], of scores float[F], natural log; infinite ones are evidence.
+
+    ALIGN (thesis 4.7.1.2) is LINK over candidate links of words.
+    """
+    edges = checked_edges(variables, "LINK")
+    array = np.array(scores, dtype=np.float64)
+    if array.shape != edges.shape or np.isnan(array).any():
+        raise ValueError(
+            f"scores of LINK have shape {array.shape} and {np.isnan(array).sum()} NaN, "
+            f"expected {edges.shape} and none"
+        )
+    return Link(edges, array)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyPair(HardGroup):
+    """ANYPAIR, hard: the result is true if some pair is both true, else false; O(pairs) each.
+
+    It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the one of words i and k is true
+    if, for some middle word j, the arcs i -> j and j -> k (grandparent) or j -> i and j -> k (sibling) are. In
+    a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it to
+    assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs would
+    grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
+
+    ``edges`` int32[E]: factor after factor, from ``starts`` int64[F+1]: its result, then its pairs, two each.
+
+    *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
+    """
+
+    edges: Variables
+    starts: NDArray[np.int64]
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return np.asarray(any_pair_messages(incoming, self.starts, maximise))
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(any_pair_log_partition(incoming, self.starts))
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        for start, stop in zip(self.starts, self.starts[1:]):
+            pairs = states[start + 1 : stop].reshape(-1, 2)
+            if bool(states[start]) != any(bool(a) and bool(b) for a, b in pairs):
+                return -np.inf
+        return 0.0
+
+
+def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
+    """Make ANYPAIR factors: ``results`` int[F] that they decide; of each, pairs int[P, 2], one or more."""
+    decided = np.asarray(results, dtype=np.int32)
+    tables = [np.asarray(table, dtype=np.int32) for table in pairs]
+    if decided.ndim != 1 or len(tables) != decided.size:
+        raise ValueError(f"ANYPAIR has {decided.size} results and {len(tables)} lists of pairs")
+    for table in tables:
+        if table.ndim != 2 or table.shape[1] != 2 or not table.size:
+            raise ValueError(f"pairs of ANYPAIR have shape {table.shape}, expected (1 or more, 2)")
+    pieces = [np.append(result, table.reshape(-1)) for result, table in zip(decided, tables)]
+    starts = np.zeros(len(pieces) + 1, dtype=np.int64)
+    np.cumsum([piece.size for piece in pieces], out=starts[1:])
+    edges = np.concatenate([np.zeros(0, dtype=np.int32), *pieces])
+    return AnyPair(np.ascontiguousarray(edges, dtype=np.int32), starts)
+
+
+def any_pair_sorted(results: Variables, pairs: Variables) -> AnyPair:
+    """Make ANYPAIR factors from a table, without a loop over factors.
+
+    ``results`` int32[P]: the boolean that each pair, of ``pairs`` int32[P, 2], makes true; equal ones, which
+    form a factor, stand together.
+    """
+    begins = np.diff(results, prepend=-1) != 0
+    first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1
+    starts = np.append(2 * first + np.arange(first.size), 2 * len(results) + first.size).astype(np.int64)
+    edges = np.empty(starts[-1], dtype=np.int32)
+    edges[starts[:-1]] = results[first]
+    places = 2 * np.arange(len(results)) + factor + 1
+    edges[places], edges[places + 1] = pairs[:, 0], pairs[:, 1]
+    return AnyPair(edges, starts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactlyOne(HardGroup):
+    """Hard factors: exactly one, or (``allow_none``) at most one, boolean is true; O(d); thesis 2.5.2.
+
+    ``edges`` int32[E]: the booleans, factor after factor, those of each from ``starts`` int64[F+1].
+    """
+
+    edges: Variables
+    starts: NDArray[np.int64]
+    allow_none: bool
+
+    @property
+    def _log_weight_of_none(self) -> float:
+        return 0.0 if self.allow_none else -np.inf
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return np.asarray(exactly_one_messages(incoming, self.starts, self._log_weight_of_none, maximise))
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(exactly_one_log_partition(incoming, self.starts, self._log_weight_of_none))
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        counts = [int(states[a:b].sum()) for a, b in zip(self.starts, self.starts[1:])]
+        fits = all(count == 1 or (count == 0 and self.allow_none) for count in counts)
+        return 0.0 if fits else -np.inf
+
+
+def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
+    """Make EXACTLY1 factors: of each list of booleans, none empty, exactly one is true.
+
+    For "each word has exactly one head" the lists are :func:`qsproj.bp.links.candidate_heads`.
+    """
+    return _counted(variables, allow_none=False)
+
+
+def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
+    """Make ATMOST1 factors: of each list of booleans at most one is true."""
+    return _counted(variables, allow_none=True)
+
+
+def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
+    name = "ATMOST1" if allow_none else "EXACTLY1"
+    lists = [checked_edges(members, name) for members in variables]
+    starts = np.zeros(len(lists) + 1, dtype=np.int64)
+    np.cumsum([members.size for members in lists], out=starts[1:])
+    check_empty_families(starts, np.full(len(lists), 0.0 if allow_none else -np.inf), name)
+    edges = np.concatenate([np.zeros(0, dtype=np.int32), *lists])
+    return ExactlyOne(edges, starts, allow_none)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synch(HardGroup):
+    """Hard factors over two links and two arcs (thesis 4.7.2.4); O(1) each.
+
+    Where the dependents are linked, a factor forbids that exactly two of the three others are true: the link
+    of the heads, the source arc, the target arc.
+    """
+
+    edges: Variables
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return np.asarray(synch_messages(incoming, maximise))
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(synch_log_partition(incoming))
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        for dependents, heads, source, target in states.reshape(-1, 4).astype(bool):
+            broken = (
+                (source and dependents and target and not heads)
+                or (source and dependents and heads and not target)
+                or (target and dependents and heads and not source)
+            )
+            if broken:
+                return -np.inf
+        return 0.0
+
+
+def synch(variables: ArrayLike) -> Synch:
+    """Make SYNCH factors, int[F, 4]: link of the dependents, link of the heads, source arc, target arc."""
+    return Synch(checked_edges(variables, "SYNCH", degree=4))

@@ -1,0 +1,143 @@
+"""TAG, TAGLINK, TRIGRAM: factors over variables of several states, such as parts of speech."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qsproj.bp.group import KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.kernels.bp.bp_tags import (
+    tag_beliefs,
+    tag_link_beliefs,
+    tag_link_messages,
+    tag_messages,
+    trigram_beliefs,
+    trigram_messages,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tag(KernelGroup):
+    """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each."""
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    beliefs = staticmethod(tag_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        n_factors, n_states = self.scores.shape
+        return incoming.reshape(n_factors, n_states - 1), self.scores
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return np.asarray(tag_messages(*self.given(incoming))).reshape(-1)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        return float(sum(row[state] for row, state in zip(self.scores, states)))
+
+
+def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
+    """Make TAG factors on variables int[F] of K >= 2 states, by scores float[F, K], natural log."""
+    edges = checked_edges(variables, "TAG")
+    n_states = max(np.shape(scores)[1:] or (0,))
+    if n_states < 2:
+        raise ValueError(
+            f"scores of TAG have shape {np.shape(scores)}, expected (variables, 2 or more states)"
+        )
+    return Tag(edges, checked_scores(scores, (edges.size, n_states), "TAG"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagLink(KernelGroup):
+    """Ternary soft factors; each fires if its arc is true, with a value by both tags (thesis 2.2.5).
+
+    O(H D) each, for H tags of the head and D of the dependent.
+    """
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    beliefs = staticmethod(tag_link_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        # Messages of arcs [F], heads [F, H-1] and dependents [F, D-1].
+        n_factors, n_head, n_dependent = self.scores.shape
+        links, heads, dependents = np.split(incoming, [n_factors, n_factors * n_head])
+        by_factor = heads.reshape(n_factors, n_head - 1), dependents.reshape(n_factors, n_dependent - 1)
+        return links, *by_factor, self.scores
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        n_factors, n_head, n_dependent = self.scores.shape
+        return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        parts = tag_link_messages(*self.given(incoming), maximise)
+        return np.concatenate([part.reshape(-1) for part in parts])
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        arcs, heads, dependents = states.reshape(3, -1)
+        fired = [float(self.scores[f, heads[f], dependents[f]]) for f in range(arcs.size) if arcs[f]]
+        return sum(fired)
+
+
+def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, scores: ArrayLike) -> TagLink:
+    """Make TAGLINK factors.
+
+    ``arcs``, ``head_tags``, ``dependent_tags`` int[F]: boolean of each arc and the tag variables of its
+    words, of H and D states; for arcs from the root, make a variable of one state. ``scores`` float[F, H, D]:
+    natural log where the arc is true.
+    """
+    columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
+    if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:
+        raise ValueError(
+            f"TAGLINK has {[column.size for column in columns]} variables and scores of shape "
+            f"{np.shape(scores)}, expected as many of each and scores (factors, head tags, dependent tags)"
+        )
+    shape = (columns[0].size, *np.shape(scores)[1:])
+    return TagLink(np.concatenate(columns), checked_scores(scores, shape, "TAGLINK"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trigram(KernelGroup):
+    """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags."""
+
+    edges: Variables
+    scores: NDArray[np.float64]
+    beliefs = staticmethod(trigram_beliefs)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming.reshape(self.edges.size, self.scores.shape[0] - 2), self.scores
+
+    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
+        return np.asarray(trigram_messages(*self.given(incoming), maximise)).reshape(-1)
+
+    @property
+    def edge_states(self) -> NDArray[np.int32]:
+        return np.full(self.edges.size, self.scores.shape[0] - 1, dtype=np.int32)
+
+    def log_score(self, states: NDArray[np.int32]) -> float:
+        boundary = self.scores.shape[0] - 1
+        tags = [boundary, boundary, *(int(state) for state in states), boundary]
+        return float(sum(self.scores[r, s, t] for r, s, t in zip(tags, tags[1:], tags[2:])))
+
+
+def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:
+    """Make the TRIGRAM factor of a sentence: tag variables int[n] of K >= 2 states in the order of its words.
+
+    ``scores`` float[K+1, K+1, K+1]: natural log, [tag before the last, last tag, tag]; index K is the
+    boundary.
+    """
+    edges = checked_edges(variables, "TRIGRAM")
+    side = np.shape(scores)[0] if np.ndim(scores) == 3 else 0
+    if edges.size < 1 or side < 3:
+        raise ValueError(
+            f"TRIGRAM has {edges.size} variables and scores of shape {np.shape(scores)}, expected 1 or more "
+            "and a side of two or more tags and the boundary"
+        )
+    return Trigram(edges, checked_scores(scores, (side, side, side), "TRIGRAM"))
