@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import FactorGroup
+from qsproj.bp.group import FactorGroup, starts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,22 +38,15 @@ def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGrap
     if counts.ndim != 1 or (counts < 1).any():
         raise ValueError("states must be a list of numbers of at least 1, one a variable")
     counts.flags.writeable = False
-    starts = _running_sum(counts - 1)
+    starts = starts_of(counts - 1)
     slots, edge_starts = [], []
     for group in groups:
         _check_edges(group, counts)
-        begins = _running_sum(group.edge_states - 1)
+        begins = starts_of(group.edge_states - 1)
         inside = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
         slots.append((np.repeat(starts[group.edges], np.diff(begins)) + inside).astype(np.int32))
         edge_starts.append(begins)
     return FactorGraph(counts, tuple(groups), starts, tuple(slots), tuple(edge_starts))
-
-
-def _running_sum(widths: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return 0 and the running sums of ``widths``."""
-    sums = np.zeros(widths.size + 1, dtype=np.int64)
-    np.cumsum(widths, out=sums[1:])
-    return sums
 
 
 def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:

@@ -82,26 +82,28 @@ class FactorGroup(ABC):
 class KernelGroup(FactorGroup):
     """A family of factors that two kernels compute; a subclass names them as static methods.
 
-    Both take what :meth:`given` makes of the incoming messages. ``messages`` also takes ``maximise`` and
-    returns the outgoing ones; ``beliefs`` returns what :meth:`log_partition` and :meth:`expected` do.
+    Both take what :meth:`given` makes of the incoming messages: these, scores, tables. ``messages`` also
+    takes ``maximise`` and returns the outgoing ones, in any shape; ``beliefs`` returns what
+    :meth:`log_partition` and :meth:`expected` do.
     """
 
     messages: ClassVar[Callable[..., Any]]
-    beliefs: ClassVar[Callable[..., tuple[float, NDArray[np.float64]]]]
+    beliefs: ClassVar[Callable[..., Any]]
 
     @abstractmethod
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         pass
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        outgoing: Messages = self.messages(*self.given(incoming), maximise)
+        outgoing: Messages = np.asarray(self.messages(*self.given(incoming), maximise)).reshape(-1)
         return outgoing
 
     def log_partition(self, incoming: Messages) -> float:
         return float(self.beliefs(*self.given(incoming))[0])
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        return self.beliefs(*self.given(incoming))[1]
+        expected: NDArray[np.float64] = self.beliefs(*self.given(incoming))[1]
+        return expected
 
 
 def _no_scores() -> NDArray[np.float64]:
@@ -111,10 +113,16 @@ def _no_scores() -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HardGroup(FactorGroup):
-    """A family of factors without parameters, whose values are 0 or 1."""
+class HardGroup(KernelGroup):
+    """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
 
     scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=_no_scores)
+
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return (incoming,)
+
+    def log_partition(self, incoming: Messages) -> float:
+        return float(self.beliefs(*self.given(incoming)))
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
         return self.scores
@@ -138,6 +146,11 @@ def rescored(
     own: Any = group
     made: FactorGroup = replace(own, scores=scores)
     return made
+
+
+def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
+    """Return int64[F+1], where each of F parts of these sizes begins, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:

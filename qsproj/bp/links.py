@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qsproj.bp.group import starts_of
+
 NO_LINK = -1
 
 Table = NDArray[np.int32]
@@ -117,7 +119,6 @@ def dependent_chains(links: Table) -> Chains:
     # The left side of the root, which no arc is on, would be chain -1.
     chains = 2 * heads + sides - 1
     n_chains = 2 * links.shape[0] - 1
-    starts = np.zeros(n_chains + 1, dtype=np.int64)
-    np.cumsum(np.bincount(chains, minlength=n_chains), out=starts[1:])
+    starts = starts_of(np.bincount(chains, minlength=n_chains))
     numbers = np.arange(1, n_chains + 1, dtype=np.int32)
     return Chains(variables[order], dependents[order], starts, numbers // 2, numbers % 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.bp.factors.alignment import align, align_hmm, align_itg, fertility
+from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility
 from qsproj.bp.factors.booleans import all_true, any_pair, at_most_one, exactly_one, link, nand, pair, synch
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
@@ -74,7 +74,6 @@ CASES = {
     "TAGLINK": lambda rng, scale: tag_link([0, 3], [1, 4], [2, 5], scores(rng, scale, 2, 3, 2)),
     "TAGLINK, root": lambda rng, scale: tag_link([0], [1], [2], scores(rng, scale, 1, 1, 4)),
     "TRIGRAM": lambda rng, scale: trigram(range(4), scores(rng, scale, 4, 4, 4)),
-    "ALIGN": lambda rng, scale: align(range(4), scores(rng, scale, 4)),
     "fertility": lambda rng, scale: fertility(range(6), [2, 1, 2, 4, 2, 2], scale * rng.normal(size=(4, 4))),
     "ALIGNHMM": align_hmm_case,
     "ALIGNITG": lambda rng, scale: align_itg(range(7), [2, 2, 3, 5, 5, 9, 9], [4, 1, 4, 1, 6, 2, 6]),

@@ -13,9 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.factors.booleans import Link, link
 from qsproj.bp.factors.chains import Valence, valence
-from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.group import (
+    HardGroup,
+    KernelGroup,
+    Messages,
+    Variables,
+    checked_edges,
+    checked_scores,
+    starts_of,
+)
 from qsproj.kernels.bp.bp_alignment import (
     LOGS,
     MAXIMA,
@@ -27,11 +34,6 @@ from qsproj.kernels.bp.bp_alignment import (
     itg_sums,
     itg_total,
 )
-
-
-def align(variables: ArrayLike, scores: ArrayLike) -> Link:
-    """Make ALIGN factors (thesis 4.7.1.2): unary rewards, natural log float[F], on links int[F]."""
-    return link(variables, scores)
 
 
 def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Valence:
@@ -51,9 +53,7 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
 
 def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
     """Return int64[n+1], where the links of each word 1..n begin when they are sorted by it."""
-    starts = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(words, minlength=n + 1)[1:], out=starts[1:])
-    return starts
+    return starts_of(np.bincount(words, minlength=n + 1)[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

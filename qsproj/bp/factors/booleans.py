@@ -17,6 +17,7 @@ from qsproj.bp.group import (
     check_empty_families,
     checked_edges,
     checked_scores,
+    starts_of,
 )
 from qsproj.bp.links import rival_heads, two_cycles
 from qsproj.kernels.bp.bp_booleans import (
@@ -101,13 +102,8 @@ class Link(KernelGroup):
         return self.scores.copy()
 
     def log_score(self, states: NDArray[np.int32]) -> float:
-        return sum(_log_value(float(score), bool(state)) for score, state in zip(self.scores, states))
-
-
-def _log_value(score: float, fires: bool) -> float:
-    if score == np.inf:
-        return 0.0 if fires else -np.inf
-    return score if fires else 0.0
+        fired = [float(score) for score, state in zip(self.scores, states) if state and score < np.inf]
+        return sum(fired) if states[self.scores == np.inf].all() else -np.inf
 
 
 def link(variables: ArrayLike, scores: ArrayLike) -> Link:
@@ -130,8 +126,8 @@ class AnyPair(HardGroup):
     """ANYPAIR, hard: the result is true if some pair is both true, else false; O(pairs) each.
 
     It ties the grandparent and sibling variables of thesis 4.7.2.1 to links: the one of words i and k is true
-    if, for some middle word j, the arcs i -> j and j -> k (grandparent) or j -> i and j -> k (sibling) are. In
-    a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it to
+    if, for some middle word j, the arcs i -> j and j -> k (grandparent) or j -> i and j -> k (sibling) are.
+    In a tree a word has one head, so at most one middle word fits. The factor does not rely on it: were it to
     assume "exactly one head", it would repeat what TREE says already, once for each result, and beliefs would
     grow too sure. As it stands, a result of which nothing is heard sends no message to its arcs.
 
@@ -142,12 +138,11 @@ class AnyPair(HardGroup):
 
     edges: Variables
     starts: NDArray[np.int64]
+    messages = staticmethod(any_pair_messages)
+    beliefs = staticmethod(any_pair_log_partition)
 
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return np.asarray(any_pair_messages(incoming, self.starts, maximise))
-
-    def log_partition(self, incoming: Messages) -> float:
-        return float(any_pair_log_partition(incoming, self.starts))
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts
 
     def log_score(self, states: NDArray[np.int32]) -> float:
         for start, stop in zip(self.starts, self.starts[1:]):
@@ -167,10 +162,8 @@ def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
         if table.ndim != 2 or table.shape[1] != 2 or not table.size:
             raise ValueError(f"pairs of ANYPAIR have shape {table.shape}, expected (1 or more, 2)")
     pieces = [np.append(result, table.reshape(-1)) for result, table in zip(decided, tables)]
-    starts = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum([piece.size for piece in pieces], out=starts[1:])
     edges = np.concatenate([np.zeros(0, dtype=np.int32), *pieces])
-    return AnyPair(np.ascontiguousarray(edges, dtype=np.int32), starts)
+    return AnyPair(np.ascontiguousarray(edges, dtype=np.int32), starts_of([piece.size for piece in pieces]))
 
 
 def any_pair_sorted(results: Variables, pairs: Variables) -> AnyPair:
@@ -199,16 +192,11 @@ class ExactlyOne(HardGroup):
     edges: Variables
     starts: NDArray[np.int64]
     allow_none: bool
+    messages = staticmethod(exactly_one_messages)
+    beliefs = staticmethod(exactly_one_log_partition)
 
-    @property
-    def _log_weight_of_none(self) -> float:
-        return 0.0 if self.allow_none else -np.inf
-
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return np.asarray(exactly_one_messages(incoming, self.starts, self._log_weight_of_none, maximise))
-
-    def log_partition(self, incoming: Messages) -> float:
-        return float(exactly_one_log_partition(incoming, self.starts, self._log_weight_of_none))
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        return incoming, self.starts, 0.0 if self.allow_none else -np.inf
 
     def log_score(self, states: NDArray[np.int32]) -> float:
         counts = [int(states[a:b].sum()) for a, b in zip(self.starts, self.starts[1:])]
@@ -232,8 +220,7 @@ def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
 def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
     name = "ATMOST1" if allow_none else "EXACTLY1"
     lists = [checked_edges(members, name) for members in variables]
-    starts = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum([members.size for members in lists], out=starts[1:])
+    starts = starts_of([members.size for members in lists])
     check_empty_families(starts, np.full(len(lists), 0.0 if allow_none else -np.inf), name)
     edges = np.concatenate([np.zeros(0, dtype=np.int32), *lists])
     return ExactlyOne(edges, starts, allow_none)
@@ -248,12 +235,8 @@ class Synch(HardGroup):
     """
 
     edges: Variables
-
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return np.asarray(synch_messages(incoming, maximise))
-
-    def log_partition(self, incoming: Messages) -> float:
-        return float(synch_log_partition(incoming))
+    messages = staticmethod(synch_messages)
+    beliefs = staticmethod(synch_log_partition)
 
     def log_score(self, states: NDArray[np.int32]) -> float:
         for dependents, heads, source, target in states.reshape(-1, 4).astype(bool):

@@ -15,6 +15,7 @@ from qsproj.bp.group import (
     check_empty_families,
     checked_edges,
     checked_scores,
+    starts_of,
 )
 from qsproj.kernels.bp.bp_chains import (
     child_sequence_beliefs,
@@ -67,11 +68,8 @@ def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -
 
 def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
     """Return int64[F+1], where the block of scores of each chain begins."""
-    ends = np.asarray(starts, dtype=np.int64)
-    sizes = ends[1:] - ends[:-1] + 1
-    begins = np.zeros(sizes.size + 1, dtype=np.int64)
-    np.cumsum(sizes * sizes, out=begins[1:])
-    return begins
+    sizes: NDArray[np.int64] = np.diff(np.asarray(starts, dtype=np.int64)) + 1
+    return starts_of(sizes * sizes)
 
 
 def step_table(starts: ArrayLike) -> NDArray[np.int32]:

@@ -109,13 +109,11 @@ class Trigram(KernelGroup):
 
     edges: Variables
     scores: NDArray[np.float64]
+    messages = staticmethod(trigram_messages)
     beliefs = staticmethod(trigram_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         return incoming.reshape(self.edges.size, self.scores.shape[0] - 2), self.scores
-
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return np.asarray(trigram_messages(*self.given(incoming), maximise)).reshape(-1)
 
     @property
     def edge_states(self) -> NDArray[np.int32]:

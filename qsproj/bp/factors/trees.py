@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_scores
+from qsproj.bp.group import HardGroup, KernelGroup, Messages, Variables, checked_scores, starts_of
 from qsproj.bp.links import arcs_of
 from qsproj.kernels.bp.bp_trees import no_cross_beliefs, no_cross_messages, tree_messages, tree_scores
 from qsproj.trees import nonprojective, projective
@@ -136,13 +136,11 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
     columns = [np.flatnonzero(links[:, word] >= 0) for word in range(size)]
     heads = [columns[word] for word in pairs.reshape(-1)]
     edges = [links[columns[word], word] for word in pairs.reshape(-1)]
-    starts = np.zeros(len(heads) + 1, dtype=np.int64)
-    np.cumsum([column.size for column in heads], out=starts[1:])
     empty = np.zeros(0, dtype=np.int32)
     return NoCross(
         np.concatenate([empty, *edges]).astype(np.int32),
         np.concatenate([empty, *heads]).astype(np.int32),
-        starts,
+        starts_of([column.size for column in heads]),
         pairs,
         checked_scores(scores, (len(pairs),), "NOCROSS"),
         size,
