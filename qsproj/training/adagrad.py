@@ -23,20 +23,11 @@ CHUNK = 1 << 15
 class AdaGrad(SparseOptimiser):
     """AdaGrad over hashed weights, of which an example moves a few. Mutable; final.
 
-    Parameters
-    ----------
-    weights : float32[buckets] or float64[buckets]
-        Where learning starts; every step changes them.
-    rate : float
-        Step size.
-    l2 : float
-        Strength of the L2 penalty per epoch, applied as a proximal step with AdaGrad's own step sizes.
-    l1 : float
-        Strength of the L1 penalty per epoch, applied likewise: weights that are not worth it become zero.
-    capacity : int
-        How many buckets are listed at most before the weights have to move.
-    first_squares : float
-        What sums of squared gradients start from; 0: a feature's first step has full size.
+    ``weights`` float32[buckets] or float64[buckets]: where learning starts; every step changes them. ``l2``,
+    ``l1``: strengths of penalties per epoch, applied as proximal steps with AdaGrad's own step sizes; by L1,
+    weights that are not worth it become zero. ``capacity``: how many buckets are listed at most before the
+    weights have to move. ``first_squares``: what sums of squared gradients start from; 0: a feature's first
+    step has full size.
     """
 
     def __init__(
@@ -59,19 +50,16 @@ class AdaGrad(SparseOptimiser):
             self._state[:, 0] = first_squares
 
     def move(self) -> None:
-        """Move the weights along the gradient, and clear it."""
         adagrad(self.weights, self._state, self.touched, self.used, self.rate, float(self.steps))
         self.used = 0
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         if self.l2 == self.l1 == 0.0:
             return
         for start in range(0, len(self.weights), CHUNK):
             self._shrink(slice(start, start + CHUNK))
 
     def _shrink(self, some: slice) -> None:
-        """Shrink some of the weights."""
         weights = self.weights[some]
         roots = np.sqrt(self._state[some, 0] + TINY)
         shrunk = weights / (1.0 + self.l2 * self.rate / roots)
@@ -91,13 +79,7 @@ class AdaGrad(SparseOptimiser):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave.
-
-        Raises
-        ------
-        KeyError, ValueError
-            When it is not there, or does not fit.
-        """
+        """Take over what :meth:`state` gave; KeyError or ValueError when it is not there, or does not fit."""
         buckets, moved = state["buckets"], (state["weights"], state["squares_and_sums"])
         if [values.shape for values in moved] != [buckets.shape, (len(buckets), 2)] or (
             len(buckets) and buckets[-1] >= len(self.weights)
@@ -116,9 +98,9 @@ class AdaGrad(SparseOptimiser):
 class RowAdaGrad(Optimiser):
     """AdaGrad over rows of weights, one row for each feature and a column for each outcome. Mutable; final.
 
-    The parts of an example move the weights one after the other, as a kernel comes by them: squared gradients
-    are summed part by part, and a part may be scored by weights that the one before has moved. With
-    ``counts_start`` the mean is that of the weights before every step, not after it.
+    The parts of an example move the weights one after the other: squared gradients are summed part by part,
+    and a part may be scored by weights that the one before has moved. With ``counts_start`` the mean is that
+    of the weights before every step, not after it.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:
@@ -131,8 +113,8 @@ class RowAdaGrad(Optimiser):
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
         """Take one step by a kernel that moves the weights; return what it returns.
 
-        It is called with ``what``, then with weights, state, rate and step as
-        :mod:`qsproj.kernels.features.adagrad` explains.
+        It is called with ``what``, then with weights, state, rate and step
+        (:mod:`qsproj.kernels.features.adagrad`).
         """
         told = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
         self.steps += 1
@@ -148,7 +130,6 @@ class DenseAdaGrad(Optimiser):
         self._squares = np.zeros_like(weights)
 
     def step(self, gradient: NDArray[np.float64]) -> None:
-        """Move the weights along a gradient float64[k]."""
         self._squares += gradient * gradient
         change = self.rate * gradient / np.sqrt(self._squares + TINY)
         self.weights -= change
@@ -156,11 +137,9 @@ class DenseAdaGrad(Optimiser):
         self.steps += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that :meth:`restore` goes on from."""
         return {"steps": np.array([self.steps]), "dense": np.stack([self.weights, self.sums, self._squares])}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave; errors as of :meth:`AdaGrad.restore`."""
         if state["dense"].shape != (3, len(self.weights)):
             raise ValueError("the weights are not so many")
         self.weights[:], self.sums[:], self._squares[:] = state["dense"]

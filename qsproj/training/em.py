@@ -23,10 +23,10 @@ class LikelihoodFellError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class EMRecord:
-    """What one iteration, counted from 1, saw, all in nats and under the parameters it started from.
+    """One iteration, counted from 1, in nats and under the parameters it started from.
 
     ``log_likelihood``: of the training data (of the best derivations, in Viterbi EM). ``objective``: plus the
-    log prior, what never falls. ``held_out``: of held-out data, where there are any.
+    log prior, what never falls.
     """
 
     iteration: int
@@ -39,7 +39,7 @@ class EMRecord:
 class EMResult(Generic[Parameters]):
     """Where EM came out: the parameters that held-out data like best, without held-out data the last ones.
 
-    ``converged`` is False when the iterations ran out first.
+    Not ``converged`` when the iterations ran out first.
     """
 
     parameters: Parameters
@@ -49,7 +49,7 @@ class EMResult(Generic[Parameters]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMReport:
-    """What happened in EM; ``log_likelihood``, in nats, is that of the parameters that came out."""
+    """A summary of EM; ``log_likelihood``, in nats, is that of the parameters that came out."""
 
     iterations: tuple[EMRecord, ...]
     log_likelihood: float | None
@@ -68,10 +68,9 @@ class EMReport:
 
 @dataclass(frozen=True, slots=True)
 class EMState(Generic[Parameters]):
-    """What EM needs to go on after an iteration.
+    """All that EM goes on from.
 
-    ``best``: the parameters that held-out data liked best so far; without held-out data those EM started
-    from.
+    ``best`` are the parameters that held-out data liked best, without it the first.
     """
 
     parameters: Parameters
@@ -83,11 +82,10 @@ class EMState(Generic[Parameters]):
 class EMProblem(Generic[Parameters, Counts]):
     """A model and its data, as EM sees them.
 
-    ``e_step`` gives expected counts and log-likelihood; ``m_step`` the parameters that maximise the expected
-    log-likelihood plus ``log_prior``, the log of the prior density up to a constant where it smooths: a
-    Dirichlet's is the sum of what is added to each count times the log of its parameter. ``held_out``:
-    log-likelihood of data that are not trained on. With it, EM stops when that gains too little; without,
-    when the objective does.
+    ``m_step`` gives the parameters that maximise the expected log-likelihood plus ``log_prior``, the log of
+    the prior density up to a constant where it smooths: a Dirichlet's is the sum of what is added to each
+    count times the log of its parameter. ``held_out``: log-likelihood of data that are not trained on. With
+    it, EM stops when that gains too little; without, when the objective does.
     """
 
     e_step: Callable[[Parameters], tuple[Counts, float]]
@@ -98,10 +96,7 @@ class EMProblem(Generic[Parameters, Counts]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMLimits:
-    """When EM stops: after so many iterations, those of an earlier run included, or below a gain.
-
-    ``tolerance`` is that gain, relative to the absolute value of what is watched.
-    """
+    """When EM stops: after so many iterations, those of an earlier run included, or below a relative gain."""
 
     iterations: int
     tolerance: float
@@ -117,22 +112,8 @@ def run_em(
 ) -> EMResult[Parameters]:
     """Alternate E-steps and M-steps until the gain is small or the iterations are used up.
 
-    Parameters
-    ----------
-    parameters
-        Where to start.
-    problem : EMProblem
-    limits : EMLimits
-    resume : EMState, optional
-        Where an earlier run got to; ``parameters`` are then not looked at. The result is that of a run that
-        was never interrupted.
-    after_iteration : callable
-        Called with the state after each iteration.
-
-    Raises
-    ------
-    LikelihoodFellError
-        When the objective falls by more than rounding can explain.
+    From ``parameters``, or from ``resume``, where an earlier run got to: the result is that of a run that was
+    never interrupted. Raises LikelihoodFellError when the objective falls by more than rounding can explain.
 
     *Source*: Dempster, Laird and Rubin 1977; stopping on held-out data as in thesis 4.6.3.2.
     """
@@ -170,7 +151,6 @@ def reached(result: EMResult[Parameters], problem: EMProblem[Parameters, Counts]
 
 
 def _watched(record: EMRecord) -> float:
-    """Return what EM stops on."""
     return record.objective if record.held_out is None else record.held_out
 
 
@@ -179,7 +159,6 @@ def _best_held_out(records: tuple[EMRecord, ...]) -> float:
 
 
 def _check_rise(before: EMRecord, now: EMRecord) -> None:
-    """Raise unless the objective rose, or fell by rounding only."""
     fall = before.objective - now.objective
     if not fall <= ROUNDING * abs(now.objective):
         raise LikelihoodFellError(

@@ -2,6 +2,8 @@
 
 A labelled tree is as probable as its tree, times the probability of each relation given its arc. So its loss
 is that of the tree under arc scores that sum over relations, and that of a softmax for each arc of the tree.
+
+*Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
 """
 
 from __future__ import annotations
@@ -20,18 +22,11 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledScores:
-    """Scores of the labelled arcs of a sentence of n words, natural log.
+    """Scores of labelled arcs, natural log: ``arcs[head, dependent] + relations[k, relation]``.
 
-    A labelled arc scores ``arcs[head, dependent] + relations[k, relation]``.
-
-    Attributes
-    ----------
-    arcs : float64[n+1, n+1]
-        What an arc scores whatever its relation; column 0 and the diagonal are not looked at.
-    heads, dependents : int32[k]
-        The arcs that may be in a tree.
-    relations : float64[k, L]
-        What each relation adds; -inf for one that the arc cannot have. At least one of each row is finite.
+    ``arcs`` float64[n+1, n+1]; column 0 and the diagonal are not looked at. ``heads``, ``dependents``
+    int32[k]: the arcs that may be in a tree. ``relations`` float64[k, L]: -inf for one that the arc cannot
+    have; at least one of each row is finite.
     """
 
     arcs: Scores
@@ -49,7 +44,6 @@ class LabelledScores:
         return summed, chances
 
     def tempered(self, temperature: float) -> LabelledScores:
-        """Return all scores divided by a temperature."""
         arcs, relations = self.arcs / temperature, self.relations / temperature
         return LabelledScores(arcs, self.heads, self.dependents, relations)
 
@@ -70,8 +64,6 @@ class LabelledTree:
     ``relations`` int64[n+1]. Every wrong relation of a right arc scores ``margin`` more in training. With an
     ``objective`` that gives wrong arcs the same handicap, the labelled tree must win by the number of words
     whose head or relation differs.
-
-    *Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
     """
 
     objective: Objective

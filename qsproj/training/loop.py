@@ -19,10 +19,10 @@ Model = TypeVar("Model")
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """What one pass over the data gave.
+    """One pass over the data, counted from 1.
 
-    ``epoch``: counted from 1. ``loss``: mean per example, each before its own step. ``score``: what held-out
-    data gave after it, where there is some; higher is better. ``seconds``: processor time of the pass itself.
+    ``loss``: mean per example, each before its own step. ``score``: what held-out data gave after it, where
+    there is some; higher is better. ``seconds``: processor time of the pass itself.
     """
 
     epoch: int
@@ -32,7 +32,7 @@ class EpochRecord:
 
 
 class Trainer(ABC, Generic[Example, Model]):
-    """What the loop drives: weights that learn from one example after the other. Mutable; abstract."""
+    """Weights that learn from one example after the other, as the loop drives them. Mutable; abstract."""
 
     @abstractmethod
     def step(self, example: Example) -> float:
@@ -56,13 +56,7 @@ class ResumableTrainer(Trainer[Example, Model]):
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave.
-
-        Raises
-        ------
-        KeyError, ValueError
-            When it is not there, or does not fit.
-        """
+        """Take over what :meth:`state` gave; KeyError or ValueError when it is not there, or does not fit."""
 
 
 def learn(
@@ -129,7 +123,6 @@ def _epoch(
     rng: np.random.Generator,
     description: str,
 ) -> EpochRecord:
-    """Go through the examples once, in a new order."""
     order = rng.permutation(len(examples))
     following = track(order, description, total=len(examples))
     start = process_time()

@@ -31,16 +31,10 @@ Ranked = Callable[[Scores], Sequence[Heads]]
 class Constraints:
     """Sums of arc scores, each to be at least its bound.
 
-    Attributes
-    ----------
-    heads, dependents : int32[A]
-        The arcs that the constraints are about.
-    starts : int64[C + 1]
-    members : int32[starts[C]]
-        Constraint c is about the arcs ``members[starts[c] : starts[c + 1]]``; none is without.
-    signs : float64[starts[C]]
-        What the score of each member is multiplied by: 1 for an arc that is to win, -1 for one to lose.
-    bounds : float64[C]
+    ``heads``, ``dependents`` int32[A]: the arcs that the constraints are about; constraint c is about
+    ``members[starts[c] : starts[c + 1]]``, at least one, by ``starts`` int64[C + 1] and ``members``
+    int32[starts[C]]. ``signs``, as many: 1 for an arc that is to win, -1 for one to lose. ``bounds``
+    float64[C].
     """
 
     heads: NDArray[np.int32]
@@ -105,7 +99,6 @@ class TreeMargins:
     cost: float = 0.0
 
     def constraints(self, scores: Scores) -> Constraints:
-        """Return a constraint for each ranked tree with a wrong head."""
         right, known = self.right(scores), np.flatnonzero(self.heads != NO_HEAD)
         costly = scores + self.cost
         costly[self.heads[known], known] = scores[self.heads[known], known]
@@ -135,7 +128,6 @@ class ArcMargins:
     heads: Heads
 
     def constraints(self, scores: Scores) -> Constraints:
-        """Return a constraint for each arc that is wrong and not forbidden."""
         wrong = scores > -np.inf
         wrong[:, self.heads == NO_HEAD] = False
         np.fill_diagonal(wrong, False)
@@ -147,7 +139,6 @@ class ArcMargins:
 
 
 def joined(parts: Sequence[Words]) -> Words:
-    """Return all parts one after the other, of which there may be none."""
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
@@ -162,8 +153,8 @@ def versus(
     """Return constraints by which right heads win against wrong ones.
 
     ``right``, ``wrong``, ``dependents`` int[k]: heads and words, one constraint's after the other's.
-    ``sizes`` int[C]: how many words each is about. ``bounds`` float[C]: by how much its right heads have to
-    win, together.
+    ``sizes``, ``bounds`` int[C], float[C]: how many words each is about, and by how much its right heads win,
+    together.
     """
     # An arc is a number while equal ones are looked for; words are fewer than 2^31.
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
@@ -210,11 +201,10 @@ class LeastChange(PlainSteps):
         slacks: NDArray[np.float64],
         multipliers: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Move the weights until they meet constraints; return the multipliers that led there.
+        """Move the weights until they meet constraints on ``rows``; return the multipliers that led there.
 
-        ``rows``: of the arcs of the constraints. ``slacks`` float64[C]: what each lacks under the weights as
-        they are. ``multipliers`` float64[C]: of moves already made for the same example, 0 to begin with; not
-        changed.
+        ``slacks`` float64[C]: what each lacks under the weights as they are. ``multipliers`` float64[C]: of
+        moves already made for the same example, 0 to begin with; not changed.
         """
         found = multipliers.copy()
         hildreth(
@@ -279,7 +269,6 @@ class DualTree:
         return change
 
     def take_back(self) -> None:
-        """Undo the last step."""
         self._scores, self._in_weights, self.wrong = self._before
 
     def gain(self, change: Scores, scores: Scores, moved: Scores) -> float:

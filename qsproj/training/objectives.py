@@ -43,7 +43,6 @@ class TreeLikelihood:
     margin: float = 0.0
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus the tree's score, and marginals minus the tree, both with the handicap."""
         dependents, heads = np.arange(1, len(self.heads)), self.heads[1:]
         handicapped = scores + self.margin
         handicapped[heads, dependents] = scores[heads, dependents]
@@ -55,9 +54,9 @@ class TreeLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class PartialTreeLikelihood:
-    """Negative log-probability of all trees within ``allowed``: what is not known is summed out.
+    """Negative log-probability of all trees within ``allowed`` bool[n+1, n+1]; the unknown is summed out.
 
-    Of bool[n+1, n+1]; at least one tree must lie within.
+    At least one tree must lie within.
 
     *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
     """
@@ -66,7 +65,6 @@ class PartialTreeLikelihood:
     infer: Infer
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus log Z of the allowed trees, and the difference of their marginals."""
         log_z, marginals = self.infer(scores)
         allowed_log_z, allowed_marginals = self.infer(np.where(self.allowed, scores, -np.inf))
         return log_z - allowed_log_z, marginals - allowed_marginals
@@ -87,7 +85,6 @@ class EvidenceLikelihood:
     infer: Infer
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus log Z with the evidence, and the difference of their marginals."""
         log_z, marginals = self.infer(scores)
         seen_log_z, seen_marginals = self.infer(scores + self.evidence)
         return log_z - seen_log_z, marginals - seen_marginals
@@ -101,7 +98,6 @@ class AboveBase:
     objective: Objective
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient of the objective at ``base + scores``."""
         return self.objective.value_and_gradient(self.base + scores)
 
 
@@ -113,7 +109,6 @@ class Weighed:
     objective: Objective
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient of the objective, both times the weight."""
         loss, gradient = self.objective.value_and_gradient(scores)
         return self.weight * loss, self.weight * gradient
 
@@ -127,16 +122,14 @@ class Annealed:
     stages: tuple[Objective, ...]
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient of the objective that comes first."""
         return self.objective.value_and_gradient(scores)
 
     def in_epoch(self, epoch: int) -> Objective:
-        """Return the objective of an epoch, the first of which is 0."""
         return self.objective if epoch < self.first else self.stages[: epoch - self.first + 1][-1]
 
 
 def weighed(weight: float, objective: Objective) -> Objective:
-    """Return an objective that counts ``weight`` times."""
+    """Return an objective that counts ``weight`` times, in every stage."""
     if isinstance(objective, Annealed):
         stages = tuple(Weighed(weight, stage) for stage in objective.stages)
         return Annealed(Weighed(weight, objective.objective), objective.first, stages)
@@ -151,7 +144,6 @@ class CrossEntropy:
     infer: Infer
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus the target's mean score, and marginals minus the target."""
         log_z, marginals = self.infer(scores)
         wanted = self.target > 0
         return log_z - float((scores[wanted] * self.target[wanted]).sum()), marginals - self.target
@@ -170,7 +162,6 @@ class Mistakes:
     best: Callable[[Scores], Heads]
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return by how much the best tree wins, and the best tree minus the right one."""
         gradient, words = np.zeros_like(scores), np.arange(1, len(scores))
         gradient[self.best(scores)[1:], words] += 1.0
         gradient[self.right(scores)[1:], words] -= 1.0
@@ -193,7 +184,6 @@ class Risk:
     sharpness: float = 1.0
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return the expected number of words with a wrong head, and its derivative."""
         wrong = np.ones_like(scores)
         wrong[self.heads[1:], np.arange(1, len(self.heads))] = 0.0
         risk, slopes = self.expect(self.sharpness * scores, wrong)
@@ -212,7 +202,6 @@ class Entropy:
     expect: Expect
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return log Z minus the expected score, and minus the covariance of each arc with the score."""
         log_z, _ = self.infer(scores)
         expected, covariances = self.expect(scores, scores)
         return log_z - expected, -covariances

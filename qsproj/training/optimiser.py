@@ -1,4 +1,4 @@
-"""What every optimiser keeps: weights, the mean of all weights passed through, and the number of steps.
+"""Weights, the mean of all weights passed through, and the number of steps: what every optimiser keeps.
 
 Three things are apart. Models score by the weights; kernels that know features gather the gradient of one
 example (:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new
@@ -52,13 +52,7 @@ class SparseOptimiser(Optimiser, ABC):
         self.used = 0
 
     def gather(self, kernel: Callable[..., tuple[int, int]], *what: Any) -> None:
-        """Add to the gradient what a kernel gathers; where it has no more room, move along what there is.
-
-        Parameters
-        ----------
-        kernel : callable
-            As :mod:`qsproj.kernels.features.sparse_gradient` explains, called with ``what`` first.
-        """
+        """Add what a kernel, called with ``what`` first, gathers; move where there is no more room."""
         begin = 0
         while begin != DONE:
             self.used, begin = kernel(*what, self.gradient, self.touched, self.used, begin)
@@ -66,7 +60,6 @@ class SparseOptimiser(Optimiser, ABC):
                 self.move()
 
     def step(self) -> None:
-        """Move along the gradient; the example is done with."""
         self.move()
         self.steps += 1
 
@@ -94,7 +87,6 @@ class PlainSteps(SparseOptimiser):
         self.rate = rate
 
     def move(self) -> None:
-        """Move the weights along the gradient, and clear it."""
         plain_step(
             self.weights, self.sums, self.gradient, self.touched, self.used, self.rate, float(self.steps)
         )

@@ -27,10 +27,11 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseRows:
-    """The senses of a sentence's words.
+    """The senses of a sentence's words: ``words`` int32[E], ascending.
 
-    ``words`` int32[E], ascending; ``chances`` float64[E], those of a word sum to one at most; ``rows``
-    int32[E, T], features, rows of the weights.
+    ``chances`` float64[E], one at most a word.
+
+    ``rows`` int32[E, T]: features, rows of the weights.
     """
 
     words: NDArray[np.int32]
@@ -40,7 +41,7 @@ class SenseRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseWeights:
-    """What senses say of outcomes, float32[rows, L]; other scores are multiplied by ``scale``."""
+    """Scores of outcomes by senses, float32[rows, L]; other scores are multiplied by ``scale``."""
 
     weights: NDArray[np.float32]
     scale: float = 1.0
@@ -59,7 +60,7 @@ class SenseWeights:
 class SenseExample:
     """A sentence to learn from.
 
-    ``scores`` float64[n+1, L]: of the outcomes of each word, by what has not seen the sentence, natural log.
+    ``scores`` float64[n+1, L]: of each word's outcomes, by what has not seen the sentence, natural log.
     ``known`` int32[n+1]: number of each word's outcome; -1 where there is nothing to learn.
     """
 
@@ -69,14 +70,11 @@ class SenseExample:
 
 
 class _Trainer(Trainer[SenseExample, SenseWeights]):
-    """Learns weights and scale by AdaGrad, a sentence a step. Mutable; final."""
-
     def __init__(self, start: SenseWeights) -> None:
         self._descent = RowAdaGrad(start.weights.copy(), rate=RATE)
         self._scale = DenseAdaGrad(np.array([start.scale]), rate=RATE)
 
     def step(self, example: SenseExample) -> float:
-        """Learn from one sentence; return its loss before the step, in nats."""
         senses, scale = example.senses, float(self._scale.weights[0])
         tables = senses.words, senses.chances, senses.rows, example.scores, example.known
         loss, slope = self._descent.step(step_mixture, *tables, scale)
@@ -84,12 +82,11 @@ class _Trainer(Trainer[SenseExample, SenseWeights]):
         return float(loss)
 
     def averaged(self) -> SenseWeights:
-        """Return the means after every step so far."""
         return SenseWeights(self._descent.mean(), max(float(self._scale.mean()[0]), LEAST_SCALE))
 
 
 def train_senses(
     start: SenseWeights, examples: Sequence[SenseExample], *, rng: np.random.Generator, description: str
 ) -> SenseWeights:
-    """Learn what senses say of outcomes by likelihood; ``rng`` orders the sentences."""
+    """Learn by likelihood; ``rng`` orders the sentences."""
     return learn(_Trainer(start), examples, epochs=EPOCHS, rng=rng, description=description)[0]

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from qsproj.bp.factors import align_itg as module
+from qsproj.bp.factors import alignment as module
 from qsproj.bp.factors.alignment import align_itg
 from tests.oracles.factor_graphs import log_sum
 

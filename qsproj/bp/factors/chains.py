@@ -68,7 +68,8 @@ def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -
 
 def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
     """Return int64[F+1], where the block of scores of each chain begins."""
-    sizes: NDArray[np.int64] = np.diff(np.asarray(starts, dtype=np.int64)) + 1
+    begins = np.asarray(starts, dtype=np.int64)
+    sizes = begins[1:] - begins[:-1] + 1
     return starts_of(sizes * sizes)
 
 
