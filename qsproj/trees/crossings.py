@@ -9,17 +9,10 @@ from qsproj.conventions import NO_HEAD, Heads
 
 
 def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
-    """Tell of each word whether the arc into it crosses the arc into another word.
+    """Tell of each word, bool[n+1], whether the arc into it crosses the arc into another word.
 
-    Parameters
-    ----------
-    heads : int32[n+1]
-        A whole or partial tree; words without a head cross nothing. Arcs from the root (position 0) count.
-
-    Returns
-    -------
-    bool[n+1]
-        False for the root. O(n^2) time and memory.
+    ``heads`` int32[n+1] may be a partial tree: words without a head cross nothing. Arcs from the root count;
+    the root's own entry is False. O(n^2) time and memory.
     """
     crossed: NDArray[np.bool_] = _crossing_counts(heads) > 0
     return crossed
@@ -40,14 +33,10 @@ def projectivise(heads: Heads) -> Heads:
     """Return the nearest projective tree that lifting finds: the shortest non-projective arc moves up first.
 
     An arc is non-projective when some word between its ends does not descend from its head; lifting hangs its
-    dependent on the head's own head. A projective tree comes back as it is. O(n^2) for each lift.
+    dependent on the head's own head. A projective tree comes back as it is. O(n^2) for each lift. Raises
+    ValueError when a word has no head: what to lift to is then unknown (see :func:`without_crossings`).
 
     *Source*: Nivre and Nilsson 2005 (pseudo-projective parsing), without their encoding of the lifts.
-
-    Raises
-    ------
-    ValueError
-        When a word has no head: what to lift to is then unknown (see :func:`without_crossings`).
     """
     if np.any(heads[1:] == NO_HEAD):
         raise ValueError("a word has no head, expected a whole tree")
@@ -85,7 +74,7 @@ def _between(head: int, dependent: int) -> slice:
 
 
 def _domination(heads: Heads) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], true where the row's word is the column's word or an ancestor of it."""
+    """Return bool[n+1, n+1]: whether the row's word is the column's word or an ancestor of it."""
     n = len(heads) - 1
     dominates = np.eye(n + 1, dtype=np.bool_)
     for word in range(1, n + 1):

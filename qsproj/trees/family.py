@@ -95,13 +95,7 @@ def allowed_arcs(scores: Scores) -> Scores:
 
 
 def checked_values(values: ArrayLike, arcs: Scores) -> NDArray[np.float64]:
-    """Return arc values as float64[n+1, n+1], 0 where ``arcs`` forbids the arc (they are not read there).
-
-    Raises
-    ------
-    ValueError
-        When the shape is not that of the scores, or the value of an allowed arc is not finite.
-    """
+    """Return arc values as float64[n+1, n+1], 0 where ``arcs`` forbids the arc: they are not read there."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != arcs.shape:
         raise ValueError(f"arc values have shape {array.shape}, expected that of the scores, {arcs.shape}")
@@ -173,10 +167,8 @@ class TreeFamily:
 
         Parameters
         ----------
-        scores : float64[n+1, n+1]
-            Arc scores, natural log, -inf where forbidden.
-        single_root : bool
-            Whether the root must have exactly one dependent.
+        scores, single_root
+            As for :meth:`best`.
 
         Returns
         -------
@@ -208,22 +200,37 @@ class TreeFamily:
 
         Parameters
         ----------
-        scores : float64[n+1, n+1]
-            Arc scores, natural log, -inf where forbidden.
+        scores, single_root
+            As for :meth:`best`.
         k : int
             At least 1, else :class:`~qsproj.errors.UsageError`.
-        single_root : bool
-            Whether the root must have exactly one dependent.
 
         Returns
         -------
         list of (int32[n+1], float)
             Heads and score of each tree, exact. O(k n) searches for a best tree.
+
+        The trees other than the best are split by the first word whose head differs: for each word in turn,
+        the words before it keep their heads, it may not have its own, those after it are free. The best tree
+        of each such set waits in a queue, and its set is split in turn when it comes out. *Source*: Lawler
+        (1972).
         """
         arcs = check_scores(scores)
         check_count("k", k, 1)
-        self._best(arcs, single_root)
-        return ranked_trees(arcs, k, self.find_best, single_root=single_root)
+        order = count()
+        heads, score = self._best(arcs, single_root)
+        # (minus score, order of arrival, heads, first word whose head is free, heads that word may not have)
+        queue = [(-score, next(order), heads, 1, frozenset[int]())]
+        ranked: list[tuple[Heads, float]] = []
+        while queue and len(ranked) < k:
+            minus_score, _, heads, first, banned = heapq.heappop(queue)
+            ranked.append((heads, -minus_score))
+            for word in range(first, heads.size if len(ranked) < k else first):
+                now_banned = (banned if word == first else frozenset()) | {int(heads[word])}
+                other, score = self.find_best(_constrained(arcs, heads, word, now_banned), single_root)
+                if score > -np.inf:
+                    heapq.heappush(queue, (-score, next(order), other, word, now_banned))
+        return ranked
 
     def sample(
         self, scores: ArrayLike, size: int, rng: np.random.Generator, *, single_root: bool = False
@@ -232,14 +239,12 @@ class TreeFamily:
 
         Parameters
         ----------
-        scores : float64[n+1, n+1]
-            Arc scores, natural log, -inf where forbidden.
+        scores, single_root
+            As for :meth:`best`.
         size : int
             Number of trees, at least 0, else :class:`~qsproj.errors.UsageError`.
         rng : numpy.random.Generator
             Source of randomness; advanced.
-        single_root : bool
-            Whether the root must have exactly one dependent.
 
         Returns
         -------
@@ -252,33 +257,40 @@ class TreeFamily:
         return self.draw(arcs, heads, size, rng, single_root)
 
     def entropy(self, scores: ArrayLike, *, single_root: bool = False) -> float:
-        """Return the Shannon entropy of the distribution over trees, in nats.
+        """Return the Shannon entropy of the distribution over trees, in nats (:meth:`renyi_entropy`).
 
-        Parameters as for :meth:`posterior`. Accurate to about 1e-14 times the number of words.
+        Accurate to about 1e-14 times the number of words.
         """
-        arcs = check_scores(scores)
-        heads, _ = self._best(arcs, single_root)
-        return shannon_entropy(
-            arcs, tree_shifts(arcs, heads), partial(self.posterior, single_root=single_root)
-        )
+        return self.renyi_entropy(scores, 1.0, single_root=single_root)
 
     def renyi_entropy(self, scores: ArrayLike, alpha: float, *, single_root: bool = False) -> float:
         """Return the Renyi entropy of order ``alpha`` of the distribution over trees, in nats.
 
-        Parameters as for :meth:`posterior`, and ``alpha``: at least 0 (else
-        :class:`~qsproj.errors.UsageError`); 0 gives the log of the number of trees, 1 Shannon's entropy,
-        infinity minus the log probability of the best tree. Accurate to about 1e-14 n / abs(1 - alpha).
+        ``alpha`` is at least 0 (else :class:`~qsproj.errors.UsageError`); 0 gives the log of the number of
+        trees, 1 Shannon's entropy, infinity minus the log probability of the best tree. Accurate to about
+        1e-14 n / abs(1 - alpha).
         """
         arcs = check_scores(scores)
         heads, _ = self._best(arcs, single_root)
-        shifts = tree_shifts(arcs, heads)
-        return order_alpha_entropy(arcs, shifts, alpha, partial(self.posterior, single_root=single_root))
+        if not alpha >= 0.0:
+            raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+        posterior = partial(self.posterior, single_root=single_root)
+        if alpha == 0.0:
+            return posterior(allowed_arcs(arcs)).log_z
+        # Relative to a best tree no term is large, so that little cancels.
+        relative = arcs - tree_shifts(arcs, heads)
+        result = posterior(relative)
+        if alpha == 1.0:
+            seen = result.marginals > 0.0
+            return max(result.log_z - float(result.marginals[seen] @ relative[seen]), 0.0)
+        if alpha == np.inf:
+            return max(result.log_z, 0.0)
+        return max((posterior(alpha * relative).log_z - alpha * result.log_z) / (1.0 - alpha), 0.0)
 
     def max_marginals(self, scores: ArrayLike, *, single_root: bool = False) -> Scores:
-        """Return the best score of a tree with each arc, exact, in O(n^3).
+        """Return the best score of a tree with each arc [head, dependent], exact, in O(n^3).
 
-        Parameters as for :meth:`posterior`. Returns float64[n+1, n+1], [head, dependent], natural log; -inf
-        in column 0, on the diagonal, and where no tree has the arc.
+        -inf in column 0, on the diagonal, and where no tree has the arc.
         """
         arcs = check_scores(scores)
         heads, score = self._best(arcs, single_root)
@@ -292,12 +304,10 @@ class TreeFamily:
 
         Parameters
         ----------
-        scores : float64[n+1, n+1]
-            Arc scores, natural log, -inf where forbidden.
+        scores, single_root
+            As for :meth:`best`.
         values : float64[n+1, n+1]
             Value of each arc (loss, or gain); must be finite where the arc is allowed, is not read elsewhere.
-        single_root : bool
-            Whether the root must have exactly one dependent.
 
         Returns
         -------
@@ -306,8 +316,7 @@ class TreeFamily:
         gradient : float64[n+1, n+1]
             d expected / d scores: the covariance of each arc's presence with that sum. Columns sum to 0.
 
-        *Source*: thesis 3.2.4; computed in forward mode instead of by its eq. 3.14. O(n^3), in log
-        space.
+        *Source*: thesis 3.2.4; computed in forward mode instead of by its eq. 3.14. O(n^3), in log space.
         """
         arcs = check_scores(scores)
         arc_values = checked_values(values, arcs)
@@ -317,7 +326,6 @@ class TreeFamily:
         return float(np.sum(marginals * arc_values)), gradient
 
     def _best(self, arcs: Scores, single_root: bool) -> tuple[Heads, float]:
-        """Find the best tree of checked scores."""
         heads, score = self.find_best(arcs, single_root)
         if score == -np.inf:
             raise NoTreeError(arcs, single_root=single_root)
@@ -330,84 +338,8 @@ class TreeFamily:
         return bool(in_range) and not np.any((possible > 0.0) & (derivatives == 0.0) & (allowed == 0.0))
 
 
-Sum = Callable[[Scores], TreePosterior]
-
-
-def shannon_entropy(arcs: Scores, shifts: NDArray[np.float64], posterior: Sum) -> float:
-    """Return log Z minus the expected score, in nats.
-
-    ``shifts`` float64[n+1] are the scores of a best tree: relative to them neither term is large, so that
-    little cancels.
-    """
-    relative = arcs - shifts
-    result = posterior(relative)
-    seen = result.marginals > 0.0
-    expected = float(result.marginals[seen] @ relative[seen])
-    return max(result.log_z - expected, 0.0)
-
-
-def order_alpha_entropy(arcs: Scores, shifts: NDArray[np.float64], alpha: float, posterior: Sum) -> float:
-    """Return log(sum of p^alpha) / (1 - alpha) over trees, in nats.
-
-    ``alpha`` 0 gives the log of the number of trees, 1 Shannon's entropy, infinity minus the log probability
-    of the best tree.
-    """
-    if not alpha >= 0.0:
-        raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
-    if alpha == 1.0:
-        return shannon_entropy(arcs, shifts, posterior)
-    if alpha == 0.0:
-        return posterior(allowed_arcs(arcs)).log_z
-    relative = arcs - shifts
-    log_z = posterior(relative).log_z
-    if alpha == np.inf:
-        return max(log_z, 0.0)
-    return max((posterior(alpha * relative).log_z - alpha * log_z) / (1.0 - alpha), 0.0)
-
-
-Solver = Callable[[Scores, bool], tuple[Heads, float]]
-
-
-def ranked_trees(arcs: Scores, k: int, solver: Solver, *, single_root: bool) -> list[tuple[Heads, float]]:
-    """List the k best trees, best first, all distinct; fewer when there are fewer.
-
-    The trees other than the best are split by the first word whose head differs: for each word in turn, the
-    words before it keep their heads, it may not have its own, those after it are free. The best tree of each
-    such set waits in a queue, and its set is split in turn when it comes out. At most n solver calls a tree.
-
-    Parameters
-    ----------
-    arcs : float64[n+1, n+1]
-        Checked arc scores, natural log.
-    k : int
-        At least 1.
-    solver : callable
-        ``solver(scores, single_root)`` gives the best heads and score, -inf where there is no tree.
-    single_root : bool
-        Passed on to the solver.
-
-    *Source*: Lawler (1972).
-    """
-    order = count()
-    heads, score = solver(arcs, single_root)
-    # (minus score, order of arrival, heads, first word whose head is free, heads that word may not have)
-    queue = [(-score, next(order), heads, 1, frozenset[int]())]
-    ranked: list[tuple[Heads, float]] = []
-    while queue and len(ranked) < k:
-        minus_score, _, heads, first, banned = heapq.heappop(queue)
-        if minus_score == np.inf:
-            break
-        ranked.append((heads, -minus_score))
-        for word in range(first, heads.size if len(ranked) < k else first):
-            now_banned = (banned if word == first else frozenset()) | {int(heads[word])}
-            other, score = solver(_constrained(arcs, heads, word, now_banned), single_root)
-            if score > -np.inf:
-                heapq.heappush(queue, (-score, next(order), other, word, now_banned))
-    return ranked
-
-
 def _constrained(arcs: Scores, heads: Heads, word: int, banned: frozenset[int]) -> Scores:
-    """Return a copy in which the words before ``word`` keep their heads and its ``banned`` ones are -inf."""
+    """Return scores by which the words before ``word`` keep their heads and its ``banned`` ones are out."""
     scores = arcs.copy()
     before = np.arange(1, word)
     scores[:, before] = -np.inf

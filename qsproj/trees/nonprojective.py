@@ -26,7 +26,7 @@ STEPS_PER_WORD = 1000.0
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
-    """Draw ``size`` independent trees, int32[size, n+1]; under ``arcs``, checked scores, there is a tree.
+    """Draw int32[size, n+1] under scores of which some tree is possible.
 
     With a single root, its child is drawn first, by its probability; given the child, the root has no other
     choice and the rest is a multi-root problem.

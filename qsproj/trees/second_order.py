@@ -57,10 +57,7 @@ def second_order_scores(
 ) -> SecondOrderScores:
     """Check scores and put them together; see :class:`SecondOrderScores`. None is 0 everywhere.
 
-    Raises
-    ------
-    ValueError
-        When a shape does not fit, or NaN or +inf stands where a score is read.
+    Raises ValueError when a shape does not fit, or NaN or +inf stands where a score is read.
     """
     links = check_scores(arcs)
     size = links.shape[0]
@@ -98,10 +95,7 @@ def tree_score(scores: SecondOrderScores, heads: ArrayLike) -> float:
 
 
 def sequences(heads: Heads) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the previous sibling of each word, int32[n+1], and outermost dependents, int32[n+1, 2].
-
-    Where there is none, both name the head itself.
-    """
+    """Return the previous sibling int32[n+1] and outermost dependents int32[n+1, 2]; the head where none."""
     previous = np.full(heads.size, NO_HEAD, dtype=np.int32)
     outermost = np.repeat(np.arange(heads.size, dtype=np.int32)[:, None], 2, axis=1)
     for side, words in ((1, range(1, heads.size)), (0, range(heads.size - 1, 0, -1))):
@@ -122,7 +116,6 @@ def ends_of_sequences(stops: Array, childless: Array, outermost: NDArray[np.int3
 
 
 def _checked(name: str, scores: ArrayLike | None, is_read: NDArray[np.bool_]) -> Array:
-    """Return scores as float64, 0 where they are not read; raise ValueError where one that is is none."""
     if scores is None:
         return np.zeros(is_read.shape)
     array = np.asarray(scores, dtype=np.float64)
@@ -144,14 +137,8 @@ LIMIT = 1e120
 class SecondOrderPosterior:
     """A distribution over projective trees, and the gradient of its log Z by the scores; arrays read-only.
 
-    Attributes
-    ----------
-    log_z : float
-        Natural log of the sum over trees.
-    marginals : float64[n+1, n+1]
-        Probability of each arc [head, dependent]; columns 1..n sum to 1.
-    siblings, stops, childless, grandparents
-        Probability of each part, laid out as in :class:`SecondOrderScores`.
+    ``marginals`` float64[n+1, n+1]: probability of each arc [head, dependent]; columns 1..n sum to 1. The
+    others: probability of each part, laid out as in :class:`SecondOrderScores`.
     """
 
     log_z: float
@@ -168,19 +155,9 @@ class SecondOrderPosterior:
 
 
 def best(scores: SecondOrderScores, *, single_root: bool = False) -> tuple[Heads, float]:
-    """Find the best projective tree.
+    """Find the best projective tree: heads int32[n+1], ``heads[0] == -1``, and its score.
 
-    Returns
-    -------
-    heads : int32[n+1]
-        The head of each word, ``heads[0] == -1``. Which of several best trees it is, is not specified.
-    score : float
-        The sum of the scores of its parts.
-
-    Raises
-    ------
-    NoTreeError
-        When no tree has a finite score.
+    Which of several best trees it is, is not specified. Raises NoTreeError when no tree has a finite score.
     """
     return _best(_log_parts(scores, single_root), single_root)
 
@@ -188,21 +165,11 @@ def best(scores: SecondOrderScores, *, single_root: bool = False) -> tuple[Heads
 def posterior(scores: SecondOrderScores, *, single_root: bool = False) -> SecondOrderPosterior:
     """Sum over all projective trees; give log Z and the probability of each part.
 
-    For minimum Bayes risk decoding, give the marginals to :func:`qsproj.trees.projective.best`.
+    Columns of the marginals sum to 1 within 1e-9. Computed in probability space relative to the best tree, or
+    in log space (about ten times slower) where that would not be exact. For minimum Bayes risk decoding, give
+    the marginals to :func:`qsproj.trees.projective.best`. Raises NoTreeError when no tree has a finite score.
 
-    Returns
-    -------
-    SecondOrderPosterior
-        Columns of the marginals sum to 1 within 1e-9. Computed in probability space relative to the best
-        tree, or in log space (about ten times slower) where that would not be exact.
-
-    Raises
-    ------
-    NoTreeError
-        When no tree has a finite score.
-
-    *Source*: thesis 2.9.2; the recursions are those of
-    :mod:`qsproj.kernels.trees.second_order`.
+    *Source*: thesis 2.9.2; the recursions are those of :mod:`qsproj.kernels.trees.second_order`.
     """
     parts = _log_parts(scores, single_root)
     heads, score = _best(parts, single_root)
@@ -245,11 +212,8 @@ def hill_climb(
     UsageError
         When ``start`` is no tree, or its score is -inf.
 
-    Notes
-    -----
-    O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change.
-
-    *Source*: McDonald and Pereira (2006), section 2.
+    O(n^4), or O(n^3) in the sibling model, to start; then O(n^3) a change. *Source*: McDonald and Pereira
+    (2006), section 2.
     """
     parts = _log_parts(scores, single_root)
     if start is None:
@@ -278,7 +242,6 @@ def _log_parts(scores: SecondOrderScores, single_root: bool) -> Parts:
 
 
 def _best(parts: Parts, single_root: bool) -> tuple[Heads, float]:
-    """Find the best tree, or raise NoTreeError."""
     charts = inside(parts, MAXIMUM)
     score = float(charts.closed[ROOT, 0, -1])
     if score == -np.inf:
@@ -308,7 +271,6 @@ def _relative_weights(parts: Parts, heads: Heads) -> Parts:
 
 
 def _posterior(log_z: float, shares: Parts, scores: SecondOrderScores) -> SecondOrderPosterior:
-    """Lay probabilities out as the scores are."""
     grandparents = None
     if scores.grandparents is not None:
         grandparents = shares.arcs.transpose(1, 0, 2).copy()
@@ -319,7 +281,6 @@ def _posterior(log_z: float, shares: Parts, scores: SecondOrderScores) -> Second
 
 
 def _require_tree(heads: Heads, size: int) -> None:
-    """Raise UsageError unless every word of ``size - 1`` words reaches the root."""
     if heads.size != size:
         raise UsageError(f"the tree to start from has {heads.size - 1} words, expected {size - 1}")
     reached = np.arange(size)
