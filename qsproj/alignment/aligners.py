@@ -35,7 +35,7 @@ Pairs = Iterable[tuple[Words, Words]]
 
 
 class Directed(NamedTuple):
-    """What an aligner says of a sentence pair.
+    """Link probabilities of a sentence pair, by any aligner.
 
     ``size``: words of both sides. ``forward``, ``backward`` float[m, n]: p(target word comes from source
     word), p(source word comes from target word); 0 and 1 of an aligner that gives links only. [0, 0] where
@@ -57,18 +57,16 @@ def align_words(
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Alignment]:
-    """Align a bitext, learning from nothing but itself.
+    """Align a bitext, learning from nothing but itself; more pairs give better alignments.
 
-    ``pairs``: tokenised sentences. More of them give better alignments. ``method``: ``hmm``, built in
-    (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external program. ``symmetrization``: how
-    two directions become one, see :func:`qsproj.alignment.symmetrize.symmetrize`. None: ``METHODS[method]``.
-    ``threshold``: for the symmetrisation ``threshold``: least mean probability of a link. ``settings``: how
-    ``hmm`` is trained. ``unspaced``: the side, ``source``, ``target`` or ``both``, that is written without
-    spaces: its words are cut into pieces to learn from, see :mod:`qsproj.alignment.unspaced`. Links are
-    between words all the same. ``workers``: who computes, for ``hmm``; the result does not depend on it.
-    Returns one for each pair; without links where a side is empty or both are very long (more than 2^22 word
-    pairs). With weights, the mean of both directions' probabilities, from ``hmm``. Raises UsageError at once,
-    when a name is unknown, the threshold out of range, or eflomal missing.
+    ``method``: ``hmm``, built in (:mod:`qsproj.alignment.hmm`), deterministic; or ``eflomal``, an external
+    program. ``symmetrization``: a name of :mod:`qsproj.alignment.symmetrize`; None: ``METHODS[method]``.
+    ``threshold``: least mean probability of a link, for the symmetrisation of that name. ``unspaced``: the
+    side, ``source``, ``target`` or ``both``, that is written without spaces: its words are cut into pieces to
+    learn from (:mod:`qsproj.alignment.unspaced`); links are between words all the same. Yields one alignment
+    for each pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from
+    ``hmm`` with weights, the mean of both directions' probabilities, whoever computes. Raises UsageError at
+    once, when a name is unknown, the threshold out of range, or eflomal missing.
     """
     if method not in METHODS:
         raise unknown_name("alignment method", method, list(METHODS))
@@ -89,7 +87,6 @@ def align_words(
 def _between_words(
     align: Callable[[Pairs], Iterator[Directed]], pairs: Pairs, side: str | None
 ) -> Iterator[Directed]:
-    """Yield what an aligner yields of words: directly, or with its sides cut into pieces for it."""
     if side is None:
         yield from align(pairs)
         return

@@ -35,17 +35,16 @@ class Vocabularies:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many words there are so far."""
         return len(self.source), len(self.target)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedPairs:
-    """Consecutive sentence pairs as arrays.
+    """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no token.
 
-    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens. Pairs with an empty side,
-    or too long, have no token. ``source_offsets``, ``target_offsets`` int64[S+1]: where each sentence begins.
-    ``lengths`` int64[S, 2]: words of each sentence pair, whether encoded or not.
+    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens, those of each sentence from
+    ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of each sentence pair,
+    whether encoded or not.
     """
 
     source_words: NDArray[np.int32]
@@ -69,10 +68,7 @@ def alignable(n_source: int, n_target: int) -> bool:
 def encode_bitext(
     pairs: Iterable[tuple[Words, Words]], vocabularies: Vocabularies, *, size: int
 ) -> Iterator[EncodedPairs]:
-    """Yield (source words, target words) pairs as numbers, ``size`` of them at a time.
-
-    ``vocabularies``: new words are added to them.
-    """
+    """Yield pairs of words as numbers, ``size`` at a time; new words are added to ``vocabularies``."""
     remaining = iter(pairs)
     while some := list(islice(remaining, size)):
         yield _encoded(some, vocabularies)
@@ -106,24 +102,20 @@ def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.in
 
 @dataclass(frozen=True, slots=True)
 class ShardFiles:
-    """The arrays of one shard, by name; each a file.
+    """The arrays of one shard, by name.
 
-    ``folder``: must live as long as the shard is used. ``number``: that of the shard.
+    Each a file of ``folder``, which must live as long as the shard is used.
     """
 
     folder: Path
     number: int
 
     def save(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array, in place of what had that name.
-
-        Raises UsageError when there is no room.
-        """
+        """Write an array, in place of what had that name; UsageError when there is no room."""
         with self._errors_told():
             np.save(self._path(name), array)
 
     def load(self, name: str) -> NDArray[Any]:
-        """Return an array."""
         array: NDArray[Any] = np.load(self._path(name))
         return array
 
@@ -132,10 +124,7 @@ class ShardFiles:
         return np.array(np.load(self._path(name), mmap_mode="r")[first:last])
 
     def append(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array after what :meth:`append` has written under that name.
-
-        Raises UsageError when there is no room.
-        """
+        """Write an array after what this has written under that name; UsageError when there is no room."""
         with self._errors_told(), self._appended(name).open("ab") as handle:
             handle.write(array.tobytes())
 
@@ -149,7 +138,6 @@ class ShardFiles:
         return array
 
     def remove(self, *names: str) -> None:
-        """Remove arrays that are no longer needed."""
         for name in names:
             self._path(name).unlink()
 

@@ -36,15 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HmmSettings:
-    """How the built-in aligner is trained. The defaults were chosen on development data.
+    """Settings of the built-in aligner's training. The defaults were chosen on development data.
 
     ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
-    of the latter. ``null_probability``: prior probability that a word has no counterpart. ``lexical_prior``:
-    Dirichlet pseudo-count of every word pair. ``likeness_prior``: pseudo-count, more, of a pair that is spelt
-    the same; less for a shared prefix. ``null_prior``: Dirichlet pseudo-count of every word given NULL.
-    ``reach``: longest jump with a weight of its own. ``jump_prior``: pseudo-count that holds each jump weight
-    to its last value. ``shard``: sentence pairs that learn from one another within a sweep; others learn from
-    them in the next.
+    of the latter. ``null_probability``: prior probability that a word has no counterpart. Dirichlet
+    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior`` more of a pair that is spelt the
+    same, less for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a
+    weight of its own. ``jump_prior``: pseudo-count that holds each jump weight to its last value. ``shard``:
+    sentence pairs that learn from one another within a sweep; others learn from them in the next.
     """
 
     ibm1_sweeps: int = 3
@@ -62,9 +61,8 @@ class HmmSettings:
 class LinkedPair:
     """Link probabilities of one sentence pair in both directions.
 
-    ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
-    word), p(source word comes from target word); [0, 0] where the pair was not aligned, see
-    :func:`~qsproj.alignment.encoding.alignable`.
+    ``forward``, ``backward`` float32[m, n]: p(target word comes from source word), p(source word comes from
+    target word); [0, 0] where the pair was not aligned (:func:`~qsproj.alignment.encoding.alignable`).
     """
 
     size: tuple[int, int]
@@ -81,16 +79,13 @@ def train_hmm(
 ) -> Iterator[LinkedPair]:
     """Yield the link posteriors of every sentence pair, once the model has learned from all of them.
 
-    Deterministic. O(cells * reach) time a sweep. Each shard of ``settings.shard`` pairs goes through its
-    sentences one by one, from the counts that all shards had after the sweep before; what they have changed
-    is then added up, in their order.
-
-    Shards are files of a temporary folder, about 12 bytes a cell; memory has 16 bytes for each word pair that
-    shares a sentence pair, and one shard for each job and those that wait for one.
-
-    ``pairs``: gone through once. ``workers``: who sweeps over the shards; the result does not depend on it.
-    ``after_sweep``: is given the log-likelihood after each sweep: both directions together, each sentence
-    given all others (natural log). Raises UsageError when there is no room for temporary files.
+    Deterministic, whoever sweeps over the shards. O(cells * reach) time a sweep. Each shard of
+    ``settings.shard`` pairs goes through its sentences one by one, from the counts that all shards had after
+    the sweep before; what they have changed is then added up, in their order. Shards are files of a temporary
+    folder, about 12 bytes a cell; memory has 16 bytes for each word pair that shares a sentence pair, and one
+    shard for each job and those that wait for one. ``after_sweep`` is given the log-likelihood after each
+    sweep: both directions together, each sentence given all others. Raises UsageError when there is no room
+    for temporary files.
 
     *Source*: shards as in the approximate distributed inference of Newman et al. (2009).
     """
@@ -118,7 +113,7 @@ def train_hmm(
 
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
-    """Return what the first sweep starts from: uniform links."""
+    """Start from uniform links."""
     from qsproj.kernels.align.hmm import LexicalCounts
 
     sources, targets = shards.vocabularies.sizes
@@ -155,7 +150,7 @@ def _first_jumps(reach: int) -> NDArray[np.float64]:
 
 
 def _updated_jumps(jumps: Jumps, prior: float) -> NDArray[np.float64]:
-    """Return the next jump weights float64[2, 2 reach + 3], each row scaled to sum 1."""
+    """Return the next jump weights float64[2, 2 reach + 3], each row of sum 1."""
     weights = (jumps.counts + prior) / (jumps.exposures + prior / jumps.weights)
     scaled: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
     return scaled

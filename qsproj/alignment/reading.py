@@ -14,12 +14,7 @@ from qsproj.errors import DataError, UsageError
 
 
 def is_conllu(path: str) -> bool:
-    """Return whether a file holds sentences, not text; see :func:`~qsproj.corpus.formats.format_of`.
-
-    The standard input, ``-``, cannot be looked into and counts as text.
-
-    Raises UsageError when the file cannot be opened.
-    """
+    """Tell whether a file holds sentences, not text; ``-``, which cannot be looked into, counts as text."""
     if path == "-":
         return False
     with open_text(path) as lines:
@@ -38,10 +33,10 @@ def read_word_pairs(
 
     ``source``, ``target``: two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by
     line); or one file of text with both sides on a line. ``-`` is the standard input. ``languages``: codes of
-    both languages, to tokenise text with sacremoses. None: words are parted by white space. ``pairing``: how
-    CoNLL-U is paired; see :func:`qsproj.corpus.pairs.pairing.pair_sentences`. Raises UsageError when a file
-    cannot be opened; when tokenised input is to be tokenised; when the standard input, which is taken for
-    text, comes with CoNLL-U. Raises DataError as the readers do; when there is no pair at all.
+    both, to tokenise text with sacremoses; None: words are parted by white space. ``pairing``: how CoNLL-U is
+    paired (:func:`qsproj.corpus.pairs.pairing.pair_sentences`). Raises UsageError when tokenised input is to
+    be tokenised, or when the standard input, which is taken for text, comes with CoNLL-U; DataError as the
+    readers do, and when there is no pair at all.
     """
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:

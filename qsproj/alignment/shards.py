@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Shards:
     """Consecutive sentence pairs in parts, as files, and what is known of all of them together.
 
-    ``files``: of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S,
-    2], its word pairs (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens
-    have in the counts (:class:`~qsproj.kernels.align.hmm.Shares`).
+    Files of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S, 2], its word pairs
+    (:func:`~qsproj.alignment.word_pairs.number_in_bitext`), and what its cells and tokens have in the counts
+    (:class:`~qsproj.kernels.align.hmm.Shares`).
     """
 
     files: tuple[ShardFiles, ...]
@@ -36,11 +36,10 @@ class Shards:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sweep:
-    """What a sweep starts from.
+    """A sweep's start; ``counts`` and ``prior`` are of the whole bitext.
 
-    ``counts``, ``prior``: of the whole bitext; ``prior.pairs`` is not looked at, as each shard has its own.
-    ``jumps`` float64[2, 2 reach + 3]: weights of jumps. ``null_probability``, ``use_jumps`` as
-    :func:`qsproj.kernels.align.hmm.sweep` takes them.
+    ``prior.pairs`` is not looked at, as each shard has its own. ``jumps`` float64[2, 2 reach + 3]: weights.
+    ``null_probability``, ``use_jumps`` as :func:`qsproj.kernels.align.hmm.sweep` takes them.
     """
 
     counts: LexicalCounts
@@ -52,7 +51,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Swept:
-    """What a sweep over all shards came to; ``jumps`` are statistics."""
+    """A sweep's end over all shards; ``jumps`` are statistics."""
 
     counts: LexicalCounts
     jumps: Jumps
@@ -60,7 +59,7 @@ class Swept:
 
 
 class _Task(NamedTuple):
-    """What a shard is swept over with; ``counts`` and ``prior`` are of its own word pairs."""
+    """The input of a shard's sweep; ``counts`` and ``prior`` are of its own word pairs."""
 
     cells: Cells
     counts: LexicalCounts
@@ -69,7 +68,7 @@ class _Task(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """What came of it; of the last sweep ``posteriors``, and no counts and shares."""
+    """Its output; of the last sweep ``posteriors``, and no counts and shares."""
 
     shares: Shares
     counts: LexicalCounts
@@ -81,9 +80,9 @@ class _Done(NamedTuple):
 def write_shards(
     folder: Path, pairs: Iterable[tuple[Words, Words]], *, size: int, priors: PairPriors
 ) -> Shards:
-    """Write a bitext as shards of ``size`` sentence pairs; the last may have fewer.
+    """Write a bitext as shards of ``size`` sentence pairs into an empty folder.
 
-    ``folder``: empty; must live as long as the shards are used. Raises UsageError when there is no room.
+    UsageError when there is no room.
     """
     vocabularies, shards = Vocabularies(), []
     for number, encoded in enumerate(encode_bitext(pairs, vocabularies, size=size)):
@@ -200,13 +199,11 @@ def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
 
 
 def _like(counts: LexicalCounts) -> LexicalCounts:
-    """Return counts of the same shape that are all zero."""
     zeros: Iterator[Any] = map(np.zeros_like, counts)
     return type(counts)(*zeros)
 
 
 def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
-    """Add changes to the counts, in place."""
     for array, change in zip(counts, changes, strict=True):
         array += change
     return counts

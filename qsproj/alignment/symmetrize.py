@@ -89,7 +89,6 @@ def symmetrize(
 
 
 def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> None:
-    """Raise UsageError when a name is unknown or a threshold outside 0..1."""
     if name not in KNOWN:
         raise unknown_name("symmetrization", name, list(KNOWN))
     if not 0.0 <= threshold <= 1.0:

@@ -47,10 +47,9 @@ KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSentence:
-    """A sentence in pieces.
+    """A sentence in pieces, one or more a word.
 
-    ``pieces``: at least one for each word, in order. ``starts`` int64[words]: the first piece of each word,
-    from 0.
+    ``starts`` int64[words]: the first piece of each word, from 0.
     """
 
     pieces: tuple[str, ...]
@@ -103,7 +102,6 @@ def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> li
 
 
 def _is_mark(character: str) -> bool:
-    """Return whether a character, or none, belongs to the letter before it."""
     return bool(character) and unicodedata.category(character).startswith("M")
 
 
@@ -133,7 +131,6 @@ def cut_pair(pair: tuple[Words, Words], known: KnownWords) -> tuple[CutSentence,
 
 
 def check_side(name: str) -> None:
-    """Raise UsageError when a name is not in ``SIDES``."""
     if name not in SIDES:
         raise unknown_name("side", name, list(SIDES))
 
@@ -141,17 +138,13 @@ def check_side(name: str) -> None:
 def carry_to_words(
     forward: Posteriors, backward: Posteriors, pair: tuple[CutSentence, CutSentence]
 ) -> tuple[Posteriors, Posteriors]:
-    """Return the link probabilities of words, given those of their pieces.
+    """Return the link probabilities of words, given those of their pieces, float[m, n] in both directions.
 
     A piece comes from one piece of the other side at most, so its probability of coming from a word is the
     sum over the word's pieces. A word comes from another as surely as the surest of its pieces does; their
-    mean was measured to be worse, and the probability that any does to be as good.
-
-    ``forward``, ``backward`` float[source pieces, target pieces]: p(target piece comes from source piece),
-    p(source piece comes from target piece). ``pair``: the source and the target. Returns ``forward``,
-    ``backward`` float[source words, target words]: the same for words, of the same dtype. A word of several
-    pieces that come from different words has probabilities that add up to more than 1. [0, 0] where no piece
-    was aligned.
+    mean was measured to be worse, and the probability that any does to be as good. A word of several pieces
+    that come from different words has probabilities that add up to more than 1. [0, 0] where no piece was
+    aligned.
     """
     if not forward.size:
         return forward, backward

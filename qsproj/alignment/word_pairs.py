@@ -17,10 +17,7 @@ BLOCK_PAIRS = 1 << 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPriors:
-    """Dirichlet pseudo-counts of word pairs.
-
-    ``base``: of every pair. ``likeness``: of a pair that is spelt the same, more; less for a shared prefix.
-    """
+    """Dirichlet pseudo-counts: of every pair, more of one that is spelt alike, less for a shared prefix."""
 
     base: float
     likeness: float
@@ -28,11 +25,7 @@ class PairPriors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTotals:
-    """What is known of the word pairs of the whole bitext.
-
-    ``pairs``: how many distinct ones there are. ``sources``, ``targets`` float64[V], float64[W]: sums of
-    their pseudo-counts by source and by target word.
-    """
+    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
 
     pairs: int
     sources: NDArray[np.float64]
@@ -93,7 +86,6 @@ def number_in_bitext(
 
 
 def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
-    """Return values, each at its place."""
     ordered = np.empty_like(values)
     ordered[places] = values
     return ordered

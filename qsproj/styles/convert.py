@@ -20,12 +20,10 @@ def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentenc
     """Return the sentence in another style: other heads and relations, all else as it was.
 
     Only heads, relations, UPOS, FEATS and the forms of punctuation marks are looked at; MISC is neither read
-    nor written, and enhanced dependencies (DEPS) are left as they are, those of the source style. A tree
-    gives a tree, with as many roots; of a partial tree as many words are without a head.
-
-    ``sentence``: in the source style, with relations of Universal Dependencies or those that this function
-    writes. Its heads must have no cycle; CoNLL-U that was read has none. ``target``, ``source``: where they
-    are equal the sentence itself is returned.
+    nor written, and enhanced dependencies (DEPS) stay those of the source style. A tree, which must have no
+    cycle, gives a tree, with as many roots; of a partial tree as many words are without a head. Relations are
+    those of Universal Dependencies or those that this function writes. Where the styles are equal the
+    sentence itself is returned.
     """
     if source == target:
         return sentence
@@ -43,19 +41,17 @@ def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentenc
 
 
 def convert_all(sentences: Iterable[Sentence], target: Style, *, source: Style = UD) -> Iterator[Sentence]:
-    """Yield each sentence in another style; see :func:`convert`."""
     for sentence in sentences:
         yield convert(sentence, target, source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """What converting a treebank and converting it back changed; all are counts.
+    """Counts of what converting a treebank and converting it back changed.
 
-    ``sentences``, ``words``: how many there were. ``changed_heads``: words with another head in the target
-    style. ``lost_heads``, ``lost_relations``: words whose head, whose relation, did not come back.
-    ``lost_sentences``: sentences with a head or a relation that did not come back. ``lost_by_relation``: the
-    words counted in ``lost_heads`` by their relation, subtypes aside, the most frequent first.
+    ``changed_heads``: words with another head in the target style. ``lost_heads``, ``lost_relations``,
+    ``lost_sentences``: words whose head, whose relation, did not come back, and sentences with such words.
+    ``lost_by_relation``: the lost heads by their relation, subtypes aside, the most frequent first.
     """
 
     sentences: int
@@ -68,7 +64,6 @@ class RoundTrip:
 
 
 def measure_round_trip(sentences: Iterable[Sentence], target: Style, *, source: Style = UD) -> RoundTrip:
-    """Convert each sentence from ``source`` to ``target`` and back, and count what differs."""
     totals: Counter[str] = Counter()
     by_relation: Counter[str] = Counter()
     for sentence in sentences:

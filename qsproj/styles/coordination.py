@@ -74,7 +74,6 @@ def _unwrap(tree: WorkingTree, node: int, style: Style) -> None:
 
 
 def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Style) -> int:
-    """Return the word that heads a coordination in a style."""
     if style.coordination in ("conll", "reverse-moscow"):
         return conjuncts[-1]
     if style.coordination == "prague":
@@ -128,8 +127,7 @@ _OWN = {
 def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     """Return the dependents of a coordination's top and of its outer conjuncts that belong to all of it.
 
-    ``tree``: still in its style; its separators may already have been taken from the conjuncts. ``group``:
-    the coordination. ``style``: says who heads coordinations, and where shared dependents hang.
+    The tree is still in its style; its separators may already have been taken from the conjuncts.
     """
     first = group.conjuncts[0]
     has_coordinator = group.top not in group.conjuncts
@@ -225,9 +223,9 @@ def _same_tags(tree: WorkingTree, one: int, others: list[int]) -> bool:
 class Group:
     """A coordination as it stands in a tree.
 
-    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``conjuncts``: the
-    words that stand for its conjuncts, from left to right. ``links``: words between conjuncts on the path
-    from one to the next: of a chain, or the coordinator.
+    ``top``: the word that heads it: a conjunct, or in the Prague family a coordinator. ``conjuncts``: from
+    left to right. ``links``: words between conjuncts on the path from one to the next: of a chain, or the
+    coordinator.
     """
 
     top: int
@@ -255,7 +253,6 @@ def is_coordinator(tree: WorkingTree, node: int) -> bool:
 
 
 def conjuncts_of(tree: WorkingTree, node: int) -> list[int]:
-    """Return the children by the relation conj from left to right."""
     return sorted(child for child in tree.children[node] if base_relation(tree.relations[child]) == CONJUNCT)
 
 
@@ -277,7 +274,6 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
 
 
 def linking_relations(style: Style) -> frozenset[str]:
-    """Return the relations of the words that a style puts between conjuncts."""
     places = {"cc": style.conjunctions, "punct": style.punctuation}
     return frozenset(relation for relation, place in places.items() if place == "between")
 

@@ -23,10 +23,9 @@ from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a treebank tells of one dimension.
+    """In how many places the trees tell of one dimension, and with how many of these each choice agrees.
 
-    ``dimension``: its name. ``places``: in how many places the trees tell of it. ``counts``: with how many of
-    these places each choice agrees. A place may agree with several choices.
+    A place may agree with several choices.
     """
 
     dimension: str
@@ -48,11 +47,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class DetectedStyle:
-    """The style of a treebank.
-
-    ``style``: where the treebank does not tell, the choice of Universal Dependencies. ``evidence``: one entry
-    for each dimension. ``sentences``: how many were read.
-    """
+    """The style of a treebank; where the treebank does not tell, the choice of Universal Dependencies."""
 
     style: Style
     evidence: tuple[Evidence, ...]

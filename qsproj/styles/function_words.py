@@ -25,11 +25,10 @@ _CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}
 
 @dataclass(frozen=True, slots=True)
 class FunctionWordRule:
-    """How the function words of one relation are turned round.
+    """Turns the function words of one relation, subtypes aside, round; one for each such dimension.
 
-    ``dimension``: the name of the dimension. ``relation``: the relation of such a word as a child, subtypes
-    aside. ``outer``: relations of what belongs to the phrase that the function word makes, rather than to the
-    word that it takes: these dependents go along when it becomes the head, wherever they stand.
+    ``outer``: relations of what belongs to the phrase that the function word makes, rather than to the word
+    that it takes: these dependents go along when it becomes the head, wherever they stand.
     """
 
     dimension: str
@@ -73,7 +72,6 @@ class FunctionWordRule:
         return base_relation(tree.relations[node]) == self.relation
 
     def _contents(self, tree: WorkingTree) -> list[int]:
-        """Return the nodes that have such function words, each once."""
         heads = tree.heads
         return list(
             dict.fromkeys(

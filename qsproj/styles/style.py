@@ -23,24 +23,21 @@ FunctionWord = Literal["child", "head"]
 class Style:
     """One choice in each dimension; the defaults are those of Universal Dependencies.
 
-    Attributes
-    ----------
-    coordination : str
-        Which word heads a coordination, and how the conjuncts hang together. ``stanford``: the first
-        conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each conjunct
-        heads the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction
-        between conjuncts heads all of them, the last separating punctuation mark where there is no
-        conjunction, and the first conjunct where there is neither.
-    conjunctions, punctuation : str
-        Where the conjunctions and the separating punctuation between conjuncts hang, if they do not head
-        the coordination: on the ``following`` or ``previous`` conjunct, or ``between`` them: a link of the
-        chain in the two Moscow families, a child of the coordination's head in the others.
-    shared : str
-        Where the dependents of the whole coordination hang: on its ``head``, or on the ``nearest`` conjunct.
-    determiners, prepositions, copula, auxiliaries : str
-        Whether words of the relations det, case, cop and aux are the ``child`` or the ``head`` of the word
-        that they belong to. Of several, the one farthest left heads the others; where all stand to the
-        right, the one farthest right does.
+    ``coordination``: the word that heads a coordination, and how the conjuncts hang together. ``stanford``:
+    the first conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each
+    conjunct heads the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction
+    between conjuncts heads all of them, the last separating punctuation mark where there is no conjunction,
+    and the first conjunct where there is neither.
+
+    ``conjunctions``, ``punctuation``: where the conjunctions and the separating punctuation between conjuncts
+    hang, if they do not head the coordination: on the ``following`` or ``previous`` conjunct, or ``between``
+    them: a link of the chain in the two Moscow families, a child of the coordination's head in the others.
+    ``shared``: where the dependents of the whole coordination hang: on its ``head``, or on the ``nearest``
+    conjunct.
+
+    ``determiners``, ``prepositions``, ``copula``, ``auxiliaries``: whether words of the relations det, case,
+    cop and aux are the ``child`` or the ``head`` of the word that they belong to. Of several, the one
+    farthest left heads the others; where all stand to the right, the one farthest right does.
     """
 
     coordination: Coordination = "stanford"
@@ -53,7 +50,6 @@ class Style:
     auxiliaries: FunctionWord = "child"
 
     def __str__(self) -> str:
-        """Return the style in the notation that :func:`parse_style` reads."""
         return ",".join(f"{name}={getattr(self, name)}" for name in DIMENSIONS)
 
 
@@ -100,9 +96,8 @@ LEARNED_ONLY = ("sud",)
 def parse_style(text: str, *, base: Style = UD) -> Style:
     """Read a style such as ``prague,determiners=head``: names of presets and choices, the later one wins.
 
-    ``text``: parts separated by commas, each a preset or ``dimension=choice``. ``base``: chooses in the
-    dimensions that the text does not name. Raises UsageError at a name that is not known; the message lists
-    those that are. At one of LEARNED_ONLY, with the command that learns it.
+    ``base`` chooses in the dimensions that the text does not name. Raises UsageError at a name that is not
+    known, listing those that are; at one of LEARNED_ONLY, with the command that learns it.
     """
     choices: dict[str, str] = {}
     for part in text.split(","):
@@ -127,10 +122,7 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
 
 
 def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
-    """Return ``base`` with other choices.
-
-    Raises UsageError when a dimension or choice is not known.
-    """
+    """Return ``base`` with other choices; UsageError when one is not known."""
     for dimension, choice in choices.items():
         if choice not in DIMENSIONS.get(dimension, ()):
             raise UsageError(f"unknown choice {dimension}={choice} of a style")

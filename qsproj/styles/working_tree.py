@@ -17,10 +17,10 @@ from qsproj.corpus.sentence import Sentence
 class WorkingTree:
     """A tree that conversions change in place; made from one sentence, for one conversion.
 
-    ``forms``, ``upos``, ``feats``: word i at index i - 1. ``heads``: head of each node; 0 the root, -1 none.
-    Words are 1..n, coordinations n+1 onwards. ``relations``: relation of each node to its head. ``children``:
-    children of each node in no order; those of the root are not kept. ``starts``, ``ends``: the positions of
-    a coordination's first and last conjunct; of a word, its own position.
+    Nodes are words 1..n, then coordinations. ``forms``, ``upos``, ``feats``: of word i at index i - 1.
+    ``heads``: 0 the root, -1 none. ``relations``: of each node to its head. ``children``: of each node in no
+    order; those of the root are not kept. ``starts``, ``ends``: the positions of a coordination's first and
+    last conjunct; of a word, its own position.
     """
 
     __slots__ = ("children", "ends", "feats", "forms", "heads", "relations", "starts", "upos")
@@ -41,7 +41,6 @@ class WorkingTree:
 
     @property
     def n_words(self) -> int:
-        """The number of words, n."""
         return len(self.forms)
 
     def form(self, node: int) -> str:
@@ -92,7 +91,6 @@ class WorkingTree:
         return any(base_relation(self.relations[child]) in relations for child in self.children[node])
 
     def depth(self, node: int) -> int:
-        """Return how many nodes are above a node."""
         depth = 0
         while (node := self.heads[node]) > 0:
             depth += 1
