@@ -239,10 +239,7 @@ def chooses(options: argparse.Namespace) -> bool:
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    """Yield the links that are chosen for each pair; all files but the output are read before any is aligned.
-
-    ``threshold`` is the least probability of a link.
-    """
+    """Yield the links chosen for each pair, at least as probable as ``threshold``."""
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 
     families = alignment_families(options)

@@ -70,16 +70,10 @@ def _shown(value: Any) -> str:
 
 
 def model_info(path: str | Path) -> dict[str, Any]:
-    """Return what is known of a model, as JSON.
+    """Return what is known of a model, as JSON; the rest of it depends on the kind (``Stored.described``).
 
-    ``kind``, ``what`` and ``use`` say what it is; ``bytes`` and ``numbers`` how large the file is and how
-    many numbers it holds; ``made`` how it was made, empty where the file does not say. The rest depends on
-    the kind (``Stored.described``); of a model with parts each part is a mapping of its own.
-
-    Raises
-    ------
-    DataError
-        As :func:`~qsproj.models.storage.load_model`.
+    ``kind``, ``what`` and ``use``; ``bytes`` of the file and ``numbers`` in it; ``made``, how it was made,
+    empty where the file does not say. Of a model with parts each part is a mapping of its own.
     """
     what, use, told = "model of a kind that this version does not know", "", dict[str, Any]()
     with opened_model(path) as file:

@@ -27,61 +27,31 @@ _OPUS_NAME = re.compile(r"opus/([^/@]+)/([A-Za-z_]+)-([A-Za-z_]+)(?:@(\S+))?")
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file on the web.
-
-    Attributes
-    ----------
-    url : str
-    path : str
-        Where it is kept, within the folder of what was fetched.
-    blob : str or None
-        What git calls its content: SHA-1 over a header and the bytes; None where it is not known.
-    part : str
-        train, dev or test of a treebank; empty for what belongs to none.
-    certain : bool
-        Whether it is known to exist.
-    members : tuple of str
-        Of an archive: what is wanted of it.
-    """
+    """A file on the web."""
 
     url: str
-    path: str
-    blob: str | None = None
-    part: str = ""
-    certain: bool = True
-    members: tuple[str, ...] = ()
+    path: str  # where it is kept, within the folder of what was fetched
+    blob: str | None = None  # what git calls its content: SHA-1 over a header and the bytes
+    part: str = ""  # train, dev or test of a treebank
+    certain: bool = True  # whether it is known to exist
+    members: tuple[str, ...] = ()  # what is wanted of an archive
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A data set with a name.
+    """A data set with a name."""
 
-    Attributes
-    ----------
-    name : str
-        In full, with its version.
-    licence : str
-        As the table has it; empty where it has none.
-    page : str
-        Where a person reads about it.
-    files : tuple of RemoteFile
-    terms : RemoteFile or None
-        Its licence in full, where that is a file of its own.
-    """
-
-    name: str
-    licence: str
-    page: str
+    name: str  # in full, with its version
+    licence: str  # as the table has it
+    page: str  # where a person reads about it
     files: tuple[RemoteFile, ...]
-    terms: RemoteFile | None = None
+    terms: RemoteFile | None = None  # its licence in full, where that is a file of its own
 
 
 def dataset(name: str, *, mirror: str | None = None) -> Dataset:
-    """Return what a name stands for.
+    """Return what a name stands for: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``.
 
-    ``name``: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de`` or ``opus/News-Commentary/en-de@v16``;
-    without a version the last in the table. ``mirror``: The beginning of URLs, in place of the sites' own.
-
+    Without a version, the last in the table. ``mirror``: the beginning of URLs, in place of the sites' own.
     Raises UsageError when the name is of neither form, or not in the tables.
     """
     if match := _UD_NAME.fullmatch(name):

@@ -36,22 +36,12 @@ class MissingFileError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Patience of a download: seconds of waiting, and restarts without a byte more.
+    """Patience of a download: seconds of waiting, and restarts without a byte more."""
 
-    Attributes
-    ----------
-    connect, silence : float
-        For an answer, and for the next bytes of a file: a slow server may take its time.
-    attempts : int
-        In a row.
-    pause : float
-        Before the second attempt; twice as long before each further one.
-    """
-
-    connect: float = 15.0
-    silence: float = 60.0
-    attempts: int = 5
-    pause: float = 1.0
+    connect: float = 15.0  # for an answer
+    silence: float = 60.0  # for the next bytes of a file: a slow server may take its time
+    attempts: int = 5  # in a row
+    pause: float = 1.0  # before the second attempt; twice as long before each further one
 
 
 DEFAULT_PATIENCE = Patience()
@@ -64,16 +54,11 @@ class _BrokenOffError(Exception):
 def download(
     url: str, path: Path, accept: Callable[[Path], None], *, patience: Patience = DEFAULT_PATIENCE
 ) -> None:
-    """Fetch a file, going on where an earlier attempt broke off.
+    """Fetch a file, going on where an earlier attempt broke off; what has come is kept beside ``path``.
 
-    Redirects are followed, but not from https to http. Proxies are those of the environment (``HTTPS_PROXY``,
-    ``NO_PROXY``).
-
-    ``path``: What has come is kept beside it; itself it is not written. ``accept``: Called with the file when
-    it is whole, to check it and move it into place; no other process fetches it meanwhile.
-
-    Raises MissingFileError when there is no such file; UsageError when the server cannot be reached or
-    refuses, breaks off again and again, or the disk is full.
+    Redirects are followed, but not from https to http. Proxies are those of the environment. ``accept`` is
+    called with the whole file, to check it and move it into place; no other process fetches it meanwhile.
+    Raises MissingFileError when there is no such file; UsageError when it cannot be fetched or kept.
     """
     partial = path.with_name(f"{path.name}.partial")
     with _owned(partial) as handle:

@@ -22,13 +22,7 @@ _TERMS = "LICENSE"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where files are kept, and how they are fetched.
-
-    Attributes
-    ----------
-    folder : Path
-    patience : Patience
-    """
+    """Where files are kept, and how they are fetched."""
 
     folder: Path
     patience: Patience = field(default_factory=Patience)
@@ -45,8 +39,8 @@ class Store:
     def get(self, file: RemoteFile) -> list[Path]:
         """Fetch a file unless it is there; return where it, or what is wanted of it, is.
 
-        Raises MissingFileError when the server has no such file; UsageError when it cannot be fetched or
-        kept; DataError when other bytes came than the table knows, or an archive is damaged.
+        Raises as :func:`download`; DataError when other bytes came than the table knows, or an archive is
+        damaged.
         """
         if self.has(file):
             return self.places(file)
@@ -64,10 +58,7 @@ class Store:
 
 
 def default_folder() -> Path:
-    """Return the folder that ``QSPROJ_CACHE`` names, or the user's cache.
-
-    Raises UsageError when pooch, which knows where that is, is not installed.
-    """
+    """Return the folder that ``QSPROJ_CACHE`` names, or the user's cache, which pooch knows."""
     named = os.environ.get("QSPROJ_CACHE")
     return Path(named).expanduser() if named else Path(_pooch().os_cache("qsproj"))
 
@@ -111,10 +102,7 @@ def terms_of(data: Dataset, store: Store) -> str:
 
 
 def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
-    """Copy files into a folder; yield where they are there.
-
-    Raises UsageError when they cannot be written.
-    """
+    """Copy files into a folder; yield where they are there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -189,10 +177,7 @@ def _pooch() -> Any:
 
 
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
-    """Fetch the files of a dataset, or of some parts of it; return where they are.
-
-    Raises UsageError, DataError as :meth:`Store.get`; also when none of the parts exists.
-    """
+    """Fetch the files of a dataset, or of some parts of it; UsageError when none of these exists."""
     found: list[Path] = []
     missing: MissingFileError | None = None
     for file in data.files:

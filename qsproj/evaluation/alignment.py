@@ -16,30 +16,16 @@ from qsproj.evaluation.attachment import percentage
 
 @dataclass(frozen=True, slots=True)
 class AlignmentScores:
-    """Counts of links over a corpus, and the scores that follow.
+    """Counts of links over a corpus, and the scores that follow."""
 
-    Attributes
-    ----------
-    sentences : int
-        Sentence pairs compared.
-    found : int
-        Links of the system, ``|A|``.
-    sure, possible : int
-        Links of the gold standard: sure ones, ``|S|``; and those that are sure or possible, ``|P|``.
-    found_sure, found_possible : int
-        Links of the system that are sure, ``|A and S|``; and that are sure or possible, ``|A and P|``.
-    found_one_off : int
-        Links of the system that would be sure or possible with both words one further, or with both one
-        before, whichever are more: above ``found_possible`` words seem to be counted from 0 on one side and
-        from 1 on the other.
-    """
-
-    sentences: int
-    found: int
-    sure: int
-    possible: int
-    found_sure: int
-    found_possible: int
+    sentences: int  # pairs compared
+    found: int  # |A|, links of the system
+    sure: int  # |S|, of the gold standard
+    possible: int  # |P|, those that are sure or possible
+    found_sure: int  # |A and S|
+    found_possible: int  # |A and P|
+    # would be possible with both words one further, or one before: above ``found_possible``, words seem to be
+    # counted from 0 on one side and from 1 on the other
     found_one_off: int = 0
 
     @property
@@ -67,11 +53,9 @@ class AlignmentScores:
 def alignment_scores(
     gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
 ) -> AlignmentScores:
-    """Compare alignments of the same sentence pairs, in step.
+    """Compare alignments of the same sentence pairs, in step; ``names`` are what a message calls the two.
 
-    Links of ``gold`` that are not ``sure`` are possible; every sure link is possible, too. Whether the system
-    calls a link sure is not looked at. ``names`` are what a message calls the two.
-
+    Every sure link of ``gold`` is possible, too; whether the system calls a link sure is not looked at.
     Raises DataError when one side has more sentence pairs than the other.
     """
     sentences = found = sure = possible = found_sure = found_possible = further = before = 0

@@ -37,21 +37,12 @@ def percentage(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A way to put words into groups.
+    """A way to put words into groups."""
 
-    Attributes
-    ----------
-    names : function of a Sentence
-        Gives the group of each of its n words, or None for a word in no group.
-    order : tuple of str
-        The groups in the order to show them; empty: the largest first.
-    of_tree : bool
-        Whether the group depends on the tree, so that gold and system may differ in it.
-    """
-
+    # the group of each word of a sentence; None: in no group
     names: Callable[[Sentence], Sequence[str | None]]
-    order: tuple[str, ...] = ()
-    of_tree: bool = False
+    order: tuple[str, ...] = ()  # in which they are shown; empty: the largest first
+    of_tree: bool = False  # whether gold and system may differ, as the group depends on the tree
 
 
 # Upper limits of the bins, in words, each with its name; what is beyond the last limit has its own name.
@@ -111,22 +102,13 @@ COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 @dataclass(frozen=True, slots=True)
 class GroupScores:
-    """Scores of the words of one group, for instance of one gold relation.
-
-    Attributes
-    ----------
-    tokens, unlabelled, labelled, labelled_no_subtypes : int
-        As in `COUNTS`, of the scored words that the gold tree puts into the group.
-    predicted : int
-        Number of scored words that the *system's* tree puts into the group; equals ``tokens`` in groupings
-        that do not depend on the tree (length, tag).
-    """
+    """Scores of the words of one group, for instance of one gold relation; counts as in `COUNTS`."""
 
     tokens: int
     unlabelled: int
     labelled: int
     labelled_no_subtypes: int
-    predicted: int
+    predicted: int  # words that the *system's* tree puts into the group
 
     @property
     def uas(self) -> float:
@@ -231,17 +213,11 @@ def attachment_scores(
 ) -> tuple[AttachmentScores, ...]:
     """Score systems against gold trees, reading all of them side by side and once.
 
-    Time is linear in the number of words; memory is 44 bytes a sentence and system.
+    Time is linear in the number of words; memory is 44 bytes a sentence and system. ``punctuation``: whether
+    words whose gold UPOS is PUNCT are scored. ``by``: one of `GROUPINGS`, to break the scores down by.
+    ``names``: what messages call the gold file and then each system's.
 
-    ``gold``: Trees to score against; a missing head takes its word out of the scoring. ``systems``: The trees
-    of each system, of the same words in the same order. ``punctuation``: Whether words whose gold UPOS is
-    PUNCT are scored. ``by``: Name of one of `GROUPINGS`; the scores are then broken down by its groups.
-    ``names``: What error messages call the gold file and then each system's file.
-
-    One for each system.
-
-    Raises WordsDifferError where a system's words are not the gold ones; names the first difference;
-    DataError where a system has more or fewer sentences; UsageError for an unknown ``by``.
+    Raises WordsDifferError, DataError as :func:`side_by_side`; UsageError for an unknown ``by``.
     """
     if by is not None and by not in GROUPINGS:
         raise unknown_name("grouping", by, list(GROUPINGS))
@@ -333,11 +309,8 @@ def side_by_side(
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
     """Yield each gold sentence with the systems' sentences of the same words; all files are read once.
 
-    ``gold``, ``systems``: As :func:`~qsproj.evaluation.attachment.attachment_scores` takes them. ``names``:
-    What error messages call the gold file and then each system's file.
-
-    Raises WordsDifferError where a system's words are not the gold ones; names the first difference;
-    DataError where a system has more or fewer sentences.
+    Raises WordsDifferError, which names the first difference; DataError where a system has more or fewer
+    sentences.
     """
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):

@@ -29,28 +29,17 @@ Outcomes = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """The predictions whose confidence lies in one range.
-
-    Attributes
-    ----------
-    low, high : float
-        The range; ``high`` belongs to it only in the last bin.
-    count : int
-    confidence, accuracy : float
-        Mean probability, and share that was right; NaN in an empty bin.
-    """
+    """The predictions whose confidence lies in one range; ``high`` belongs to it only in the last bin."""
 
     low: float
     high: float
     count: int
-    confidence: float
-    accuracy: float
+    confidence: float  # mean probability; NaN in an empty bin
+    accuracy: float  # share that was right; NaN in an empty bin
 
 
 def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
-    """Sort predictions into bins of equal width by their confidence.
-
-    ``confidences`` float[k]: Probability of each prediction, 0..1. ``right`` bool[k]: Whether it was right.
+    """Sort predictions, float64[k] in 0..1 and bool[k], into bins of equal width by their confidence.
 
     Raises ValueError when shapes differ or a confidence is no probability.
     """
@@ -85,17 +74,10 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
 def arc_confidences(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
 ) -> Outcomes:
-    """Gather how sure a parser was of each arc, and whether the arc was right.
+    """Gather the ``ArcProb`` of each arc, float64[k], and whether it was right, bool[k].
 
-    ``gold``, ``system``: The same sentences, of the same words; the system's with ``ArcProb`` in MISC.
-    ``punctuation``: Whether words whose gold UPOS is PUNCT count. ``name``: What errors call the system's
-    file.
-
-    ``confidences`` float64[k]:
-
-    ``right`` bool[k]: For each word whose gold head and ``ArcProb`` are known.
-
-    Raises DataError when no word has an ``ArcProb``, or one is no probability.
+    ``punctuation``: whether words whose gold UPOS is PUNCT count. ``name``: what errors call the system's
+    file. Raises DataError when no word has an ``ArcProb``, or one is no probability.
     """
     return _confidences(gold, system, key=ARC_PROBABILITY, punctuation=punctuation, name=name)
 
@@ -103,10 +85,7 @@ def arc_confidences(
 def relation_confidences(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
 ) -> Outcomes:
-    """As :func:`arc_confidences`, of ``RelProb``: how sure a parser was of each arc and its relation.
-
-    Words whose gold relation is not known do not count.
-    """
+    """Gather the ``RelProb`` of each arc with its relation, as :func:`arc_confidences` does."""
     return _confidences(gold, system, key=RELATION_PROBABILITY, punctuation=punctuation, name=name)
 
 
@@ -161,8 +140,7 @@ def stated_confidences(
 ) -> NDArray[np.float64]:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0.
 
-    Raises DataError when one is no probability; ``name`` is what it calls the file, in which the sentence
-    begins at ``line``.
+    Raises DataError when one is no probability; ``line`` is that of the sentence in the file ``name``.
     """
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):

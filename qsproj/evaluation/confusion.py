@@ -16,24 +16,13 @@ RELATIONS, TAGS = "deprels", "upos"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """A gold name and another that was found in its place.
-
-    Attributes
-    ----------
-    gold, found : str
-    count : int
-        How often.
-    words : int
-        How many words have the gold name.
-    heads_right : int
-        How many of ``count`` have the right head.
-    """
+    """A gold name and another that was found in its place."""
 
     gold: str
     found: str
-    count: int
-    words: int
-    heads_right: int
+    count: int  # how often
+    words: int  # with the gold name
+    heads_right: int  # of ``count``
 
 
 def confusions(
@@ -43,11 +32,7 @@ def confusions(
     column: str = RELATIONS,
     punctuation: bool = True,
 ) -> tuple[Confusion, ...]:
-    """Count what is taken for what, the most frequent first.
-
-    ``gold``, ``system``: The same words. ``column``: RELATIONS, of words with a gold head, or TAGS, of words
-    with a gold tag. ``punctuation``: Whether words whose gold UPOS is PUNCT count.
-    """
+    """Count what is taken for what, the most frequent first: RELATIONS (of gold heads) or TAGS."""
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for truth, parsed in zip(gold, system, strict=True):
         columns = zip(

@@ -51,38 +51,22 @@ class F1:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutScores:
-    """Scores of one system against a gold file that is cut differently.
-
-    Attributes
-    ----------
-    sentences, tokens, words : F1
-        Of how the text is cut.
-    tags, unlabelled, labelled, labelled_no_subtypes : F1
-        Of words: the same UPOS; the right head; and the right relation; and the same up to subtypes.
-    roots : F1
-        Of words that hang on the root.
-    columns : mapping from str to F1
-        ``xpos``, ``ufeats``, ``alltags``, ``lemmas``, ``clas``, ``mlas`` and ``blex``; those of XPOS,
-        features and lemmas where the gold file has these.
-    complete : int
-        Gold sentences of which every word has the right head.
-    without_gold_head, without_head, without_gold_tag : int
-        Words of the gold file, and of the system, without a head; of the gold file without UPOS.
-    """
+    """Scores of one system against a gold file that is cut differently."""
 
     sentences: F1
     tokens: F1
     words: F1
-    tags: F1
-    unlabelled: F1
-    labelled: F1
-    labelled_no_subtypes: F1
-    roots: F1
+    tags: F1  # the same UPOS
+    unlabelled: F1  # the right head
+    labelled: F1  # and the right relation
+    labelled_no_subtypes: F1  # up to subtypes
+    roots: F1  # words that hang on the root
+    # ``xpos``, ``ufeats`` ... ``blex``; those of XPOS, features and lemmas where the gold file has these
     columns: Mapping[str, F1]
-    complete: int
-    without_gold_head: int
-    without_head: int
-    without_gold_tag: int
+    complete: int  # gold sentences of which every word has the right head
+    without_gold_head: int  # words of the gold file
+    without_head: int  # words of the system
+    without_gold_tag: int  # words of the gold file without UPOS
 
     @property
     def uem(self) -> float:
@@ -95,10 +79,7 @@ def cut_scores(
 ) -> CutScores:
     """Score a system against gold sentences of the same text, both read side by side and once.
 
-    ``gold``, ``system``: With their layouts, where there are multiword tokens. ``names``: What error messages
-    call the files.
-
-    Raises DataError where the text of the files differs.
+    With their layouts, where there are multiword tokens. Raises DataError where the text differs.
     """
     counts: Counter[str] = Counter()
     has: set[str] = set()
@@ -272,10 +253,7 @@ class _Side:
 
 
 def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
-    """Add what is right in one stretch of text to ``counts`` (mutated).
-
-    ``partner``: the system's word of each gold word that is aligned, words counted from 0 over all sentences.
-    """
+    """Add what is right in one stretch of text to ``counts`` (mutated); ``partner`` aligns words."""
     one, other = _Side(gold), _Side(system)
     partner_or_root = {**partner, -1: -1}
     counts["gold_content"] += one.content()

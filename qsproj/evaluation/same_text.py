@@ -23,24 +23,13 @@ from qsproj.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Some sentences of one file, one after the other.
+    """Some sentences of one file, one after the other."""
 
-    Attributes
-    ----------
-    characters : str
-        White space left out.
-    sentences, tokens : list of Span
-    words : list of PlacedWord
-    heads : list of int or None
-        Words are counted from 0 over all sentences; -1 for the root, None where there is none.
-    parts : sequence of Sentence
-    """
-
-    characters: str
+    characters: str  # white space left out
     sentences: list[Span]
     tokens: list[Span]
     words: list[PlacedWord]
-    heads: list[int | None]
+    heads: list[int | None]  # words count from 0 over all sentences; -1: the root
     parts: Sequence[Sentence]
 
     def column(self, name: str) -> list[str]:
@@ -54,10 +43,6 @@ def same_text(
     """Yield the fewest sentences of both files that hold the same text up to the same last token.
 
     Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
-
-    ``gold``, ``system``: With their layouts, where there are multiword tokens. ``names``: What error messages
-    call the files.
-
     Raises DataError where the text of the files differs.
     """
     sides = (_Side(gold, names[0]), _Side(system, names[1]))
@@ -214,11 +199,7 @@ def aligned_words(
     gold_forms: Sequence[str],
     system_forms: Sequence[str],
 ) -> list[tuple[int, int]]:
-    """Return which words of two files are the same, as pairs of indices in ascending order.
-
-    ``gold``, ``system``: The words in order. ``gold_forms``, ``system_forms``: Their forms, compared in lower
-    case.
-    """
+    """Return which words of two files are the same, as pairs of indices in ascending order."""
     pairs = []
     i = j = 0
     while i < len(gold) and j < len(system):
@@ -245,8 +226,8 @@ def _stretch(
 ) -> tuple[int, int, tuple[int, int]]:
     """Return where the words under multiword tokens that overlap begin and end in both files.
 
-    Word ``i`` or word ``j`` is part of such a token. One word of the other file that begins before it is
-    passed over, as the shared task's scorer does.
+    Word ``i`` or ``j`` is part of one. A word of the other file that begins before is passed over, as in the
+    scorer.
     """
     (gold_span, multiword), (system_span, _) = gold[i], system[j]
     end = gold_span[1] if multiword else system_span[1]

@@ -106,10 +106,7 @@ def finite(value: float) -> float | None:
 def scores_as_table(
     paths: list[str], scores: tuple[AttachmentScores, ...], *, punctuation: bool, trees: bool = True
 ) -> list[str]:
-    """Return the lines of a table of one system, or of two side by side.
-
-    ``paths`` are those of the gold file and then the systems; without ``trees`` tags alone are scored.
-    """
+    """Return the lines of a table of one system, or of two side by side; without ``trees`` of tags alone."""
     first = scores[0]
     words = first.tokens if trees else first.total("with_gold_tag")
     lines = [

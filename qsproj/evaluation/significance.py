@@ -30,20 +30,13 @@ _TIE = 1e-12
 
 
 def exact_paired_test(differences: ArrayLike) -> float:
-    """Return the exact two-sided p-value of a sum of paired integer differences.
+    """Return the exact two-sided p-value of a sum of paired integer differences, int[S]; 1 where it is zero.
 
     Swapping each sentence's results with a fair coin makes the sum D = T - 2K, with T the sum of the absolute
     differences and K the part of T that the coins turn. The characteristic function of D is the product over
     sentences of cos(d t); the inverse Fourier transform over T + 1 points is the distribution of K. Time O(u
-    T + T log T) for u distinct absolute differences; memory O(T).
-
-    ``differences`` int[S]: One system's count minus the other's for each sentence (for UAS: words with the
-    right head).
-
-    Probability; 1 where the sum is zero. Correct to an absolute 1e-12, and never below 2^(1-S), the least
-    that S non-zero differences can give.
-
-    Raises ValueError when the differences are not integers in one dimension.
+    T + T log T) for u distinct absolute differences; memory O(T). Correct to an absolute 1e-12, and never
+    below 2^(1-S), the least that S non-zero differences can give.
     """
     array = np.asarray(differences)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
@@ -72,18 +65,11 @@ def approximate_paired_test(
     rng: np.random.Generator,
     samples: int = 10_000,
 ) -> float:
-    """Return a sampled two-sided p-value for the difference of a statistic of summed counts.
+    """Return a sampled two-sided p-value for the difference of a statistic of summed counts, float64[S, C].
 
-    Time O(samples S C); memory is bounded, whatever the numbers of samples and sentences.
-
-    ``first``, ``second`` float64[S, C]: C counts of each of S sentences, of the two systems. ``statistic``
-    float64[..., C]: The statistic of summed counts, for instance ``lambda sums: sums[..., 0] / sums[...,
-    1]``. ``rng``: Draws the swaps. ``samples``: Number of swaps drawn; the standard error of p is about
-    sqrt(p (1 - p) / samples).
-
-    (1 + number of swaps at least as extreme) / (1 + samples): never zero, and a valid p-value.
-
-    Raises ValueError when the two arrays are not of one shape [S, C], or ``samples`` is less than 1.
+    ``statistic`` of float64[..., C] of summed counts, for instance ``lambda sums: sums[..., 0] / sums[...,
+    1]``. The value is (1 + swaps at least as extreme) / (1 + samples): never zero, and valid; its standard
+    error is about sqrt(p (1 - p) / samples). Time O(samples S C); memory is bounded.
     """
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 2 or one.shape != other.shape:

@@ -46,9 +46,8 @@ def pair_styles(
 ) -> list[tuple[Sentence, Sentence]]:
     """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does.
 
-    ``names``: the files of which they are all, for errors, which name the line, too. Raises DataError at the
-    first sentence without a partner, and at the first pair that has not the same words, or more of them than
-    a model takes.
+    Raises DataError, too, at the first pair that has not the same words, or too many; ``names`` are the
+    files.
     """
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
@@ -89,13 +88,7 @@ def train_adaptation(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> tuple[Converter, ConverterReport]:
-    """Train a converter on sentences with trees in both styles; see :func:`train_converter`.
-
-    ``names`` and ``pairing`` are what :func:`pair_styles` takes.
-
-    Raises DataError: see :func:`pair_styles`. Raises UsageError when no source sentence, or no target
-    sentence, has a head.
-    """
+    """Train a converter on sentences with trees in both styles, paired by :func:`pair_styles`."""
     pairs = pair_styles(sources, targets, names=names, pairing=pairing)
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
@@ -113,12 +106,10 @@ def train_adapted_parser(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> tuple[AdaptedParser, ConverterReport]:
-    """Put a converter behind a parser of the source style.
+    """Put a converter behind a parser of the source style, learned from ``targets``, trees in the new style.
 
-    ``parser``: of the source style. ``targets``: trees in the target style. ``sources``: source trees of the
-    same sentences; right ones are best. None: what ``parser`` makes of them, whose errors a converter learned
-    from few trees takes for traits of the style (docs/adaptation.md). ``pairing`` as :func:`pair_styles`
-    takes them. Raises DataError, UsageError: see :func:`train_adaptation`.
+    ``sources``: source trees of the same sentences; right ones are best. None: what ``parser`` makes of them,
+    whose errors a converter learned from few trees takes for traits of the style (docs/adaptation.md).
     """
     trees = list[Sentence]()
     if sources is None:
@@ -136,11 +127,7 @@ def train_adapted_parser(
 
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
-    """Convert each sentence to the target style.
-
-    Raises MissingTreeError at a sentence without any head: there is nothing to convert. Raises
-    SentenceLengthError at a sentence without words, or with too many.
-    """
+    """Convert each sentence to the target style; SentenceError at one without heads, or of a wrong length."""
     for sentence in track(sentences, "converting", unit="sentence"):
         check_tree(sentence)
         conversion = converter.convert(sentence)
@@ -148,10 +135,7 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
-    """Return converted sentences for a person to check: those with most expected errors per word first.
-
-    ``ArcProb=`` in MISC tells which words, a comment ``# expected_errors`` how many.
-    """
+    """Return converted sentences for a person to check: those with most expected errors per word first."""
     ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
     return [
         with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")

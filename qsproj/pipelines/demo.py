@@ -34,20 +34,11 @@ EPOCHS = 8
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What the demo measured.
+    """Measurements of the demo."""
 
-    Attributes
-    ----------
-    alignment : AlignmentScores
-        Our aligner, trained on nothing but the sample's sentences, against the hand alignment.
-    projection : ProjectionCounts
-        The English trees projected onto the German sentences, against their own trees.
-    scores : dict of str to AttachmentScores
-        Each system on all German sentences, each parsed by a parser that has not seen it.
-    """
-
-    alignment: AlignmentScores
-    projection: ProjectionCounts
+    alignment: AlignmentScores  # our aligner, of the sample's sentences alone, against the links by hand
+    projection: ProjectionCounts  # English trees projected onto the German sentences, against their own trees
+    # of each system on all German sentences, parsed by a parser that has not seen them
     scores: dict[str, AttachmentScores]
 
 
@@ -55,10 +46,6 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     """Project the sample's English trees to German, train on them, test on German trees of other sentences.
 
     One split of a sample so small tells little: each third of the sentences is held out in turn.
-
-    ``corpora``: Folder with ``en.conllu``, ``de.conllu`` and ``en-de.pharaoh``.
-
-    Raises UsageError when the sample is not there.
     """
     pairs = list(_pairs(corpora))
     # What they run has no kernel in common: the first time, each process compiles half of what there is.

@@ -39,25 +39,13 @@ _SCORES = (
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a report is made of.
+    """The systems of a report, and the gold trees that they are compared with."""
 
-    Attributes
-    ----------
-    paths : sequence of str
-        Of the gold trees, then of each system.
-    gold : sequence of Sentence
-    systems : sequence of sequence of Sentence
-        Of the same words.
-    punctuation : bool
-        Whether words whose gold UPOS is PUNCT count.
-    sizes : sequence of float
-        What each system learned from, in trees or what else; empty where there is no learning curve to draw.
-    """
-
-    paths: Sequence[str]
+    paths: Sequence[str]  # of the gold trees, then of each system
     gold: Sequence[Sentence]
-    systems: Sequence[Sequence[Sentence]]
-    punctuation: bool = True
+    systems: Sequence[Sequence[Sentence]]  # of the same words
+    punctuation: bool = True  # whether words whose gold UPOS is PUNCT count
+    # of what each system learned from; empty where there is no learning curve to draw
     sizes: Sequence[float] = field(default=())
 
     @property
@@ -69,11 +57,7 @@ class Compared:
 
 
 def write_report(path: str, compared: Compared) -> None:
-    """Write the page.
-
-    Raises DataError when the sentences or words differ, or an ``ArcProb`` is no probability; UsageError when
-    the file cannot be written.
-    """
+    """Write the page; DataError when sentences or words differ, or an ``ArcProb`` is no probability."""
     pieces = list(_pieces(compared))
     with open_output(path) as handle:
         handle.writelines(page(f"Scores against {compared.paths[0]}", pieces))

@@ -34,35 +34,19 @@ Block = tuple[int, list[Sentence]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsing:
-    """How a stream is parsed.
-
-    Attributes
-    ----------
-    decode, confidence
-        As :meth:`qsproj.models.arc.arc_parser.ArcParser.parse` takes them.
-    retag : bool
-        Whether a text parser replaces the tags that the sentences have; of no use to other models.
-    """
+    """How a stream is parsed: as :meth:`~qsproj.models.arc.arc_parser.ArcParser.parse` takes it."""
 
     decode: str = "mbr"
     confidence: bool = False
-    retag: bool = False
+    retag: bool = False  # whether a text parser replaces the tags that the sentences have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where the sentences of a stream are from: so a message names the place of one that is not taken.
-
-    Attributes
-    ----------
-    name : str
-        What a message calls the file.
-    is_text : bool
-        Whether that is plain text, in which sentences have the numbers of their lines.
-    """
+    """Where the sentences of a stream are from: so a message names the place of one that is not taken."""
 
     name: str = "input"
-    is_text: bool = False
+    is_text: bool = False  # in plain text, sentences have the numbers of their lines
 
 
 BY_DEFAULT = Parsing()
@@ -77,14 +61,9 @@ def parse_stream(
     origin: Origin = UNNAMED,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    """Yield each sentence parsed, in their order.
+    """Yield each sentence parsed, in their order, whoever parses; ``sentences`` are all there is in a file.
 
-    ``model``: A model that parses; on a cluster all workers must find it there. ``sentences``: All there is
-    in a file, in order; consumed a few blocks ahead. ``workers``: Who parses; the result does not depend on
-    it.
-
-    Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line;
-    UsageError at an unknown decoder.
+    Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line.
     """
     apply = partial(_parsed, parsing=parsing)
     parser = loaded_once(load_parser, model)

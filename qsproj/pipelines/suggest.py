@@ -23,31 +23,17 @@ from qsproj.models.storage import Parser
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """What one parser believes of the tree of one sentence.
+    """Belief of one parser about the tree of one sentence."""
 
-    Attributes
-    ----------
-    marginals : float64[n+1, n+1]
-        Probability of each arc [head, dependent]; columns 1..n sum to one.
-    tree_entropy : float
-        Entropy of the distribution over whole trees, in nats.
-    """
-
-    marginals: Scores
-    tree_entropy: float
+    marginals: Scores  # float64[n+1, n+1], [head, dependent]; columns 1..n sum to one
+    tree_entropy: float  # of the distribution over whole trees, in nats
 
 
 def belief(parser: Parser, sentence: Sentence) -> Belief:
     """Ask a parser for its distribution over the trees of a sentence.
 
     Of another parser than an :class:`ArcParser` only arc probabilities are known. The entropy of the tree is
-    then taken to be the sum of the entropies of the heads: what it would be were they independent, and never
-    less than it is.
-
-    Raises
-    ------
-    SentenceLengthError
-        When the sentence is longer than the parser takes.
+    then taken to be the sum of those of the heads: never less than it is.
     """
     if not isinstance(parser, ArcParser):
         marginals = parser.arc_probabilities(sentence)
@@ -104,12 +90,7 @@ CRITERIA: dict[str, Callable[[Sequence[Belief]], NDArray[np.float64]]] = {
 
 
 def check_criterion(criterion: str, parsers: int) -> None:
-    """Raise unless ``criterion`` is one of CRITERIA and this many parsers are enough for it.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise UsageError unless ``criterion`` is one of CRITERIA and this many parsers are enough for it."""
     if criterion not in CRITERIA:
         raise unknown_name("criterion", criterion, list(CRITERIA))
     if criterion == "committee" and parsers < 2:
@@ -119,17 +100,10 @@ def check_criterion(criterion: str, parsers: int) -> None:
 def word_uncertainties(
     parsers: Sequence[Parser], sentence: Sentence, *, criterion: str
 ) -> NDArray[np.float64]:
-    """Return float64[n], how unsure the parsers are of each word, by a criterion in CRITERIA.
+    """Return float64[n], how unsure the parsers are of each word, by a criterion in CRITERIA; at least 0.
 
-    Each is at least 0. ``errors`` and ``margin`` are at most 1 and read the mean of the parsers' arc
-    probabilities; ``entropy`` is the mean over the parsers, in nats; ``committee`` is in nats.
-
-    Raises
-    ------
-    SentenceLengthError
-        When the sentence is longer than a parser takes.
-    UsageError
-        As :func:`check_criterion`.
+    ``errors`` and ``margin`` are at most 1 and read the mean of the parsers' arc probabilities; ``entropy``
+    is the mean over the parsers, in nats; ``committee`` is in nats.
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1 and 3.2; Hwa 2004, Sample Selection for
     Statistical Parsing (tree entropy).
@@ -163,11 +137,7 @@ def kinds_for(parser: Parser) -> Callable[[Sentence], list[Kind]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence without a tree, or whose tree is not trusted.
-
-    ``uncertainties`` float64[n]: of each word, at least 0; see
-    :func:`qsproj.pipelines.suggest.word_uncertainties`.
-    """
+    """A sentence without a trusted tree, and float64[n], the uncertainty of each word, at least 0."""
 
     sentence: Sentence
     uncertainties: NDArray[np.float64]
@@ -207,11 +177,9 @@ def rank(
     the candidates / (1 + occurrences in what is annotated or was yielded), per word of cost. The earlier of
     equals comes first. Only values at the top are brought up to date: they can but fall.
 
-    ``annotated``: what the parser was trained on, where it is known. Raises UsageError when a limit is below
-    1, the cost of a sentence below 0, or no sentence has so few words.
+    ``annotated``: what the parser was trained on. Raises UsageError when a limit or the cost is out of range.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
-
     search: Minoux 1978.
     """
     options = options or RankingOptions()

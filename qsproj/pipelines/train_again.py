@@ -20,11 +20,7 @@ _MOST_FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What training on reviewed sentences is worth, on reviewed sentences that were not trained on.
-
-    ``before``, ``after``: of the parser as it was, and of parsers that were each trained without a part of
-    the sentences, on this part. ``folds``: how many parts.
-    """
+    """Scores before and after training on reviewed sentences, each fold of these parsed without it."""
 
     before: AttachmentScores
     after: AttachmentScores
@@ -32,10 +28,7 @@ class Gain:
 
 
 def trainable(parser: Parser) -> ArcParser:
-    """Return what of a parser learns from more trees.
-
-    Raises UsageError when nothing does.
-    """
+    """Return what of a parser learns from more trees; UsageError when nothing does."""
     inner = parser.parser if isinstance(parser, TextParser) else parser
     if not isinstance(inner, ArcParser):
         raise UsageError(
@@ -46,10 +39,7 @@ def trainable(parser: Parser) -> ArcParser:
 
 
 def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Parser:
-    """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``.
-
-    Raises UsageError as :func:`trainable`, and when no tree can be learned from.
-    """
+    """Return a parser that has learned from some trees more, as by ``qsproj project --annotated``."""
     tuned = fine_tuned(trainable(parser), trees, rng=np.random.default_rng(seed))
     return replace(parser, parser=tuned) if isinstance(parser, TextParser) else tuned
 
@@ -57,8 +47,7 @@ def trained_again(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Pa
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
     """Tell whether the tags of a sentence are those that a parser of text gives to it.
 
-    Then it parsed the sentence without tags, and by several readings where it tries them: so it is used, and
-    so it is to be measured and to parse again. Tags of another origin stay.
+    Then it parsed the sentence without tags, and by several readings: so it is measured, and parses again.
     """
     return isinstance(parser, TextParser) and parser.parse(sentence, retag=True).upos == sentence.upos
 
@@ -73,8 +62,7 @@ def parsed_as_used(parser: Parser, sentence: Sentence, *, retag: bool, confidenc
 def gain_of(parser: Parser, trees: Sequence[Sentence], *, seed: int) -> Gain | None:
     """Return what it gains to train on trees, each part of them held out in turn; None for a single tree.
 
-    The reviewed trees began as the parser's own output, so that what is left uncorrected speaks for the
-    parser as it was: the gain is rather too small than too large.
+    The trees began as the parser's own output: the gain is rather too small than too large.
     """
     folds = min(_MOST_FOLDS, len(trees))
     if folds < 2:

@@ -48,18 +48,10 @@ Translate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 @dataclass(frozen=True, eq=False)
 class WordTranslations:
-    """What a source word is translated into.
-
-    Attributes
-    ----------
-    words : tuple of (str, str)
-        In lower case, with UPOS, the commonest first.
-    shares : float64[k]
-        How often each is the translation; they sum to one.
-    """
+    """The translations of a source word: in lower case, with UPOS, the commonest first."""
 
     words: tuple[TaggedWord, ...]
-    shares: NDArray[np.float64]
+    shares: NDArray[np.float64]  # float64[k], how often each is the translation; they sum to one
 
     def draw(self, rng: np.random.Generator) -> TaggedWord:
         """Return one of the words, each as often as it is the translation."""
@@ -76,15 +68,7 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
 def ways_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator) -> list[Translate]:
-    """Return what translates trees by the first pairs: one for each of OWN_TAGS, for a parser each.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        As :func:`linked_words` takes them.
-    rng : numpy.random.Generator
-        Draws translations, whenever trees are translated.
-    """
+    """Return what translates trees by the first pairs: one for each of OWN_TAGS; ``rng`` draws."""
     counts = linked_words(islice(pairs, LEXICON_PAIRS))
     return [
         partial(translated_trees, lexicon=lexicon_of(counts, own_tags=own_tags), rng=rng)
@@ -93,13 +77,7 @@ def ways_to_translate(pairs: Iterable[SentencePair], *, rng: np.random.Generator
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
-    """Return for each source word of a bitext how often target words are linked to it, weights added up.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        Both sides tagged. Consumed one at a time.
-    """
+    """Return for each tagged source word how often target words are linked to it, weights added up."""
     counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
     for pair in pairs:
         source, target, links = pair.source, pair.target, pair.alignment
@@ -112,20 +90,10 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
 
 
 def lexicon_of(counts: LinkedWords, *, own_tags: bool) -> Lexicon:
-    """Return what source words are translated into.
+    """Return the translations of source words; those linked to too few words of their own tag are missing.
 
-    Parameters
-    ----------
-    counts : mapping
-        As :func:`linked_words` returns them.
-    own_tags : bool
-        Whether translations have the tag of their word; else they have the tags that the target was given, so
-        that trees show which tags its tagger takes for which.
-
-    Returns
-    -------
-    mapping
-        Words that are linked to too few words with their own tag are missing.
+    ``own_tags``: whether translations have the tag of their word; else they have the tags that the target was
+    given, so that trees show which tags its tagger takes for which.
     """
     found = {word: _translations(word[1], linked, own_tags) for word, linked in counts.items()}
     return {word: translations for word, translations in found.items() if translations is not None}

@@ -14,17 +14,9 @@ Translations = tuple[SentencePair, ...]
 
 
 def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[Translations]:
-    """Yield the translations of one target sentence after the other.
+    """Yield the translations of one target sentence after the other; each source has the same, in one order.
 
-    Parameters
-    ----------
-    sources : tuple of iterable of SentencePair
-        One for each source language: the same target sentences in the same order. Read in step.
-
-    Raises
-    ------
-    DataError
-        At the first place where two sources do not have the same target sentence.
+    Raises DataError at the first place where two sources do not have the same target sentence.
     """
     for number, pairs in enumerate(zip_longest(*sources), start=1):
         if len({pair and pair.target.forms for pair in pairs}) > 1:
@@ -41,11 +33,10 @@ def join_translations(sources: tuple[Iterable[SentencePair], ...]) -> Iterator[T
 
 
 def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
-    """Yield the translations of each target sentence: one of each corpus that has it.
+    """Yield the translations of each target sentence: one of each corpus that has it, by its words.
 
-    Sentences of the same words are the same; those that a corpus has twice are joined in their order. The
-    sentences of the first corpus come first, then what others have beside them, in their order. All corpora
-    but the first are held in memory.
+    Those that a corpus has twice are joined in their order. The sentences of the first corpus come first. All
+    corpora but the first are held in memory.
     """
     waiting: list[dict[tuple[str, ...], deque[SentencePair]]] = []
     for pairs in corpora[1:]:

@@ -28,22 +28,12 @@ class Treebank:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike a treebank is to the target language.
-
-    Attributes
-    ----------
-    name : str
-    sentences : int
-    divergence : float
-        Of the target's tag trigrams from the treebank's, in nats.
-    weight : float
-        How much its sentences count in training, 1 for the most alike treebank.
-    """
+    """The likeness of a treebank to the target language."""
 
     name: str
     sentences: int
-    divergence: float
-    weight: float
+    divergence: float  # of the target's tag trigrams from the treebank's, in nats
+    weight: float  # of its sentences in training, 1 for the most alike treebank
 
     def __str__(self) -> str:
         """Say it in a line."""
@@ -56,26 +46,9 @@ class Likeness:
 def treebank_weights(
     treebanks: Sequence[Treebank], target: Iterable[Sentence], *, target_name: str = "the target"
 ) -> tuple[Likeness, ...]:
-    """Weigh treebanks by how alike the trigrams of their UPOS tags are to those of the target language.
+    """Weigh treebanks by how alike the trigrams of their UPOS tags are to those of a tagged target.
 
-    Parameters
-    ----------
-    treebanks : sequence of Treebank
-        At least one.
-    target : iterable of Sentence
-        Tagged sentences; the tags of a tagger do. Gone through once.
-    target_name : str
-        What errors call them.
-
-    Returns
-    -------
-    tuple of Likeness
-        One for each treebank. Sentences with untagged words are left out of the trigrams.
-
-    Raises
-    ------
-    UsageError
-        When the target or a treebank has no sentence that is tagged throughout.
+    Sentences with untagged words are left out. Raises UsageError when the target or a treebank has no other.
 
     *Source*: the measure is that of Rosa and Zabokrtsky 2015; the weight is (least / each) squared.
     """
@@ -105,10 +78,7 @@ def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int])
 
 
 def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArray[np.int64]:
-    """Count the trigrams around each symbol, 1..kinds, of sequences int64[n] between two BOUNDARY.
-
-    Returns int64[kinds + 1, kinds + 1, kinds + 1]: [left, symbol, right].
-    """
+    """Count trigrams of symbols 1..kinds between BOUNDARYs: int64[kinds + 1, ...], [left, symbol, right]."""
     counts = np.zeros((kinds + 1,) * 3, dtype=np.int64)
     for symbols in sequences:
         bounded = np.concatenate(([BOUNDARY], symbols, [BOUNDARY]))
@@ -119,10 +89,7 @@ def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArra
 def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """Return the Kullback-Leibler divergence of two trigram distributions int64[k, k, k], in nats.
 
-    Neither is all zero; the other's counts are smoothed. Near 0 for equal distributions; high where the
-    target says what the other never says.
-
-    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), but for the smoothing.
+    *Source*: KLcpos3 (Rosa and Zabokrtsky 2015), but for the smoothing of the other's counts.
     """
     seen = target > 0
     p = target[seen] / target.sum()
@@ -141,10 +108,7 @@ def _smoothed(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:
-    """Return (least / each) ** power of positive divergences: 1 for the most alike, less for the others.
-
-    Values under 1e-6 count as that, so that copies of the target weigh 1 and nothing is divided by zero.
-    """
+    """Return (least / each) ** power of divergences, of at least 1e-6: 1 for the most alike."""
     bounded = np.maximum(divergences, 1e-6)
     weights: NDArray[np.float64] = (bounded.min() / bounded) ** power
     return weights

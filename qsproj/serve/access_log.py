@@ -32,11 +32,10 @@ _CLIENT_LEFT = 499
 def with_access_log(
     app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()
 ) -> ASGIApp:
-    """Return an application that answers, and logs, whatever ``app`` does.
+    """Return an application that answers, and logs, whatever ``app`` does; ``headers`` go with every answer.
 
-    ``app``: Notes in ``scope[FACTS]``, a dict, what else is to be logged: counts, a name of a model.
-    ``paths``: Beginnings of paths that may be logged; others are logged as ``other``. ``headers``: That every
-    answer gets.
+    What ``app`` notes in ``scope[FACTS]`` is logged, too. Paths that do not begin like ``paths`` are logged
+    as ``other``.
     """
     extra = [(name.lower().encode(), value.encode()) for name, value in headers]
 

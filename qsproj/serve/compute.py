@@ -31,11 +31,7 @@ class WorkerError(Exception):
 
 
 class ComputePool:
-    """A few processes, and the jobs that wait for one. Mutable; final.
-
-    ``work``: Takes a job and returns what comes of it; both can be pickled. What it closes over was loaded
-    before and is shared.
-    """
+    """Processes, and the jobs that wait for one; ``work`` and what it closes over are shared. Mutable."""
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
         self._work = work

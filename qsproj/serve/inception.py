@@ -52,27 +52,14 @@ _DECLARATION = re.compile(r"\A[\s\ufeff]*<\?xml[^>]*\?>")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnotatedSentence:
-    """A sentence of a document.
-
-    Attributes
-    ----------
-    tokens : tuple of cassis annotations
-        n of them.
-    sentence : Sentence
-        Its n words, with those tags that are annotated.
-    """
+    """A sentence of a document: n cassis annotations, and their words, with the tags that are annotated."""
 
     tokens: tuple[Any, ...]
     sentence: Sentence
 
 
 class Document:
-    """A CAS, to which suggestions are added. Mutable; final.
-
-    ``xmi``, ``type_system``: XML, not trusted.
-
-    Raises UsageError when they cannot be read.
-    """
+    """A CAS of XML that is not trusted, to which suggestions are added. Mutable; final."""
 
     def __init__(self, xmi: str, type_system: str) -> None:
         import cassis
@@ -89,13 +76,9 @@ class Document:
                 yield AnnotatedSentence(tokens, Sentence.from_words(words, upos=map(_tag_of, tokens)))
 
     def suggest(self, token: Any, layer: str, feature: str, label: str, **others: Any) -> None:
-        """Add a suggestion at a token.
+        """Add a suggestion at a token: a label, and those other features that the layer has.
 
-        ``layer``, ``feature``, ``label``: The type of the annotation, and what is suggested. ``others``:
-        Further features; those that the type does not have are left out.
-
-        Raises UsageError when the type system does not have the layer, the feature or the mark of
-        suggestions.
+        Raises UsageError when the type system lacks the layer, the feature or the mark of suggestions.
         """
         kind = _checked(self._cas.typesystem.get_type, layer)
         known = {one.name for one in kind.all_features}
@@ -148,17 +131,7 @@ _KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of INCEpTION to a recommender.
-
-    Attributes
-    ----------
-    model : str
-        The name of a model.
-    layer, feature : str
-        What is to be suggested.
-    xmi, type_system : str
-        The document, as XML.
-    """
+    """A request of INCEpTION to a recommender: the document, and what is to be suggested."""
 
     model: str
     layer: str
@@ -169,17 +142,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """The answer to it.
-
-    Attributes
-    ----------
-    model : str
-        The name of the model that was used.
-    xmi : str
-        The document with suggestions.
-    sentences, words : int
-        How many there were.
-    """
+    """A document with suggestions, the model that made them, numbers of sentences and words."""
 
     model: str
     xmi: str
@@ -188,11 +151,7 @@ class Suggested:
 
 
 def suggest(models: ServedModels, asked: Asked) -> Suggested:
-    """Suggest a tag or an arc for every word of a document.
-
-    Raises QsprojError when the layer or its feature is another, the model cannot do it, or the document
-    cannot be read.
-    """
+    """Suggest a tag or an arc for every word of a document."""
     model = chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
@@ -257,10 +216,7 @@ PATH = "/inception"
 
 
 def inception_routes(models: ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
-    """Return what is answered below ``/inception``.
-
-    ``pool``: Whose work is :func:`work_on` on these models.
-    """
+    """Return what is answered below ``/inception``; the pool's work is :func:`work_on` on these models."""
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
         Route(f"{PATH}/{{model}}/train", partial(_train, models, limits), methods=["POST"]),

@@ -37,10 +37,7 @@ def check_installed() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 takes a free one.
-
-    Raises UsageError when the port is in use, may not be taken, or the host is none of this machine.
-    """
+    """Return a socket that listens, at a free port for 0; UsageError when it cannot."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
@@ -61,11 +58,9 @@ def address_of(listening: socket.socket) -> str:
 
 
 def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
-    """Serve an application until an interrupt or SIGTERM.
+    """Serve an application that answers whatever happens, until an interrupt or SIGTERM.
 
-    ``app``: That answers whatever happens within; see :func:`qsproj.serve.access_log.with_access_log`.
-    ``listening``: As from :func:`listen`. ``seconds``: How long a client may take to say what it wants before
-    the connection is closed. ``started``: Called when requests are answered.
+    ``seconds``: for a client to say what it wants. ``started``: called when requests are answered.
     """
     import uvicorn
 
@@ -116,8 +111,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
 def protocol_with_timeout(seconds: float) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with a bound on the time from the first byte of a request to its last header.
 
-    What follows, the body, is up to the application. A connection on which nothing was ever said is closed
-    after the same time.
+    A connection on which nothing was ever said is closed after the same time.
     """
     from uvicorn.protocols.http.h11_impl import H11Protocol
 

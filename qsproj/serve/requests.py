@@ -24,21 +24,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of what one client may ask for.
+    """Limits of what one client may ask for."""
 
-    Attributes
-    ----------
-    bytes : int
-        Of a request's body.
-    seconds : float
-        For the body to arrive, and again for the answer.
-    waiting : int
-        Requests that wait for a process, of all clients.
-    """
-
-    bytes: int = 4 << 20
-    seconds: float = 60.0
-    waiting: int = 64
+    bytes: int = 4 << 20  # of a request's body
+    seconds: float = 60.0  # for the body to arrive, and again for the answer
+    waiting: int = 64  # requests that wait for a process, of all clients
 
 
 class RequestError(Exception):
@@ -68,11 +58,7 @@ EXCEPTION_HANDLERS = {RequestError: tell_refusal, QsprojError: tell_user_error}
 
 
 async def body_of(request: Request, limits: Limits) -> bytes:
-    """Read a body.
-
-    Raises RequestError when it is too large (413), or does not arrive in time (408); ClientDisconnect when
-    the client goes away.
-    """
+    """Read a body; RequestError when it is too large (413) or late (408), ClientDisconnect without client."""
     told = request.headers.get("content-length", "0")
     if told.isdecimal() and number_of(told) > limits.bytes:
         raise _too_large(limits)
@@ -97,12 +83,7 @@ def _too_large(limits: Limits) -> RequestError:
 
 
 async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
-    """Return what comes of some work, which is cancelled when the client goes away.
-
-    ``receive``: Of a request whose body has been read.
-
-    Raises ClientDisconnect when the client has gone.
-    """
+    """Return what comes of work for a request that was read; without client, ClientDisconnect."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -128,8 +109,7 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
     """Return what comes of a job for a client whose request has been read.
 
     Raises RequestError when too many others wait (429), the time is over (503), or a process failed at it
-    (500); then the log says where; QsprojError when the job is refused; ClientDisconnect when the client has
-    gone.
+    (500); then the log says where; QsprojError when the job is refused.
     """
     if pool.waiting >= limits.waiting:
         raise RequestError(429, "too many requests are waiting; come again later", headers=_COME_AGAIN)

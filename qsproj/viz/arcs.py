@@ -19,25 +19,15 @@ DIFFERS, OTHER = "differs", "other"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arc:
-    """An arc to draw: its ends 0..n, its relation, how sure it is (or None), and what more there is to say.
-
-    Attributes
-    ----------
-    mark : str
-        A class of the style sheet: how it is drawn where arcs are of several kinds.
-    note : str
-        What its title says beside ends, relation and probability.
-    partner : int or None
-        The dependent of the arc of the other language that goes with it.
-    """
+    """An arc to draw: its ends 0..n, its relation, how sure it is (or None), and what more there is."""
 
     head: int
     dependent: int
     relation: str
     confidence: float | None
-    mark: str = ""
-    note: str = ""
-    partner: int | None = None
+    mark: str = ""  # class of the style sheet, where arcs are of several kinds
+    note: str = ""  # for its title, beside ends, relation and probability
+    partner: int | None = None  # the dependent of the arc of the other language that goes with it
 
     @property
     def span(self) -> tuple[int, int]:
@@ -56,10 +46,7 @@ class Arc:
 
 
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    """Return the arcs of a tree in the order of their dependents; a word without a head has none.
-
-    Raises UsageError when a value of ``ArcProb`` is no probability.
-    """
+    """Return the arcs of a tree by dependent; SentenceError when a value of ``ArcProb`` is no probability."""
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
     return tuple(
@@ -77,9 +64,7 @@ def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
 def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
     """Return the arcs of a tree, those marked that another has not, and the arcs that only the other has.
 
-    Arcs differ in their heads or in their relations.
-
-    Raises SentenceError when the two do not have the same words; UsageError as :func:`tree_arcs`.
+    Arcs differ in heads or relations. Raises SentenceError when the two do not have the same words.
     """
     if sentence.forms != other.forms:
         number, expected, found = first_difference(sentence.forms, other.forms)
@@ -101,10 +86,7 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 
 
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
-    """Return the arcs of both trees, each with what goes with it in the other language.
-
-    Raises UsageError as :func:`tree_arcs`.
-    """
+    """Return the arcs of both trees, each with what goes with it in the other language."""
     source, target = tree_arcs(pair.source), tree_arcs(pair.target)
     links = [(word, other) for word, other in pair.alignment.links.tolist()]
     forwards = _linked(links)

@@ -136,17 +136,7 @@ def svg_element(drawing: Drawing) -> str:
 
 
 def html_document(title: str, drawings: Iterable[tuple[str, Drawing]], *, about: str = "") -> Iterator[str]:
-    """Yield the page, piece by piece; no text in it is ever markup.
-
-    Parameters
-    ----------
-    title : str
-        That of the page.
-    drawings : iterable of (str, Drawing)
-        Heading and drawing, consumed one at a time.
-    about : str
-        A line on what is shown; empty for none.
-    """
+    """Yield the page, piece by piece, of headings and drawings, one at a time; no text is markup."""
     yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
     yield '<meta name="viewport" content="width=device-width"/>\n'
     yield f"<style>\n{STYLE}{_asset('browse.css')}</style>\n</head>\n<body>\n"
@@ -178,10 +168,7 @@ def _asset(name: str) -> str:
 
 
 def format_of(path: str) -> str:
-    """Tell the format by the ending of a name; ``-``, the standard output, is HTML.
-
-    Raises UsageError when it has none that is known.
-    """
+    """Tell the format by the ending of a name; ``-``, the standard output, is HTML."""
     name = path.removesuffix(".gz")
     if path == "-" or name.endswith(".htm"):
         return "html"
@@ -195,10 +182,7 @@ def format_of(path: str) -> str:
 
 
 def check_format(name: str, path: str) -> None:
-    """Check, before any work, that a format is known, and can be made and written there.
-
-    Raises UsageError when it is not.
-    """
+    """Raise UsageError, before any work, when a format is unknown, or cannot be made or written there."""
     if name not in FORMATS:
         raise unknown_name("format", name, list(FORMATS))
     if name in _IMAGES:
@@ -215,10 +199,7 @@ def save_drawings(
     *,
     about: str = "",
 ) -> None:
-    """Write drawings, each with its heading.
-
-    HTML takes them one at a time, and says what it is ``about``. SVG and PNG show them one below the other,
-    PDF has a page for each.
+    """Write drawings, each with its heading: HTML one at a time, SVG and PNG in one, PDF a page each.
 
     Raises UsageError when the file cannot be written, the converter is not installed, or an image would be
     too tall.
@@ -257,10 +238,7 @@ def _converted(images: list[str], format_name: str) -> bytes:
 
 
 def _converter() -> Any:
-    """Return the program that sets text of all scripts into images and documents.
-
-    Raises UsageError when it is not installed.
-    """
+    """Return the program that sets text of all scripts into images; UsageError when it is not installed."""
     try:
         import typst
     except ImportError as error:

@@ -25,39 +25,19 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The part of an arc that stands over one line of words.
-
-    Attributes
-    ----------
-    arc : Arc
-    tail, tip : float
-        Where it leaves the head and reaches the dependent, or the edges of the line on the way there.
-    at_head, at_dependent : bool
-        Whether the line holds the head, the dependent.
-    level : int
-        1 is nearest to the words.
-    """
+    """The part of an arc that stands over one line of words."""
 
     arc: Arc
-    tail: float
-    tip: float
-    at_head: bool
-    at_dependent: bool
-    level: int
+    tail: float  # where it leaves the head, or the edge of the line on the way there
+    tip: float  # where it reaches the dependent, or the edge
+    at_head: bool  # whether the line holds the head
+    at_dependent: bool  # whether it holds the dependent
+    level: int  # 1 is nearest to the words
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of words.
-
-    Attributes
-    ----------
-    words : range
-    centres : tuple of float
-        Of the words of the line, in pixels.
-    above, below : tuple of Segment
-        The arcs above the words, and those below.
-    """
+    """A line of words, with their centres in pixels and the arcs above and below them."""
 
     words: range
     centres: tuple[float, ...]
@@ -78,13 +58,10 @@ class Placed:
 def place(
     sentence: Sentence, *, above: Sequence[Arc], below: Sequence[Arc] = (), width: float | None = None
 ) -> Placed:
-    """Set words in lines, so that neither neighbours nor the labels of arcs collide.
+    """Set words in lines, so that neither neighbours nor the labels of arcs collide. O(arcs squared).
 
-    Time is quadratic in the number of arcs of a line.
-
-    ``above``, ``below``: What is drawn on either side of the words. ``width``: Lines are broken before they
-    get wider, if there is more than one word in them; what an arc's label needs at the end of a line may go
-    beyond. None: one line.
+    Lines of more than one word are broken before they get wider than ``width``; what an arc's label needs at
+    the end of a line may go beyond. None: one line.
     """
     spacing = _Spacing(sentence, (above, below))
     return _placed(sentence, spacing, list(_lines(spacing, width)))
@@ -97,9 +74,6 @@ def place_pair(
 
     Lines of one side are broken with those of the other, where the fewest links lead from one pair of lines
     to another; of two lines, one is half full or more.
-
-    ``above``, ``below``: What is drawn above the source, and below the target. ``width``: As in
-    :func:`place`.
     """
     source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
     if width is None:
@@ -171,20 +145,12 @@ def reads_right_to_left(sentence: Sentence) -> bool:
 class _Spacing:
     """Room that words and labels need.
 
-    Attributes
-    ----------
-    halves : list of float
-        Half of the width of each word; the first stands for the root.
-    offsets : tuple of dict
-        For each side: (arc's head, its dependent, word) to the place, left or right of the word's centre,
-        where the arc touches the word.
-    roots : dict
-        Word to half of what its label needs, where an arc from the root comes down.
-    needed : dict
-        Word to (word before it, distance between both that a label needs).
-    before, after : dict
-        Word to (other word, distance between the word and the edge of its line that a label needs), where
-        the arc goes on in the line before, or after.
+    halves: half of the width of each word; the first stands for the root
+    offsets: for each side, (head, dependent, word) -> where the arc touches the word, from its centre
+    roots: word -> half of what its label needs, where an arc from the root comes down
+    needed: word -> (word before it, distance between both that a label needs)
+    before, after: word -> (other word, distance to the edge of its line that a label needs), where
+        the arc goes on in the line before, or after
     """
 
     def __init__(self, sentence: Sentence, sides: tuple[Sequence[Arc], Sequence[Arc]]) -> None:
@@ -216,10 +182,9 @@ class _Spacing:
 
 
 def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, int, int], float]:
-    """Return where arcs touch their words.
+    """Return where arcs touch their words, over which they are spread so that nested ones stay apart.
 
-    The arcs of a word are spread over it in the order that keeps nested arcs apart: those to the left from
-    short to long, the root's, those to the right from long to short.
+    To the left from short to long, then the root's, then to the right from long to short.
     """
     at_word: dict[int, list[tuple[float, Arc]]] = {}
     for arc in arcs:

@@ -71,10 +71,7 @@ def escape(text: str) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate the width in pixels of a text in a sans-serif font of ``size`` pixels.
-
-    No font is asked: wide characters of East Asian scripts count one em, marks that combine nothing.
-    """
+    """Estimate the width in pixels of a text in a sans-serif font of ``size`` pixels; no font is asked."""
     return size * sum(_ems(character) for character in text)
 
 

@@ -35,15 +35,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; numbers are set to the right.
-
-    Attributes
-    ----------
-    columns : sequence of str
-        Their headings.
-    rows : sequence of sequence of str or float
-        As many cells in each as there are columns. A string that is a number is set as one.
-    """
+    """A table; numbers, and strings that are numbers, are set to the right."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float]]
@@ -54,10 +46,7 @@ Piece = Heading | Table | Drawing | str
 
 
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield a page, piece by piece; no text of a piece is ever markup.
-
-    ``pieces``: Consumed one at a time.
-    """
+    """Yield a page, piece by piece; no text of a piece is ever markup."""
     yield f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8"/>\n<title>{escape(title)}</title>\n'
     yield f"<style>\n{_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
     for piece in pieces:

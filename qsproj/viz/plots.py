@@ -19,22 +19,12 @@ Scale = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named line.
-
-    Attributes
-    ----------
-    name : str
-        As the legend has it.
-    x, y : sequence of float
-        The points, as many of one as of the other.
-    labels : sequence of str
-        What stands beside the points, if anything.
-    """
+    """A named line."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    labels: Sequence[str] = ()
+    labels: Sequence[str] = ()  # beside the points, if anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +38,7 @@ class Axis:
 def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
     """Draw series that have a point among them; linear axes start at 0 or below.
 
-    Raises ValueError when there is no point, or a logarithmic axis is to show a value that is not positive.
+    Raises ValueError when there is no point, or one at or below 0 on a logarithmic axis.
     """
     x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
     y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)

@@ -32,12 +32,9 @@ _LABELS_EVERY = 700.0
 def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a sentence with its tree above it: forms, UPOS, arcs with their relations.
 
-    A word without a head gets no arc. Arcs are as opaque as they are probable where MISC has ``ArcProb``. A
-    sentence of a script that is read from right to left is drawn so.
-
-    ``width``: Where lines of words are broken, in pixels; None: nowhere. Arcs go on from line to line.
-
-    Raises UsageError when a value of ``ArcProb`` is no probability.
+    Arcs are as opaque as they are probable where MISC has ``ArcProb``. Scripts that are read from right to
+    left are drawn so. Lines of words are broken at ``width`` pixels, where arcs go on; None: nowhere. Raises
+    UsageError when a value of ``ArcProb`` is no probability.
     """
     arcs = tree_arcs(sentence)
     return _drawn(place(sentence, above=arcs, width=width), _marks(arcs))
@@ -46,10 +43,7 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a tree above its words and, below them, the arcs that another tree of these words has instead.
 
-    ``sentence``, ``other``: Of the same words, one parsed and one by hand, for instance. An arc of one that
-    the other has not, or has with another relation, stands out. ``width``: As in :func:`draw_tree`.
-
-    Raises SentenceError when the words differ; UsageError as :func:`draw_tree`.
+    Raises SentenceError when the words differ; else as :func:`draw_tree`.
     """
     arcs, others = compared_arcs(sentence, other)
     marks = _marks((*arcs, *others)) | {Mark.VERSUS}
@@ -60,11 +54,7 @@ def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawin
     """Draw two aligned sentences: the source with its tree above, the target below with its tree under it.
 
     Links that annotators only called possible are dashed; weighted links are as opaque as they are probable.
-
-    ``width``: As in :func:`draw_tree`; below each line of the source is the line of the target that most of
-    its links lead to.
-
-    Raises UsageError as :func:`draw_tree`.
+    Below each line of the source is the line of the target that most of its links lead to.
     """
     arcs, translated = translated_arcs(pair)
     source, target = place_pair(pair, above=arcs, below=translated, width=width)
@@ -166,10 +156,7 @@ def _height(segments: Sequence[Segment]) -> float:
 
 
 def _line(segment: Segment, tail: float, tip: float, edge: float, height: float, *, base: float) -> str:
-    """Return the path from a head away from the words, along, and back to the tip at the dependent.
-
-    What lies in other lines is left out: the path starts or ends at the edge of this one.
-    """
+    """Return the path from a head along to the dependent; it starts or ends at the edge of the line."""
     if segment.arc.head == ROOT:
         return f"M{_number(tip)} {_number(height)}V{_number(base)}"
     start, end = round(tail), round(tip)

@@ -250,10 +250,7 @@ def add_action(actions: Actions, name: str, description: str, examples: str) -> 
 
 
 def examples_of(examples: str, action: str) -> str:
-    """Return those of a command's examples that name an action, under the same heading.
-
-    An example is a line ``qsproj COMMAND ACTION ...``, which may go on in indented lines.
-    """
+    """Return the examples ``qsproj COMMAND ACTION ...`` of one action, with indented lines that go on."""
     heading, *lines = examples.splitlines()
     kept, asked = [heading], False
     for line in lines:
@@ -271,10 +268,7 @@ def add_checkpoint(parser: argparse._ActionsContainer, *, kept: str) -> None:
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
-    """Return where the state is kept; None: nowhere. Tell where there is none to go on from.
-
-    Raises UsageError when no folder is named to go on from, or the state of another run would be replaced.
-    """
+    """Return where the state is kept; None: nowhere. Tell where there is none to go on from."""
     from qsproj.models.checkpoint import Checkpoint
 
     if options.checkpoint is None:
@@ -301,8 +295,7 @@ def add_fields(
 ) -> None:
     """Add an option for each named field of a dataclass; ``usual`` is what it is where nothing is given.
 
-    ``by_way``: fields whose default depends on how the command is used, and what help says of it; they are
-    None where they are not given.
+    ``by_way``: fields that are None where not given, and what help says of their default.
     """
     known = told_of(type(usual))
     for field in names:
@@ -339,10 +332,9 @@ def check_files(
 ) -> None:
     """Check where a command reads from and writes to; None is no file.
 
-    ``model``: a model that is written, named by ``model_option``. ``writes``: other files that are written,
-    each with the one among ``reads`` whose place it may take. Raises UsageError when two files are the
-    standard input or two outputs the same, when a model is written to the standard output or an output over
-    what is read, or when an output cannot be written.
+    ``writes``: files beside the model, each with the one among ``reads`` whose place it may take. Raises
+    UsageError when two files are the standard input or two outputs the same, when a model is written to the
+    standard output or an output over what is read, or when an output cannot be written.
     """
     inputs = [path for path in reads if path is not None]
     outputs = [(path, kept) for path, kept in ((model, None), *writes) if path is not None]

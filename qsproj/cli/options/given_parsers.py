@@ -54,10 +54,7 @@ def telling_ignored(
 def telling_unknown(
     sentences: Iterator[Sentence], parser: Parser | None, tagger: Tagger | None, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Pass sentences on, and say once where the model has seen few of their tags, or few of their words.
-
-    ``parser`` reads the tags that they have; ``tagger`` tags their words. None: there is none.
-    """
+    """Pass sentences on, and say once where few of their tags, or of their words, were ever seen."""
     first = list(islice(sentences, _LOOKED_AT))
     tags = share_of_known_tags(parser, first) if parser is not None else None
     if tags is not None and tags < _FEW:
@@ -106,11 +103,7 @@ def telling_unknown_relations(
 def tell_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
-    """Say where a parser makes nothing of a tagger's tags, or seems to be of another language.
-
-    ``made``: how the parser was made (:func:`qsproj.models.storage.load_made`). ``tagger_path``, ``path``:
-    the files of tagger and parser.
-    """
+    """Say where a parser, made so, makes nothing of a tagger's tags, or seems to be of another language."""
     if "upos" in ignored_columns(parser):
         notice(
             f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "

@@ -38,12 +38,11 @@ _COMPRESSED = (".gz", ".xz")
 
 
 def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
-    """Return the record of a model made by a command with these options.
+    """Return the record of a model made by a command with these options, and of facts such as counts.
 
     The same command on files of the same names and content gives the same record, wherever it runs: of a path
-    only the name is kept, without ``.gz`` or ``.xz``; there is no date. Options that are unset are left out,
-    and those that do not change the model, such as ones that the way in which the command was used does not
-    read (:func:`qsproj.cli.options.ways.refuse_unread`). ``facts``: counts of sentences, accuracy.
+    only the name is kept, without ``.gz`` or ``.xz``; there is no date. Options that are unset, do not change
+    the model, or are not read (:func:`qsproj.cli.options.ways.refuse_unread`) are left out.
     """
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()))
     if options.command in _WRITE_TREES:
@@ -57,10 +56,7 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
 
 
 def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
-    """Return the languages that sentences may be in, each with the share of its commonest words in them.
-
-    The first of them are looked at.
-    """
+    """Return the languages that the first sentences may be in, each with the share of its commonest words."""
     return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
 
 

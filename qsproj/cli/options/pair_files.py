@@ -59,10 +59,7 @@ def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
 
 
 def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:
-    """Yield the pairs of some files; where the source tree is ``observed``, every source must have one.
-
-    Raises DataError at the first word without a head, with file and line.
-    """
+    """Yield the pairs of files; DataError where a source tree that is to be ``observed`` lacks a head."""
     for pair in files:
         missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
         if source_tree == "observed" and missing.size:
@@ -81,10 +78,7 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
 def tagged_pairs(
     files: AlignedFiles, *, source_tree: str | None, sides: Sequence[str] = SIDES
 ) -> Iterator[SentencePair]:
-    """Yield the pairs of some files, which have tags on these sides.
-
-    Raises DataError before the first pair when no word of such a side has a tag; else as :func:`pairs_in`.
-    """
+    """Yield the pairs of files; DataError before the first when no word of one of these sides has a tag."""
     pairs = pairs_in(files, source_tree=source_tree)
     waiting, bare = [], set(sides)
     for pair in pairs:
@@ -112,9 +106,7 @@ def located_pairs(
 ) -> Iterator[ParsedPair]:
     """Yield what comes of each pair of some files, in their order; one that is too long is named by its line.
 
-    ``parse`` may take pairs before it has given what comes of earlier ones: these wait here. ``source_tree``
-    as for :func:`pairs_in`; ``sides``: those that have tags. Raises DataError as :func:`tagged_pairs`, and,
-    with file and line, for a SentenceLengthError of the pair that is due.
+    ``parse`` may take pairs before it has given what comes of earlier ones: these wait here.
     """
     waiting: deque[SentencePair] = deque()
 

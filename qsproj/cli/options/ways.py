@@ -15,10 +15,7 @@ Ways = Mapping[str, Collection[str]]
 
 
 def declare_ways(parser: argparse.ArgumentParser, *tables: Ways) -> None:
-    """Note, of each option in the tables, how it is written and what it is unless given.
-
-    Called when the parser has all its options; the tables name them as ``argparse`` does.
-    """
+    """Note how each option in the tables is written, and its default; the parser has all its options."""
     named = sorted({name for ways in tables for reads in ways.values() for name in reads})
     written = {action.dest: _written(action) for action in parser._actions if action.dest in named}
     parser.set_defaults(read_by_some={name: (written[name], parser.get_default(name)) for name in named})
@@ -32,9 +29,8 @@ def _written(action: argparse.Action) -> str:
 def refuse_unread(options: argparse.Namespace, ways: Ways, chosen: str | None) -> None:
     """Raise UsageError for the first option that the chosen way does not read; it names the ways that do.
 
-    Who gives an option its default changes nothing, and may. The names of options that are not read are added
-    to ``options.unread``. ``options``: of a parser for which :func:`declare_ways` was called. ``chosen``: a
-    key of ``ways``; None: none of these ways was asked for.
+    Who gives an option its default changes nothing, and may. What is not read is added to ``options.unread``.
+    ``chosen``: a key of ``ways``; None: none of these ways was asked for.
     """
     read = ways[chosen] if chosen is not None else ()
     unread = sorted({name for reads in ways.values() for name in reads}.difference(read))

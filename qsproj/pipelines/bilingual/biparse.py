@@ -45,19 +45,13 @@ NO_LINK = "no candidate link"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTrainingReport:
-    """What happened in training.
+    """Report of training."""
 
-    ``pairs``: pairs that were learned from.
-    ``skipped``: how many pairs were left out, by reason.
-    ``epochs``: of the joint weights; their loss is minus the log-belief of the true arcs, in nats a pair.
-    ``by_epoch``: how the runs of belief propagation ended in each of them, free and clamped.
-    ``hand``: of the pairs that were learned from.
-    """
-
-    pairs: int
-    skipped: dict[str, int]
+    pairs: int  # that were learned from
+    skipped: dict[str, int]  # pairs that were left out, by reason
+    # of the joint weights; loss is minus the log-belief of the true arcs, in nats a pair
     epochs: tuple[EpochRecord, ...] = ()
-    by_epoch: tuple[Counter[Status], ...] = ()
+    by_epoch: tuple[Counter[Status], ...] = ()  # how runs of belief propagation ended, free and clamped
     hand: HandLinkCounts | None = None
 
     @property
@@ -94,18 +88,12 @@ def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
 
 @dataclass(slots=True)
 class ParsingCounts:
-    """How the pairs of a parsed bitext fared; mutable.
+    """Counts of the pairs of a parsed bitext; mutable."""
 
-    ``statuses``: how the runs of belief propagation ended.
-    ``without_links``: pairs without a candidate link, parsed side by side alone.
-    ``contradictions``: pairs whose messages contradicted each other, parsed alone too.
-    ``without_itg``: pairs of too many words for ALIGNITG.
-    """
-
-    statuses: Counter[Status] = field(default_factory=Counter)
-    without_links: int = 0
-    contradictions: int = 0
-    without_itg: int = 0
+    statuses: Counter[Status] = field(default_factory=Counter)  # how runs of belief propagation ended
+    without_links: int = 0  # pairs without a candidate link, parsed alone
+    contradictions: int = 0  # pairs whose messages contradict each other, parsed alone
+    without_itg: int = 0  # pairs of too many words for ALIGNITG
 
     def add(self, parsed: ParsedPair) -> None:
         """Count one pair."""

@@ -30,10 +30,7 @@ def propose_links(
     unspaced: str | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[SentencePair]:
-    """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links.
-
-    ``unspaced`` and ``workers`` as for :func:`~qsproj.alignment.aligners.align_words`.
-    """
+    """Align a bitext by the built-in aligner, generously; yield its pairs with candidate links."""
     words = ((source.forms, target.forms) for source, target in sentences)
     proposed = align_words(words, threshold=CANDIDATE_THRESHOLD, unspaced=unspaced, workers=workers)
     for (source, target), links in zip(sentences, proposed, strict=True):
@@ -67,8 +64,7 @@ def choose_links(
     """Yield the links of each pair that are at least so likely, with their probabilities.
 
     Pairs with a side of more than MAX_WORDS words get what the aligner finds so likely. How many have too
-    many for ALIGNITG is told after the last. Parameters and errors as of
-    :meth:`~qsproj.models.joint.joint_alignment.LinkChooser.align`.
+    many for ALIGNITG is told after the last.
     """
     without_itg = 0
     for pair in pairs:

@@ -45,32 +45,21 @@ from qsproj.training.objectives import CrossEntropy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CotrainingOptions:
-    """How two parsers teach each other.
+    """Options of co-training; features and possible trees are those of the bilingual parser's target side."""
 
-    ``rounds``: how often the monolingual parser learns from the bilingual one; between two rounds it takes
-    the place of that one's target side. ``training``: how the monolingual parser learns: objective (of the
-    annotated trees), epochs, rate and L2. Features and possible trees are those of the bilingual parser's
-    target side.
-    """
-
-    rounds: int = 1
+    rounds: int = 1  # the monolingual parser learns; between two it takes the place of that target side
+    # objective (of the annotated trees), epochs, rate and L2 of the monolingual parser
     training: TrainingOptions = field(default_factory=TrainingOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class CotrainingReport:
-    """What happened in co-training.
+    """Report of co-training."""
 
-    ``trees``: annotated sentences that were learned from.
-    ``pairs``: pairs without trees that were learned from.
-    ``skipped``: how many sentences or pairs were left out, by reason.
-    ``statuses``: how the runs of belief propagation ended, over all rounds.
-    """
-
-    trees: int
-    pairs: int
-    skipped: dict[str, int]
-    statuses: Counter[Status]
+    trees: int  # annotated sentences that were learned from
+    pairs: int  # pairs without trees that were learned from
+    skipped: dict[str, int]  # sentences or pairs that were left out, by reason
+    statuses: Counter[Status]  # how runs of belief propagation ended, over all rounds
 
     def summary(self) -> str:
         """Say in a line what was learned from."""
@@ -124,10 +113,10 @@ def cotrain(
 
 
 def target_beliefs(bilingual: JointParser, pair: SentencePair) -> tuple[Scores | None, Status]:
-    """Return what a bilingual parser believes of the target's arcs, and how belief propagation ended.
+    """Return probabilities of the target's arcs, float64[n+1, n+1], and how belief propagation ended.
 
-    Returns ``chances`` float64[n+1, n+1] or None: probabilities; columns 1..n sum to one, which loopy beliefs
-    do only nearly and are made to. None where messages contradict each other.
+    Columns 1..n sum to one, which loopy beliefs do only nearly and are made to. None where messages
+    contradict each other.
     """
     beliefs = bilingual.infer(bilingual.prepare(pair))
     if beliefs.status is Status.CONTRADICTION:

@@ -19,15 +19,7 @@ _RELATION = re.compile(r"[^\s|]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The tree that a person gives to a sentence of n words.
-
-    Attributes
-    ----------
-    heads : tuple of int
-        Of words 1..n, 0 for the root.
-    relations : tuple of str
-        n relations.
-    """
+    """The tree that a person gives to a sentence: heads of words 1..n, 0 for the root, and n relations."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
@@ -39,10 +31,7 @@ def tree_of(sentence: Sentence) -> Tree:
 
 
 def check_tree(tree: Tree, words: int) -> None:
-    """Check that a tree is one: over all words, without cycles, with one root, each arc with a relation.
-
-    Raises UsageError.
-    """
+    """Raise UsageError unless a tree is one: without cycles, with one root, each arc with a relation."""
     if len(tree.heads) != words or len(tree.relations) != words:
         sizes = f"{len(tree.heads)} heads and {len(tree.relations)} relations"
         raise UsageError(f"found {sizes} for {words} words, expected one of each for every word")
@@ -77,8 +66,6 @@ def reviewed(sentence: Sentence, tree: Tree) -> Sentence:
     """Return a sentence with the tree that was confirmed, and ``Reviewed=Yes`` in MISC of every word.
 
     ``ArcProb=`` stays where the arc does, ``RelProb=`` where arc and relation do; else they go.
-
-    Raises UsageError as :func:`check_tree`.
     """
     check_tree(tree, len(sentence))
     old = tree_of(sentence)
@@ -123,7 +110,6 @@ def _number(text: str | None) -> float | None:
 def unsureness(chances: Sequence[float | None]) -> float:
     """Return how many wrong arcs are to be expected for the work of reading a sentence.
 
-    Arcs of which nothing is known count as right. The work is one for each word and two for the sentence, as
-    ``qsproj suggest`` counts it, so that short sentences do not all come first.
+    Unknown arcs count as right. The work is one a word and two a sentence, as for ``qsproj suggest``.
     """
     return sum(1.0 - chance for chance in chances if chance is not None) / (len(chances) + 2.0)

@@ -30,14 +30,7 @@ class FileChangedError(QsprojError):
 class Draft:
     """The sentences of a file, and what they were before they were confirmed. Mutable; final.
 
-    Raises UsageError, DataError when the file cannot be read, cannot be written, is compressed, or is no
-    CoNLL-U.
-
-    Attributes
-    ----------
-    path : Path
-    sentences : list of Sentence
-        As they stand in the file.
+    Raises UsageError, DataError when the file cannot be read or written, is compressed, or is no CoNLL-U.
     """
 
     def __init__(self, path: str) -> None:
@@ -79,9 +72,8 @@ class Draft:
     def confirm(self, index: int, tree: Tree, *, version: str) -> None:
         """Put a tree into a sentence, mark it as reviewed, and save.
 
-        Raises StaleError when the sentence is no longer that of ``version``; FileChangedError when someone
-        else has written the file; UsageError when it is no tree, or the file cannot be written; then nothing
-        has changed, here or there.
+        Raises StaleError when the sentence is no longer that of ``version``, FileChangedError when someone
+        else has written the file, UsageError when it is no tree; then nothing has changed, here or there.
         """
         self._check_version(index, version)
         changed = reviewed(self.sentences[index], tree)

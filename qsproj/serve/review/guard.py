@@ -46,9 +46,8 @@ def new_token() -> str:
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
     """Return an application that answers its own page alone.
 
-    ``token``: To be given as ``?token=`` for the page, as ``X-Qsproj-Token`` for all that it asks. Its
-    scripts and styles are no secret, and go without. ``host``: The name by which the server was started;
-    addresses and ``localhost`` go as well.
+    ``token``: given as ``?token=`` for the page, as ``X-Qsproj-Token`` for all that it asks; its scripts and
+    styles go without. ``host``: the name of the server; addresses and ``localhost`` go as well.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -37,37 +37,19 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class Retrained:
-    """The result of training.
+    """The result of training."""
 
-    Attributes
-    ----------
-    beliefs : mapping of int to (heads, relations, chances)
-        Of the sentences that are left, by their index.
-    told : mapping
-        For the page, as JSON: scores on held-out sentences, how many heads changed.
-    """
-
+    # (heads, relations, chances) of the sentences that are left, by their index
     beliefs: Mapping[int, NewTree]
-    told: Mapping[str, Any]
+    told: Mapping[str, Any]  # for the page, as JSON: scores on held-out sentences, how many heads changed
 
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """Trains a parser on what was reviewed: what a process of :class:`ComputePool` does.
-
-    Raises UsageError when the parser cannot be trained on.
-
-    Attributes
-    ----------
-    parser : Parser
-        That made the draft.
-    output : str or None
-        Where the trained parser is written, if anywhere.
-    seed : int
-    """
+    """Trains the parser that made a draft on what was reviewed: the work of a :class:`ComputePool`."""
 
     parser: Parser
-    output: str | None
+    output: str | None  # where the trained parser is written, if anywhere
     seed: int
 
     def __post_init__(self) -> None:

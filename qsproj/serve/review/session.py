@@ -30,15 +30,7 @@ from qsproj.serve.review.retraining import Retrained
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """Where translations come from.
-
-    Attributes
-    ----------
-    source, links : str
-        CoNLL-U, and word links from its words to those of the draft.
-    links_format, pairing : str
-        As :class:`qsproj.corpus.pairs.aligned.AlignedFiles` takes them.
-    """
+    """Where translations come from: CoNLL-U, and word links from its words to those of the draft."""
 
     source: str
     links: str
@@ -55,10 +47,7 @@ class Translation:
 
 
 def read_translations(files: PairFiles, draft: Sequence[Sentence], *, name: str) -> Mapping[int, Translation]:
-    """Return translations by the index of the draft's sentence.
-
-    Raises UsageError, DataError as :class:`qsproj.corpus.pairs.aligned.AlignedFiles` raises them.
-    """
+    """Return translations by the index of the draft's sentence."""
     places = {id(sentence): index for index, sentence in enumerate(draft)}
     pairs = pair_sentences(
         read_sentences(files.source), draft, names=(files.source, name), pairing=files.pairing
@@ -96,29 +85,15 @@ class Belief:
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """A draft under review. Mutable; final.
-
-    Attributes
-    ----------
-    draft : Draft
-    pairs : PairFiles or None
-        Where translations are, if anywhere.
-    train_after : int or None
-        How many sentences are to be reviewed before a parser is trained on them; None: there is none.
-    training : bool
-        Whether that goes on now.
-    told : dict
-        What training came to, for the page.
-    readings : int
-        How often the file was read: what was learned from an earlier reading is not for this one.
-    """
+    """A draft under review. Mutable; final."""
 
     draft: Draft
     pairs: PairFiles | None = None
+    # so many are reviewed before a parser is trained on them; None: there is none
     train_after: int | None = None
-    training: bool = False
-    told: dict[str, Any] = field(default_factory=dict)
-    readings: int = 0
+    training: bool = False  # whether that goes on now
+    told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
+    readings: int = 0  # of the file: what was learned from an earlier one is not for this one
     _translations: Mapping[int, Translation] = field(default_factory=dict)
     _proposed: dict[int, Belief] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
@@ -128,10 +103,7 @@ class Session:
         self._start()
 
     def load(self) -> None:
-        """Read the draft again; errors of :meth:`Draft.load` leave all as it was.
-
-        Translations that no longer fit it are left out, and that is told.
-        """
+        """Read the draft again; what fails leaves all as it was, but for translations that do not fit it."""
         self.draft.load()
         try:
             self._start()
@@ -183,10 +155,8 @@ class Session:
     def page(self, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
         """Return a part of the list of sentences, as JSON.
 
-        ``order``, ``shown``: One of ORDERS, one of SHOWN. ``query``: What a sentence's id, text or a relation
-        must hold, in any case; empty: all. ``offset``, ``limit``: Which part.
-
-        Raises UsageError when a name is unknown.
+        ``order``, ``shown``: one of ORDERS, one of SHOWN. ``query``: what id, text or a relation must hold,
+        in any case.
         """
         if order not in ORDERS:
             raise unknown_name("order", order, list(ORDERS))
@@ -221,10 +191,7 @@ class Session:
         }
 
     def sentence(self, index: int) -> dict[str, Any]:
-        """Return all that the page shows of a sentence, as JSON.
-
-        Raises UsageError when there is no such sentence.
-        """
+        """Return all that the page shows of a sentence, as JSON."""
         self._check(index)
         sentence, belief = self.draft.sentences[index], self.belief(index)
         translation = self._translations.get(index)
@@ -253,10 +220,7 @@ class Session:
         return min(roots, key=lambda relation: (-roots[relation], relation), default="root")
 
     def confirm(self, index: int, tree: Tree, *, version: str, sure: bool = True) -> None:
-        """Confirm a tree; parameters and errors as those of :meth:`Draft.confirm`.
-
-        Raises DoubtError for a tree that is odd, unless the person is sure of it.
-        """
+        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an odd one of which nobody is sure."""
         self._check(index)
         doubt = None if sure else doubt_about(tree, root_relation=self.root_relation())
         if doubt is not None:

@@ -38,11 +38,7 @@ HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nos
 def udpipe_app(
     models: ServedModels, pool: ComputePool, limits: Limits, *, others: Sequence[Route] = ()
 ) -> Starlette:
-    """Return the application.
-
-    ``models``: The first is the default. ``pool``: Whose work is
-    :func:`qsproj.serve.udpipe.processing.process` on these models. ``others``: What is answered beside it.
-    """
+    """Return the application; the pool's work is ``process`` on these models, the first the default."""
     return Starlette(
         routes=[
             Route("/models", partial(_models, models), methods=["GET"]),
@@ -94,10 +90,7 @@ _MOST_FIELDS = 50
 
 
 async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
-    """Return what a client sent, by name; what is in the body comes before what is in the address.
-
-    Raises RequestError when it is too large, late, or cannot be read.
-    """
+    """Return what a client sent, by name: in the body, or else in the address."""
     fields = dict(_pairs(request.url.query))
     body = await body_of(request, limits)
     if not body:

@@ -30,15 +30,7 @@ _NOT_ALONE = (Converter, JointParser)
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model under the name that clients call it by.
-
-    Attributes
-    ----------
-    name : str
-    tagger : Tagger or None
-        Cuts and tags.
-    parser : Parser or None
-    """
+    """A model under the name that clients call it by; the tagger cuts and tags."""
 
     name: str
     tagger: Tagger | None
@@ -62,10 +54,8 @@ ServedModels = Mapping[str, ServedModel]
 def load_served(named: Sequence[str]) -> ServedModels:
     """Load models, told as ``NAME=PATH``, or by path alone, whose stem is then the name.
 
-    Each is tried on a sentence, so that its kernels are compiled before anyone waits for them.
-
-    Raises UsageError when two have one name; DataError when a file is no model, or one that neither tags nor
-    parses a sentence alone.
+    Each is tried on a sentence, so that its kernels are compiled before anyone waits for them. Raises
+    UsageError when two have one name; DataError for a model that neither tags nor parses a sentence alone.
     """
     models: dict[str, ServedModel] = {}
     for text in named:
@@ -110,10 +100,7 @@ def _tried(served: ServedModel) -> ServedModel:
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
-    """Return the model that a client asks for: by its name, or by what only one name begins with.
-
-    Raises UsageError when there is none, or are several; the message lists them.
-    """
+    """Return the model that a client asks for: by its name, or by what only one name begins with."""
     if not asked:
         return next(iter(models.values()))
     if asked in models:
@@ -196,16 +183,7 @@ _TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """The result of a request.
-
-    Attributes
-    ----------
-    model : str
-        The name of the model that was used.
-    result : str
-    sentences, words : int
-        How many there were.
-    """
+    """The result of a request, with the name of the model and how many sentences and words there were."""
 
     model: str
     result: str
@@ -214,14 +192,11 @@ class Processed:
 
 
 def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
-    """Cut, tag and parse a text as its client asks.
+    """Cut, tag and parse a text as its client asks, by the fields of UDPipe's REST API.
 
-    ``fields``: As UDPipe's REST API has them: ``data``; ``model``; ``input``, ``output``, formats;
-    ``tokenizer``, ``tagger``, ``parser``, which say what to do and may hold options. ``parser=confidence``
-    puts the probability of each arc into MISC.
-
-    Raises QsprojError when a field is missing or holds what is not known, the model cannot do what is asked
-    for, or the data are not what they are said to be.
+    Fields are ``data``; ``model``; ``input``, ``output``, formats; ``tokenizer``, ``tagger``, ``parser``,
+    which say what to do and may hold options. ``parser=confidence`` puts the probability of each arc into
+    MISC.
     """
     if "data" not in fields:
         raise UsageError("found no field 'data', expected the text to process")
@@ -271,10 +246,7 @@ def _predicted(
 def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
-    """Yield the sentences with trees by the parser of a model.
-
-    ``parser``: That of the model. ``retag``: Give a new tag to words that have one, where the model tags.
-    ``confidence``: Put the probability of each arc into MISC.
+    """Yield the sentences with trees by the parser of a model; with ``retag``, by its own tags always.
 
     Raises UsageError when no word has a tag, and the model has no tagger.
     """
