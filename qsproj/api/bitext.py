@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -23,13 +23,11 @@ from qsproj.corpus.words import described
 from qsproj.errors import WrongTypeError, unknown_name
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from qsproj.models.arc.arc_parser import ArcParser
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.joint.joint_options import BiparseOptions
     from qsproj.models.joint.joint_parser import JointParser
-    from qsproj.pipelines.projection.projected import Projected, SavableParser
+    from qsproj.pipelines.projection.projected import SavableParser
 
 
 def align(
@@ -137,10 +135,11 @@ def project(
     >>> qsproj.evaluate(german, map(parser.parse, german)).uas > 80
     True
     """
-    if not isinstance(method, str) or method not in _METHODS:
-        raise unknown_name("method", method, list(_METHODS))
-    pairs = _pairs(source, target, alignments)
-    return _METHODS[method](pairs, generator_of(seed)).parser
+    from qsproj.pipelines.projection.methods import METHODS
+
+    if not isinstance(method, str) or method not in METHODS:
+        raise unknown_name("method", method, list(METHODS))
+    return METHODS[method].project([_pairs(source, target, alignments)], rng=generator_of(seed)).parser
 
 
 def train_biparser(
@@ -225,50 +224,3 @@ def _pairs(
     links = alignments_of(alignments)
     check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))
-
-
-def _soft(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.projection.soft_sources import soft_sources
-
-    return project_soft(soft_sources([[pairs]], rng=rng), rng=rng)
-
-
-def _hard(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.models.arc.training_options import TrainingOptions
-    from qsproj.pipelines.projection.method_options import HARD_EPOCHS, HardProjectionOptions
-    from qsproj.pipelines.projection.project import project_hard
-
-    training = TrainingOptions(epochs=HARD_EPOCHS, projective=True)
-    return project_hard(pairs, rng=rng, projection=HardProjectionOptions(), training=training)
-
-
-def _hard_em(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_hard_em
-    from qsproj.pipelines.projection.method_options import EM_FROM_ARCS, ProjectedArcs
-
-    return project_hard_em(pairs, projection=ProjectedArcs(), training=EM_FROM_ARCS, rng=rng)
-
-
-def _qg(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-    from qsproj.pipelines.projection.qg_projection import project_qg
-
-    return project_qg(pairs, training=QgOptions(), rng=rng)
-
-
-def _em(pairs: list[SentencePair], rng: np.random.Generator) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_tags_only
-    from qsproj.pipelines.projection.method_options import EM_FROM_TAGS
-
-    return project_tags_only(pairs, training=EM_FROM_TAGS, rng=rng)
-
-
-# By name of method, what `qsproj project` does by default.
-_METHODS: dict[str, Callable[[list[SentencePair], np.random.Generator], Projected]] = {
-    "soft": _soft,
-    "hard": _hard,
-    "hard-em": _hard_em,
-    "qg": _qg,
-    "em": _em,
-}

@@ -15,22 +15,38 @@ import sys
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
+    add_checkpoint,
+    add_fields,
+    add_files,
     add_model_output,
+    add_order,
     add_pairing,
     add_seed,
+    add_whole_number,
     add_workers,
     check_files,
+    checkpoint_of,
     naming,
+    workers_of,
 )
 from qsproj.cli.options.made import languages_of, made_by
 from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.projection_methods import DEFAULT_METHOD, METHODS, TARGET_ALONE, WAYS
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, unknown_name
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.pipelines.projection.method_options import (
+    EM_FROM_ARCS,
+    EM_FROM_TAGS,
+    HARD_EPOCHS,
+    HardProjectionOptions,
+    SoftProjectionOptions,
+)
+from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
 
 if TYPE_CHECKING:
-    from qsproj.cli.options.projection_methods import Sources
+    from qsproj.models.checkpoint import EMRun
+    from qsproj.pipelines.projection.methods import Sources
 
 EXAMPLES = """examples:
   qsproj project --source corpora/en.conllu --target corpora/de.conllu \\
@@ -50,6 +66,14 @@ EXAMPLES = """examples:
   qsproj project --source en.conllu --alignment en-de.pharaoh --source sv.conllu --alignment sv-de.pharaoh \\
       --target de.tagged.conllu -o de.model                          # two languages vote
 """
+
+
+# The method that needs no source.
+TARGET_ALONE = "em"
+# What each method reads that not all do.
+WAYS = {f"--method {name}": method.reads for name, method in METHODS.items()}
+# What EM is trained by unless told.
+_EM = {"em": EM_FROM_TAGS, "hard-em": EM_FROM_ARCS, "qg": QgOptions()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,19 +103,113 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         + f" (default: {DEFAULT_METHOD})",
     )
     add_seed(parser)
-    for method in METHODS.values():
-        method.add_options(parser)
+    _add_soft_options(parser)
+    _add_hard_options(parser)
+    _add_em_options(parser)
     add_workers(parser)
     declare_ways(parser, WAYS)
 
 
+def _add_soft_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what only ``soft`` reads."""
+    group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
+    group.add_argument(
+        "--prior",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a parser of another language, trained with --features delexicalised; several vote, each with "
+        "its own --prior (default: two trained on the trees of each source, with its words translated)",
+    )
+    add_fields(group, SoftProjectionOptions(), "strength", "sentences", "rounds", "share")
+    add_files(
+        group,
+        "--annotated",
+        "the few target trees that there are, in the style of the source: they fine-tune the parser",
+    )
+    add_order(
+        group,
+        "2: factors over several arcs are learned from the links as well; parsing then takes several times "
+        "as long (default: 1)",
+    )
+
+
+def _add_hard_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``hard`` reads, and ``hard-em`` in part."""
+    defaults = HardProjectionOptions()
+    arcs = parser.add_argument_group("--method hard, hard-em")
+    arcs.add_argument(
+        "--completion",
+        default=defaults.completion,
+        metavar="NAME",
+        help="none: one-to-one links only (default); hwa: Hwa et al.'s Direct Projection Algorithm",
+    )
+    add_fields(arcs, defaults, "min_weight", "min_attached")
+    group = parser.add_argument_group("--method hard")
+    add_fields(group, defaults, "max_sentences")
+    group.add_argument(
+        "--nonprojective",
+        action="store_true",
+        help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
+    )
+    add_whole_number(group, "--epochs", least=1, default=HARD_EPOCHS, help="passes over them")
+
+
+def _add_em_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``em``, ``hard-em`` and ``qg`` read."""
+    group = parser.add_argument_group("--method em, hard-em, qg")
+    add_whole_number(
+        group,
+        "--iterations",
+        least=0,
+        help=f"of EM, at most ({_defaults('iterations')}); with 0 what it starts from: hard-em and qg then "
+        "count whole projected trees",
+    )
+    group.add_argument(
+        "--start",
+        metavar="NAME",
+        help="what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic, nearby "
+        "tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of the "
+        f"source, as in the thesis ({_defaults('start')})",
+    )
+    add_whole_number(
+        group,
+        "--longest",
+        dest="max_words",
+        least=1,
+        help=f"leave out target sentences of more words ({_defaults('max_words')})",
+    )
+    group.add_argument(
+        "--punctuation",
+        metavar="NAME",
+        help="strip: leave it out, attach it by rule when parsing; keep: learn it as any word "
+        f"({_defaults('punctuation')})",
+    )
+    add_checkpoint(group, kept="the state of EM there after each iteration")
+    add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
+
+
+def _defaults(field: str) -> str:
+    """Say what is the default of each method."""
+    by_method = {method: getattr(options, field) for method, options in _EM.items()}
+    if len(set(by_method.values())) == 1:
+        return f"default: {by_method['em']}"
+    return f"default: {', '.join(f'{method} {value}' for method, value in by_method.items())}"
+
+
 def run(options: argparse.Namespace) -> None:
     """Project by the chosen method, write the model, say how it went."""
+    import numpy as np
+
     if options.method not in METHODS:
         raise unknown_name("method", options.method, list(METHODS))
     refuse_unread(options, WAYS, f"--method {options.method}")
+    method, sources = METHODS[options.method], _sources(options)
+    given = {name: getattr(options, name) for name in method.reads if name not in RUN}
+    if "checkpoint" in method.reads:
+        given["run"] = _run(options)
     with naming(*options.source, *options.target, *options.alignment, *options.annotated):
-        projected = METHODS[options.method].project(_sources(options), options)
+        projected = method.project(sources, rng=np.random.default_rng(options.seed), **given)
     if options.trees:
         write_sentences(projected.trees(), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
@@ -136,3 +254,13 @@ def _sources(options: argparse.Namespace) -> Sources:
             sources, targets if len(targets) > 1 else targets * len(sources), alignments, strict=True
         )
     )
+
+
+def _run(options: argparse.Namespace) -> EMRun:
+    """Return who computes EM, and where its state is kept."""
+    from qsproj.models.checkpoint import EMRun
+
+    checkpoint = checkpoint_of(options)
+    if checkpoint is not None and options.iterations == 0:
+        raise UsageError("--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out")
+    return EMRun(workers=workers_of(options), checkpoint=checkpoint)

@@ -1,0 +1,124 @@
+"""The methods of projection: a row each, which the command line and the API read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.sentence import SentencePair
+from qsproj.pipelines.projection.method_options import (
+    EM_FROM_ARCS,
+    EM_FROM_TAGS,
+    HARD_EPOCHS,
+    HardProjectionOptions,
+    ProjectedArcs,
+    SoftProjectionOptions,
+)
+from qsproj.pipelines.projection.projected import Projected
+
+# The sentence pairs of each source with its target, which can be gone through again. All methods but one take
+# the pairs of a single source.
+Sources: TypeAlias = Sequence[Iterable[SentencePair]]
+
+ARCS = ("completion", "min_weight", "min_attached")
+SOFT = ("strength", "sentences", "rounds", "share", "order")
+EM = ("iterations", "start", "max_words", "punctuation")
+# What of a command makes a :class:`qsproj.models.checkpoint.EMRun`, which these methods get as ``run``.
+RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")
+
+
+def _soft(
+    sources: Sources,
+    *,
+    rng: np.random.Generator,
+    prior: Sequence[str] = (),
+    annotated: Sequence[str] = (),
+    nonprojective: bool = False,
+    **given: Any,
+) -> Projected:
+    from qsproj.pipelines.projection.soft_prior import load_prior
+    from qsproj.pipelines.projection.soft_projection import project_soft
+    from qsproj.pipelines.projection.soft_sources import soft_sources
+
+    texts: dict[str | None, list[Iterable[SentencePair]]] = {}
+    for pairs in sources:
+        texts.setdefault(getattr(pairs, "target", None), []).append(pairs)
+    priors = [load_prior(path) for path in prior]
+    return project_soft(
+        soft_sources(list(texts.values()), rng=rng, priors=priors),
+        rng=rng,
+        options=SoftProjectionOptions(**given, projective=not nonprojective),
+        annotated=list(read_all(annotated)),
+    )
+
+
+def _hard(
+    sources: Sources,
+    *,
+    rng: np.random.Generator,
+    nonprojective: bool = False,
+    epochs: int = HARD_EPOCHS,
+    **given: Any,
+) -> Projected:
+    from qsproj.models.arc.training_options import TrainingOptions
+    from qsproj.pipelines.projection.project import project_hard
+
+    training = TrainingOptions(epochs=epochs, projective=not nonprojective)
+    return project_hard(*sources, rng=rng, projection=HardProjectionOptions(**given), training=training)
+
+
+def _hard_em(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_hard_em
+
+    arcs = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
+    return project_hard_em(*sources, projection=arcs, rng=rng, **_training(EM_FROM_ARCS, given))
+
+
+def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
+    from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+    from qsproj.pipelines.projection.qg_projection import project_qg
+
+    return project_qg(*sources, rng=rng, **_training(QgOptions(), given))
+
+
+def _tags_only(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_tags_only
+
+    return project_tags_only(*sources, rng=rng, **_training(EM_FROM_TAGS, given))
+
+
+def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of EM with what was given in their place, and ``run``, who computes."""
+    run = {"run": given.pop("run")} if "run" in given else {}
+    return {"training": replace(usual, **{n: v for n, v in given.items() if v is not None}), **run}
+
+
+class Method(NamedTuple):
+    """A row of METHODS."""
+
+    summary: str
+    reads: tuple[str, ...]  # the values that not all methods read, as the command line calls them
+    project: Callable[..., Projected]  # takes the sources, ``rng``, and those of these values that are given
+
+
+# The one that is chosen unless another is named, first.
+METHODS: dict[str, Method] = {
+    "soft": Method(
+        "starts from other languages' parsers, adjusted by projected arcs",
+        ("prior", *SOFT, "annotated", "nonprojective"),
+        _soft,
+    ),
+    "hard": Method(
+        "arcs through links, and a parser trained on them",
+        (*ARCS, "max_sentences", "nonprojective", "epochs"),
+        _hard,
+    ),
+    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM, *RUN), _hard_em),
+    "qg": Method("a DMV, learned through source trees and links by EM", (*EM, "min_linked", *RUN), _qg),
+    "em": Method("a DMV, learned from tags alone", (*EM, *RUN), _tags_only),
+}
+DEFAULT_METHOD = next(iter(METHODS))
