@@ -135,9 +135,8 @@ def train_parser(
     True
     """
     from qsproj.features.arc_templates import TEMPLATE_SETS
-    from qsproj.models.arc.arc_objectives import objective_named
     from qsproj.models.arc.arc_training import train_arc_parser
-    from qsproj.models.arc.training_options import TrainingOptions
+    from qsproj.models.arc.training_options import TrainingOptions, objective_named
     from qsproj.models.clusters.cluster_training import train_cluster_parser
     from qsproj.models.graph.graph_training import train_graph_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser

@@ -31,9 +31,8 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.errors import DataError, UsageError, counted
-from qsproj.models.arc import arc_objectives
-from qsproj.models.arc.arc_objectives import objective_named, objectives_explained
-from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc import training_options as known
+from qsproj.models.arc.training_options import TrainingOptions, objective_named, objectives_explained
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -61,15 +60,15 @@ def objective_ways() -> dict[str, tuple[str, ...]]:
     """Return what each objective reads that not all do."""
     return {
         f"--objective {one.name}": one.reads if one.margin is None else (*one.reads, "labels")
-        for one in arc_objectives.OBJECTIVES
+        for one in known.OBJECTIVES
     }
 
 
 def _defaults(field: str) -> str:
     """Return what a number is unless given, by most objectives and by each of the others."""
-    usual = getattr(arc_objectives.OBJECTIVES[0], field)
+    usual = getattr(known.OBJECTIVES[0], field)
     others = sorted(
-        (getattr(one, field), one.name) for one in arc_objectives.OBJECTIVES if getattr(one, field) != usual
+        (getattr(one, field), one.name) for one in known.OBJECTIVES if getattr(one, field) != usual
     )
     return f"(default: {usual:g}; {', '.join(f'{name} {value:g}' for value, name in others)})"
 

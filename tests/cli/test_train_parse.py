@@ -9,7 +9,7 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.corpus.editing import misc_values
-from qsproj.models.arc.arc_objectives import OBJECTIVES, names_of
+from qsproj.models.arc.training_options import OBJECTIVES, names_of
 from qsproj.models.storage import VERSION
 
 CORPORA = "corpora/en.conllu"

@@ -17,9 +17,8 @@ from qsproj.errors import NothingToLearnError
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
 from qsproj.models.arc.arc_training import train_scorer
-from qsproj.models.arc.hashed_weights import aligned_weights
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.loop import Trainer, learn

@@ -16,9 +16,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_learners import DualExample, MarginExample
-from qsproj.models.arc.arc_objectives import names_of, objective_named
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights
-from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.storage import BlockParser, Parser
 from qsproj.models.tree_inference import TreeInference, agreeing_arcs, is_whole, reachable
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins

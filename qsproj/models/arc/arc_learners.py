@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 from qsproj.conventions import Scores
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
-from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer
-from qsproj.models.arc.hashed_weights import aligned_weights, zero_weights
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, aligned_weights, zero_weights
 from qsproj.training.loop import EpochRecord
 from qsproj.training.margins import TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights

@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Scores
+from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UntaggedError
@@ -19,11 +19,62 @@ from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, arc_
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs
-from qsproj.models.arc.hashed_weights import HASH_BITS, HashedWeights, aligned_weights, zero_weights
-from qsproj.models.schema import checked, optional, some_of
+from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.schema import buckets, checked, one_of, optional, some_of
+from qsproj.models.tree_inference import arcs_in
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
+
+HASH_BITS = 22
+CACHE_LINE = 64
+
+
+def zero_weights(buckets: int) -> NDArray[np.float32]:
+    """Return zeros float32[buckets] that start on a line of the cache, as blocks of 16 buckets should."""
+    room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
+    first = -room.ctypes.data % CACHE_LINE // 4
+    return room[first : first + buckets]
+
+
+def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
+    """Return a copy float32[buckets] of weights that starts on a line of the cache."""
+    weights = zero_weights(len(values))
+    weights[:] = values
+    return weights
+
+
+@dataclass(frozen=True)
+class HashedWeights:
+    """A linear model over the features of a set of templates. Abstract.
+
+    ``template_set``: its name in ``features.arc_templates.TEMPLATE_SETS``, where all sets have the same
+    names. ``weights`` float32[buckets]: one for each hash bucket, a power of two of them, zero where no
+    feature exists. Single precision halves the memory that scoring reads at random, where it spends its time;
+    sums are double. ``prefix``: how the names of its arrays begin in a model file.
+    """
+
+    template_set: str
+    weights: NDArray[np.float32]
+    prefix: ClassVar[str]
+
+    @classmethod
+    def untrained(cls, template_set: str, *, hash_bits: int = HASH_BITS) -> Self:
+        """Return a model whose weights are all zero."""
+        return cls(template_set, zero_weights(1 << hash_bits))
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return header and arrays; only weights that are not zero are kept."""
+        header = {"template_set": self.template_set, "buckets": len(self.weights)}
+        return header, packed_weights(self.prefix, self.weights)
+
+    @classmethod
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Rebuild what :meth:`to_archive` gave."""
+        checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
+        weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
+        return cls(header["template_set"], weights)
+
 
 # Of a sentence, all that templates read but for the words themselves; what CoNLL-U calls it.
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
@@ -226,3 +277,54 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
         loss, slopes = objective.value_and_gradient(self.scores(features))
         self.descend(features, slopes)
         return loss
+
+
+# Beyond, distances share features.
+SHORT = 5
+
+
+def short_arcs(heads: Heads, most: int) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], true for arcs of at most so many words, and for those from the root.
+
+    The root has no place among the words, so that none of its arcs is long.
+    """
+    places = np.arange(len(heads))
+    short: NDArray[np.bool_] = np.abs(places[:, None] - places) <= most
+    short[ROOT] = True
+    return short
+
+
+def candidate_arcs(heads: Heads) -> NDArray[np.bool_]:
+    """Return bool[n+1, n+1], all true."""
+    return np.ones((len(heads),) * 2, dtype=np.bool_)
+
+
+# By the name of a criterion, the arcs that it counts.
+SUPPORTS: Mapping[str, Callable[[Heads], NDArray[np.bool_]]] = {
+    "trees": arcs_in,
+    "links": candidate_arcs,
+    "short": lambda heads: short_arcs(heads, SHORT),
+    "sentences": candidate_arcs,
+}
+
+
+def supported_by(
+    template_set: str,
+    examples: Iterable[tuple[EncodedSentence, Heads]],
+    *,
+    cutoff: int,
+    criterion: str,
+) -> NDArray[np.uint64]:
+    """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
+
+    Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:
+    ``trees`` counts right arcs; ``links`` all candidate arcs; ``short`` candidate arcs of at most SHORT
+    words; ``sentences`` the sentences that have a candidate arc with the feature.
+    """
+    arcs_of = SUPPORTS[criterion]
+    return supported_buckets(
+        template_set,
+        ((encoded, arcs_of(heads)) for encoded, heads in examples),
+        cutoff=cutoff,
+        by_sentence=criterion == "sentences",
+    )

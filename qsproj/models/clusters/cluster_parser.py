@@ -17,8 +17,14 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
-from qsproj.models.arc.arc_scorer import ArcExample, ArcWeights, ignored_in
-from qsproj.models.arc.hashed_weights import HASH_BITS, aligned_weights, zero_weights
+from qsproj.models.arc.arc_scorer import (
+    HASH_BITS,
+    ArcExample,
+    ArcWeights,
+    aligned_weights,
+    ignored_in,
+    zero_weights,
+)
 from qsproj.models.packing import unpack_weights
 from qsproj.models.schema import buckets, check_cells, checked, one_of, whole
 from qsproj.models.tree_inference import DECODERS, MAX_Z

@@ -10,9 +10,8 @@ import numpy as np
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_examples import scorer_score
-from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_scorer import ArcExample, supported_by
 from qsproj.models.arc.arc_training import Prepared, finished, prepare
-from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.clusters.cluster_parser import (
     MOST_CLUSTERS,

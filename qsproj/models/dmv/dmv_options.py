@@ -20,7 +20,7 @@ class DmvOptions:
     gain, of held-out data or else of the objective, below which EM has converged. ``smoothing``: added to
     every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood. ``max_words``: longer
     training sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or
-    ``strip``; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    ``strip``; see :mod:`qsproj.models.dmv.dmv_corpus`.
     """
 
     start: str = "harmonic"

@@ -30,13 +30,11 @@ from qsproj.models.graph.graph_factors import (
     Doubts,
     FactorScorer,
     SentenceGraph,
-    sentence_graph,
-)
-from qsproj.models.graph.graph_inference import (
     arc_log_odds,
     candidate_arcs,
     propagate,
     relax,
+    sentence_graph,
 )
 from qsproj.models.packing import nested, unnested
 from qsproj.models.spec import check, restored, told
@@ -56,8 +54,8 @@ class GraphOptions:
     Attributes
     ----------
     families : tuple of str or None
-        Names in ``models.graph_factors.FAMILIES``. None: GRAND, CHILDSEQ and VALENCE, and NOCROSS where arcs
-        may cross; training fills it in.
+        Names in ``graph_factors.FAMILIES``. None: GRAND, CHILDSEQ and VALENCE, and NOCROSS where arcs may
+        cross; training fills it in.
     iterations : int
         Of belief propagation, as many in training as in parsing.
     threshold : float
@@ -65,10 +63,10 @@ class GraphOptions:
     max_factors : int
         A sentence with more factors than this is parsed first-order.
     constraint : str
-        A name in ``models.graph_factors.CONSTRAINTS``: what is required of the arcs.
+        A name in ``graph_factors.CONSTRAINTS``: what is required of the arcs.
     doubt : float
         In parsing, a factor is left out unless all of its arcs have at least this probability and one of them
-        at most 1 minus it (:func:`qsproj.models.graph.graph_inference.relax`). 0: all factors are there.
+        at most 1 minus it (:func:`qsproj.models.graph.graph_factors.relax`). 0: all factors are there.
 
     Raises
     ------

@@ -17,12 +17,10 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
 from qsproj.features.dictionary import Dictionary
-from qsproj.models.joint.joint_examples import JointExample, observed_links
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
-from qsproj.models.joint.joint_sides import NO_VARIABLE, Relation, Side
-from qsproj.models.joint.joint_structure import known_states
-from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states
+from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.joint.joint_weights import (
     JointWeights,
@@ -167,7 +165,7 @@ def train_link_chooser(
     """Learn to choose links from hand alignments.
 
     Sure links are observed to be true and links that are not even possible to be false; those that annotators
-    only called possible are hidden (:func:`~qsproj.models.joint.joint_examples.observed_links`).
+    only called possible are hidden (:func:`~qsproj.models.joint.joint_training.observed_links`).
     """
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)

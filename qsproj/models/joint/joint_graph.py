@@ -26,9 +26,17 @@ from qsproj.conventions import Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_sides import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, Side
-from qsproj.models.joint.joint_structure import JointStructure, free_rows, synchronous_groups
-from qsproj.models.joint.tag_factors import TagFactors, TagScores, no_scores
+from qsproj.models.joint.joint_structure import (
+    FALSE_STATE,
+    NO_VARIABLE,
+    TRUE_STATE,
+    UNKNOWN,
+    JointStructure,
+    Side,
+    free_rows,
+    synchronous_groups,
+)
+from qsproj.models.joint.tag_choices import TagFactors, TagScores, no_scores
 from qsproj.models.tree_inference import TreeInference
 
 FamilyScores = tuple[NDArray[np.float64], ...]

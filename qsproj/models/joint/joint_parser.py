@@ -25,8 +25,7 @@ from qsproj.models.joint.joint_options import (
     JointOptions,
     JointTrainingOptions,
 )
-from qsproj.models.joint.joint_sides import observed_side
-from qsproj.models.joint.joint_structure import beyond_itg, known_states
+from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
 from qsproj.models.joint.joint_trees import (
     TreeParser,
     TreeScores,

@@ -6,25 +6,36 @@ VALENCE, as it was trained with them): they join the pair's graph as they are, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceError, unknown_name
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.errors import NothingToLearnError, SentenceError, counted, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.graph.graph_factors import FamilyFactors, sentence_graph
-from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.archive import damage_told
+from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
+from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_graph import FamilyScores
-from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES
-from qsproj.models.joint.joint_sides import Pairs, Side, free_side, kept_arcs
-from qsproj.models.joint.tag_choices import TagChoices, TaggedArcs, tagged_arcs
-from qsproj.models.tree_inference import TreeInference, arcs_in
+from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES, BiparseOptions
+from qsproj.models.joint.joint_structure import Pairs, Side, free_side, kept_arcs
+from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags, tagged_arcs
+from qsproj.models.packing import nested, unnested
+from qsproj.models.storage import kind_of, model_from
+from qsproj.models.tree_inference import TreeInference, arcs_in, reachable
+from qsproj.progress import notice, track
 
 TreeParser = ArcParser | GraphParser
 
@@ -176,3 +187,289 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
             word=int(missing[0]) + 1,
         )
     return sentence.heads
+
+
+FOLDS = 5
+
+
+def cross_fitted_trees(
+    sentences: Sequence[Sentence],
+    parser: GraphParser,
+    *,
+    rng: np.random.Generator,
+    options: TrainingOptions,
+    folds: int = FOLDS,
+    again: Sequence[Sentence] = (),
+    choices: Sequence[TagChoices | None] | None = None,
+) -> list[TreeScores]:
+    """Ask of each sentence a parser that was trained on the others; its tree is kept possible."""
+    inference = parser.inference
+    shape = replace(
+        options,
+        template_set=parser.base.scorer.template_set,
+        projective=inference.projective,
+        single_root=inference.single_root,
+    )
+    # Labels are not asked for.
+    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
+    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
+    found: dict[int, TreeScores] = {}
+    for fold in track(range(fold_of.max() + 1), "training on other folds", unit="fold"):
+        others = np.flatnonzero(fold_of != fold).tolist()
+        rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
+        other, _ = train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)
+        for i in np.flatnonzero(fold_of == fold).tolist():
+            tree = reachable(sentences[i].heads, inference)
+            own = None if choices is None else choices[i]
+            found[i] = tree_scores(other, sentences[i], required=tree, choices=own)
+    return [found[i] for i in range(len(sentences))]
+
+
+STAGE = "target"
+# Of a sentence whose factors are those of the first order.
+FIRST_ORDER = -1
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def kept_stages(
+    checkpoint: Checkpoint,
+    pairs: Sequence[SentencePair],
+    parsers: Sequence[TreeParser],
+    *,
+    rng: np.random.Generator,
+    options: BiparseOptions,
+) -> KeptStages:
+    """Return where a training is kept, with all that it depends on but the number of epochs."""
+    checkpoint.make_folder()
+    crc = 0
+    for pair in pairs:
+        crc = _of_sentence(pair.target, _of_sentence(pair.source, crc))
+        for links in (pair.alignment, pair.hand):
+            crc = _of_links(links, crc)
+    for parser in parsers:
+        header, arrays = parser.to_archive()
+        crc = zlib.crc32(json.dumps(header).encode(), crc)
+        crc = checksum((arrays[name] for name in sorted(arrays)), crc)
+    told = replace(options, training=replace(options.training, epochs=0))
+    return KeptStages(
+        checkpoint=checkpoint, fingerprint=f"{crc:08x} {len(parsers)} {told} {rng.bit_generator.state}"
+    )
+
+
+def _of_sentence(sentence: Sentence, crc: int) -> int:
+    columns = (sentence.forms, sentence.lemmas, sentence.upos, sentence.xpos, sentence.feats)
+    crc = zlib.crc32(repr((*columns, sentence.deprels)).encode(), crc)
+    return checksum((sentence.heads,), crc)
+
+
+def _of_links(links: Alignment | None, crc: int) -> int:
+    if links is None:
+        return zlib.crc32(b"none", crc)
+    weights = np.zeros(0) if links.weights is None else links.weights
+    return checksum((links.links, links.sure, weights), crc)
+
+
+def write_target(
+    stages: KeptStages, parser: TreeParser, scores: Sequence[TreeScores], rng: np.random.Generator
+) -> None:
+    """Keep a target parser, and what parsers that have not seen them say of its training trees."""
+    header, arrays = parser.to_archive()
+    arrays = nested("parser_", arrays) | nested("scores_", packed(scores))
+    stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
+
+
+def read_target(stages: KeptStages, rng: np.random.Generator) -> tuple[TreeParser, list[TreeScores]] | None:
+    """Return what :func:`write_target` kept, and set the generator; None where nothing was kept."""
+    found = stages.read(STAGE, rng)
+    if found is None:
+        return None
+    header, arrays = found
+    with damage_told(stages.path(STAGE)):
+        parser: Any = model_from(header["kind"], header["parser"], unnested("parser_", arrays))
+        target = parser, unpacked(unnested("scores_", arrays), parser)
+    notice(f"{stages.path(STAGE)}: the target parser is taken from here")
+    return target
+
+
+def packed(scores: Sequence[TreeScores]) -> Arrays:
+    """Return the scores of several sentences, one after the other, as a few arrays."""
+    factors = [values for own in scores for values in own.factors]
+    counts = [[len(values) for values in own.factors] for own in scores]
+    width = max(map(len, counts), default=0)
+    return {
+        "sizes": np.array([len(own.kept) for own in scores], dtype=np.int64),
+        "marginals": _joined([own.marginals for own in scores]),
+        "kept": _joined([own.kept for own in scores]).astype(np.uint8),
+        "links": _joined([own.links for own in scores]),
+        "factor_counts": np.array([own or [FIRST_ORDER] * width for own in counts], dtype=np.int64),
+        "factors": _joined(factors),
+        **_packed_tags([own.tagged for own in scores]),
+    }
+
+
+def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> Arrays:
+    """Return scores of arcs under other tags as a few arrays; none where no sentence has any."""
+    there = [own for own in tagged if own is not None]
+    if not there:
+        return {}
+    return {
+        # Of a sentence that has none: no tags.
+        "tagged_sizes": np.array(
+            [own.scores.shape[:2] if own is not None else (0, 0) for own in tagged], dtype=np.int64
+        ),
+        "tagged_ends": np.concatenate([np.stack([own.heads, own.dependents]) for own in there], axis=1),
+        "tagged_scores": _joined([own.scores for own in there]),
+    }
+
+
+def _unpacked_tags(arrays: Mapping[str, NDArray[Any]], count: int) -> list[TaggedArcs | None]:
+    """Return what :func:`_packed_tags` was given for so many sentences; errors as of :func:`unpacked`."""
+    if "tagged_sizes" not in arrays:
+        return [None] * count
+    sizes = arrays["tagged_sizes"].astype(np.int64)
+    ends = np.split(arrays["tagged_ends"].astype(np.int32), np.cumsum(sizes[:, 0])[:-1], axis=1)
+    scores = np.split(arrays["tagged_scores"], np.cumsum(sizes[:, 0] * sizes[:, 1] ** 2)[:-1])
+    return [
+        TaggedArcs(heads, dependents, own.reshape(len(heads), n_tags, n_tags)) if n_tags else None
+        for n_tags, (heads, dependents), own in zip(sizes[:, 1].tolist(), ends, scores, strict=True)
+    ]
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0), *(array.reshape(-1) for array in arrays)])
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]], parser: TreeParser) -> list[TreeScores]:
+    """Return what :func:`packed` was given, of a parser of this order and with these options."""
+    ends = np.cumsum(arrays["sizes"].astype(np.int64) ** 2)[:-1]
+    tables = [np.split(arrays[name], ends) for name in ("marginals", "kept", "links")]
+    counts = arrays["factor_counts"]
+    ends = np.cumsum(np.maximum(counts, 0).reshape(-1))[:-1]
+    factors = iter(np.split(arrays["factors"], ends) if counts.size else ())
+    tagged = _unpacked_tags(arrays, len(counts))
+    result = []
+    for size, row, tags, *own in zip(arrays["sizes"].tolist(), counts.tolist(), tagged, *tables, strict=True):
+        marginals, kept, links = (table.reshape(size, size) for table in own)
+        kept = kept.astype(np.bool_)
+        scores = tuple(next(factors) for _ in row)
+        second = bool(row) and row[0] != FIRST_ORDER
+        families = _families(parser, kept) if second else ()
+        if second and [len(family.scored) for family in families] != row:
+            raise ValueError("the factors of a sentence are not those of its arcs")
+        result.append(
+            TreeScores(
+                marginals=marginals,
+                kept=kept,
+                links=links,
+                families=families,
+                factors=scores if second else (),
+                tagged=tags,
+            )
+        )
+    return result
+
+
+def _families(parser: TreeParser, kept: NDArray[np.bool_]) -> tuple[FamilyFactors, ...]:
+    """Return the second-order factors over the arcs that are left."""
+    if not isinstance(parser, GraphParser):
+        raise ValueError("factors of the second order, and a parser of the first")
+    inference = parser.base.inference
+    graph = sentence_graph(kept, inference, families=parser.options.families_for(inference))
+    return tuple(family.numbered_from(0) for family in graph.families)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedTarget:
+    """What is learned of the target side before the two sides meet.
+
+    ``parser``: trained on all target trees.
+    ``scores``: what a parser says of each target sentence that was not trained on it.
+    ``unseen``: whether ``parser`` itself was not trained on them either.
+    """
+
+    parser: TreeParser
+    scores: list[TreeScores]
+    unseen: bool = False
+
+
+def train_target(
+    pairs: Sequence[SentencePair],
+    *,
+    rng: np.random.Generator,
+    training: TrainingOptions | None = None,
+    order: int = 1,
+    least_probability: float = MIN_PROBABILITY,
+    stages: KeptStages | None = None,
+    tags: TargetTags = GIVEN,
+) -> TrainedTarget:
+    """Train the target parser of this order, and score each target tree by one that has not seen it.
+
+    Those of the first order prune by ``least_probability``, as
+    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. ``tags`` say under which other tags these
+    trees are learned from, and arcs are scored, too. With ``stages``, what comes out is kept there, or taken
+    from there.
+    """
+    if len(pairs) < 2:
+        raise NothingToLearnError(
+            f"found {counted(len(pairs), 'pair')} to learn from, expected two or more with whole target trees"
+        )
+    if stages is not None and (kept := read_target(stages, rng)) is not None:
+        return TrainedTarget(*kept)
+    trained = _train_target(
+        [pair.target for pair in pairs], tags, rng, training or TrainingOptions(), order, least_probability
+    )
+    if stages is not None:
+        write_target(stages, trained.parser, trained.scores, rng)
+    return trained
+
+
+def _train_target(
+    targets: Sequence[Sentence],
+    tags: TargetTags,
+    rng: np.random.Generator,
+    training: TrainingOptions,
+    order: int,
+    least_probability: float,
+) -> TrainedTarget:
+    """Do the work of :func:`train_target`."""
+    again, choices = tags.true or (), tags.choices or [None] * len(targets)
+    if order == 2:
+        graph_parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
+        return TrainedTarget(
+            graph_parser,
+            cross_fitted_trees(
+                targets, graph_parser, rng=rng, options=training, again=again, choices=choices
+            ),
+        )
+    parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
+    inference = parser.inference
+    scorers = cross_fitted_scorers(
+        targets,
+        rng=rng,
+        template_set=parser.scorer.template_set,
+        inference=inference,
+        options=training,
+        again=again,
+    )
+    held_out: dict[int, TreeScores] = {}
+    for i, scorer in scorers:
+        held_out[i] = first_order_scores(
+            scorer.scores(scorer.features(scorer.encode(targets[i]))),
+            inference,
+            required=reachable(targets[i].heads, inference),
+            least_probability=least_probability,
+        ).with_tags(scorer, targets[i], choices[i])
+    return TrainedTarget(parser, [held_out[i] for i in range(len(targets))])
+
+
+def given_target(
+    pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
+) -> TrainedTarget:
+    """Take a target parser that was not trained on these trees: one that was projected, or of other trees."""
+    trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
+    scores = [
+        tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)
+        for pair, tree, own in zip(pairs, trees, tags.choices or [None] * len(pairs), strict=True)
+    ]
+    return TrainedTarget(parser, scores, unseen=True)

@@ -27,8 +27,7 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.joint_graph import FamilyScores, JointScores
-from qsproj.models.joint.joint_sides import ALWAYS_TRUE, Side
-from qsproj.models.joint.joint_structure import JointStructure, joint_structure
+from qsproj.models.joint.joint_structure import ALWAYS_TRUE, JointStructure, Side, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.joint.tag_choices import (
     NEUTRAL,

@@ -20,8 +20,7 @@ from qsproj.bp.status import Status
 from qsproj.conventions import Heads, Scores
 from qsproj.models.joint.joint_graph import JointBeliefs, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_sides import ALWAYS_TRUE, NO_VARIABLE
-from qsproj.models.joint.joint_structure import JointStructure, known_states
+from qsproj.models.joint.joint_structure import ALWAYS_TRUE, NO_VARIABLE, JointStructure, known_states
 from qsproj.models.tree_inference import TreeInference, arcs_in, of_tree
 
 # A message beyond these log-odds is held there and passes no gradient back: the parser is sure.

@@ -17,6 +17,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.bp.factors.booleans import link
+from qsproj.bp.factors.tags import tag, tag_link
+from qsproj.bp.group import FactorGroup
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
@@ -27,9 +30,140 @@ from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_h
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_sides import Table
-from qsproj.models.joint.tag_factors import CERTAIN, TagScores, TagVariables
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, Table, TagVariables
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
+
+# Stands for a word whose tag is certain.
+CERTAIN = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagScores:
+    """Natural-log scores of TAG variables; or what is believed, as probabilities.
+
+    ``words`` float64[U, K]: of each tag of each word. Scores of tags that are not possible are not read.
+    ``arcs`` float64[F, K, K]: of an arc together with [tag of its head, tag of its dependent]; a certain tag
+        is at 0.
+    ``links`` float64[L, K]: of a link together with the tag of its target word.
+    """
+
+    words: NDArray[np.float64]
+    arcs: NDArray[np.float64]
+    links: NDArray[np.float64]
+
+    def less(self, other: TagScores) -> TagScores:
+        """Return the difference of both."""
+        return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
+
+    def mixed(self, other: TagScores, share: float) -> TagScores:
+        """Return the mean of both, in which the other has a weight of ``share``."""
+        parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
+        return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
+
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagFactors:
+    """The groups of a pair's TAG variables, in the order in which they are asked.
+
+    ``link_variables`` int32[L]: of the links in question. ``known`` int8[V]: what is known of each variable
+    of the graph.
+    """
+
+    tags: TagVariables
+    link_variables: Table
+    known: NDArray[np.int8]
+
+    @property
+    def decided(self) -> NDArray[np.int8] | None:
+        """The tags, int8[U], where they are known; None where they are not."""
+        states: NDArray[np.int8] = self.known[self.tags.variables]
+        return None if (states == UNKNOWN).any() else states
+
+    def groups(self, scores: TagScores) -> list[FactorGroup]:
+        """Return the groups with scores; as many, over the same variables, whatever the scores are."""
+        free_arcs = self.known[self.tags.arcs] == UNKNOWN
+        if self.decided is not None:
+            arcs, links = self._at_tags(scores)
+            edges = np.concatenate([self.tags.arcs[free_arcs], self.link_variables])
+            return [link(edges, np.concatenate([arcs[free_arcs], links]))]
+        tags = self.tags
+        last = tags.variables[-1] + 1
+        groups: list[FactorGroup] = [
+            tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
+            tag_link(
+                self.link_variables,
+                np.full(len(tags.links), last),
+                tags.variables[tags.linked],
+                scores.links[:, None],
+            ),
+        ]
+        for chosen, cells in self._kinds():
+            heads, dependents = (
+                np.where(end[chosen] == CERTAIN, last, tags.variables[end[chosen]])
+                for end in (tags.heads, tags.dependents)
+            )
+            groups.append(tag_link(tags.arcs[chosen], heads, dependents, scores.arcs[chosen][cells]))
+        if not free_arcs.all():
+            # The tree is known.
+            arcs = tags.arcs[~free_arcs]
+            groups.append(link(arcs, np.where(self.known[arcs] == TRUE_STATE, np.inf, -np.inf)))
+        return groups
+
+    def expected(self, found: list[Values], arcs: Values, links: Values) -> TagScores:
+        """Return the probability that each score is counted.
+
+        ``found`` list of float64[...]: what each of the groups expects of its scores. ``arcs``, ``links``
+        float64[F], float64[L]: probabilities of the arcs and links in question.
+        """
+        u, k = self.tags.possible.shape
+        words, of_links = np.zeros((u, k)), np.zeros((len(links), k))
+        of_arcs = np.zeros((len(arcs), k, k))
+        if self.decided is not None:
+            words[np.arange(u), self.decided] = 1.0
+            of_links[np.arange(len(links)), self.decided[self.tags.linked]] = links
+            of_arcs[(np.arange(len(arcs)), *self._tags_of_arcs(self.decided))] = arcs
+            return TagScores(words, of_arcs, of_links)
+        for (chosen, cells), own in zip(self._kinds(), found[2:], strict=False):
+            part = np.zeros((len(chosen), k, k))
+            part[cells] = own
+            of_arcs[chosen] = part
+        return TagScores(found[0], of_arcs, found[1][:, 0])
+
+    def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
+        """Return the arcs by which of their ends have a choice, and the part of their scores that is read."""
+        heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
+        every = slice(None)
+        return [
+            (np.flatnonzero((heads == of_head) & (dependents == of_dependent)), (every, *cells))
+            for of_head, of_dependent, cells in (
+                (False, True, (slice(1), every)),
+                (True, False, (every, slice(1))),
+                (True, True, (every, every)),
+            )
+        ]
+
+    def _tags_of_arcs(self, states: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the tags of both ends of each arc, int8[F] each; 0 where it is certain."""
+        ends = (self.tags.heads, self.tags.dependents)
+        heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
+        return heads, dependents
+
+    def _at_tags(self, scores: TagScores) -> tuple[Values, Values]:
+        """Return the scores of arcs and links under the tags that are known."""
+        states = self.decided
+        assert states is not None
+        arcs = scores.arcs[(np.arange(len(scores.arcs)), *self._tags_of_arcs(states))]
+        return arcs, scores.links[np.arange(len(scores.links)), states[self.tags.linked]]
+
+
+def no_scores(tags: TagVariables) -> TagScores:
+    """Return zeros in the shapes of the scores of TAG variables."""
+    u, k = tags.possible.shape
+    return TagScores(np.zeros((u, k)), np.zeros((len(tags.arcs), k, k)), np.zeros((len(tags.links), k)))
+
 
 # Tags that a word may choose from, at most: the most probable ones.
 MOST_TAGS = 4
@@ -226,8 +360,6 @@ def _variants(
 N_TAG_SCALES = 4
 TagScales = tuple[float, ...]
 NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,14 +19,17 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import right_heads, tree_objective
-from qsproj.models.arc.arc_objectives import margin_of, names_of
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
-from qsproj.models.arc.feature_selection import supported_by
 from qsproj.models.arc.labeller import train_labeller, untrained
-from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.models.labelled.labelled_parser import LabelledParser, all_arcs, best_chances
-from qsproj.models.labelled.relation_scorer import Candidates, RelationScorer
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
+from qsproj.models.labelled.labelled_parser import (
+    Candidates,
+    LabelledParser,
+    RelationScorer,
+    all_arcs,
+    best_chances,
+)
 from qsproj.models.tree_inference import TreeInference, is_whole, of_tree, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn

@@ -16,8 +16,7 @@ from qsproj.features.qg_configurations import (
     configuration_choices,
     configurations,
 )
-from qsproj.models.dmv.dmv_corpus import offsets, tag_numbers
-from qsproj.models.dmv.dmv_punctuation import kept_words
+from qsproj.models.dmv.dmv_corpus import kept_words, offsets, tag_numbers
 
 # A link that an aligner gave no weight at all is a candidate still, if hardly.
 LEAST_PRIOR = 1e-3

@@ -23,7 +23,7 @@ class QgOptions:
     the others share the rest. ``max_words``: pairs with a longer target sentence are left out.
     ``min_linked``: pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned
     from the target alone, and learned badly (measured in docs/notes/qg-dmv.md). ``punctuation``: ``keep`` or
-    ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_punctuation`.
+    ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_corpus`.
     """
 
     iterations: int = 1

@@ -19,21 +19,20 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
-from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_corpus import TagNumbering, tag_numbers
-from qsproj.models.dmv.dmv_parameters import DmvParameters, uniform_parameters
-from qsproj.models.dmv.dmv_punctuation import PUNCTUATION_TAG
-from qsproj.models.qg_dmv.qg_dmv import QgDmv, expected_counts
-from qsproj.models.qg_dmv.qg_dmv_corpus import QgCorpus, nodes_of, pack_pairs, pair_nodes
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.models.qg_dmv.qg_dmv_parameters import (
+from qsproj.models.dmv.dmv import Dmv, DmvParameters, uniform_parameters
+from qsproj.models.dmv.dmv_corpus import PUNCTUATION_TAG, TagNumbering, tag_numbers
+from qsproj.models.qg_dmv.qg_dmv import (
     QgCounts,
+    QgDmv,
     QgParameters,
     QgStep,
     before_first_step,
     biased_parameters,
+    expected_counts,
     parameters_like,
 )
+from qsproj.models.qg_dmv.qg_dmv_corpus import QgCorpus, nodes_of, pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
 from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 

@@ -7,8 +7,9 @@ tagged sentences counting for less: what the contexts of a new domain teach outw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,101 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with, word_classes
-from qsproj.models.tagging.chain_trainer import FROM_TAGS, ChainExample, ChainTrainer
-from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.training.loop import learn
+from qsproj.kernels.tagging.linear_chain import (
+    gradient,
+    set_gradient,
+    step_emissions,
+    step_steep_emissions,
+    step_steep_transitions,
+    step_transitions,
+)
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, in_half_the_bytes
+from qsproj.training.adagrad import RowAdaGrad
+from qsproj.training.loop import Trainer, learn
+
+# Features whose weights all stay below this are dropped from the model.
+FAINTEST = 0.1
+
+
+class ChainKernels(NamedTuple):
+    """How a sentence teaches: the gradient of its log-likelihood, and steps by emissions and transitions."""
+
+    gradient: Callable[..., float]
+    step_emissions: Callable[..., None]
+    step_transitions: Callable[..., None]
+
+
+FROM_TAGS = ChainKernels(gradient, step_emissions, step_transitions)
+FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transitions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainExample:
+    """A sentence to learn from.
+
+    Attributes
+    ----------
+    rows : int32[n, K]
+        Rows of weights that fire at each word, -1 for none.
+    known : int32[n] or float32[n, T]
+        Its tags, for FROM_TAGS; the log evidence of each tag, for FROM_SETS.
+    strength : float
+        Weight in the objective.
+    """
+
+    rows: NDArray[np.int32]
+    known: NDArray[Any]
+    strength: float
+
+
+class ChainTrainer(Trainer[ChainExample, Tagger]):
+    """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
+
+    Parameters
+    ----------
+    start : Tagger
+        Where learning starts: its arrays change, all else of it stays.
+    rate : float
+        AdaGrad's step size.
+    kernels : ChainKernels
+        FROM_TAGS or FROM_SETS.
+
+    *Source*: averaging as in Daume's thesis (2006), figure 2.3: the start counts, too.
+    """
+
+    def __init__(self, start: Tagger, *, rate: float, kernels: ChainKernels) -> None:
+        self._start = start
+        self._kernels = kernels
+        self._features = RowAdaGrad(start.weights, rate=rate, counts_start=True)
+        self._chain = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
+
+    def step(self, example: ChainExample) -> float:
+        """Learn from one sentence; return minus the log-likelihood of what is known, by its strength."""
+        slopes = np.empty((len(example.rows), len(self._start.tags)))
+        pair_slopes = np.empty_like(self._chain.weights)
+        likelihood = self._kernels.gradient(
+            example.rows, example.known, self._features.weights, self._chain.weights, slopes, pair_slopes
+        )
+        slopes *= -example.strength
+        pair_slopes *= -example.strength
+        self._features.step(self._kernels.step_emissions, example.rows, slopes)
+        self._chain.step(self._kernels.step_transitions, pair_slopes)
+        return -example.strength * likelihood
+
+    def averaged(self) -> Tagger:
+        """Return the tagger with the mean of the weights before every step so far, faint features dropped.
+
+        Weights have the digits that a file keeps of them: a tagger and its file tag alike.
+        """
+        weights = self._features.mean()
+        kept = np.abs(weights).max(axis=1) >= FAINTEST
+        return replace(
+            self._start,
+            index=FeatureIndex(self._start.index.keys[kept]),
+            weights=in_half_the_bytes(weights[kept]),
+            transitions=self._chain.mean(),
+        )
+
 
 UNTAGGED = "_"
 # Features that only raw text has must occur this often. With the faintest dropped as well, the model is a
@@ -227,3 +320,138 @@ class _Learner:
     def _encoded(self, example: _Example, rows: NDArray[np.int32]) -> ChainExample:
         known = np.array([self.tags.index(tag) for tag in example.tags], dtype=np.int32)
         return ChainExample(rows, known, example.strength)
+
+
+# So many sentences' features are counted at a time.
+BLOCK_SENTENCES = 2048
+
+# Natural-log weights, at most 0; -inf forbids.
+LogEvidence = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetExample:
+    """A sentence with what is known of its tags.
+
+    Attributes
+    ----------
+    forms : tuple of str
+        The n words.
+    log_evidence : float32[n, T]
+        Natural-log weight of each tag, at most 0, -inf for one that is ruled out; one or more finite a word.
+    strength : float
+        Weight of the sentence in the objective.
+    trusted : bool
+        Whether all its features are to be learned, not only those that occur ``rarest`` times.
+    """
+
+    forms: Words
+    log_evidence: LogEvidence
+    strength: float = 1.0
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetTrainingOptions:
+    """How weights are learned from sets.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the sentences.
+    rate : float
+        AdaGrad's step size.
+    rarest : int
+        Features of sentences that are not trusted must occur this often.
+    """
+
+    epochs: int = 5
+    rate: float = 0.1
+    rarest: int = 3
+
+
+def train_on_sets(
+    examples: Sequence[SetExample],
+    *,
+    tags: tuple[str, ...],
+    extractor: FeatureExtractor,
+    rng: np.random.Generator,
+    options: SetTrainingOptions,
+    start: Tagger | None = None,
+    what: str = "training the tagger",
+) -> Tagger:
+    """Return the average of all weights visited.
+
+    Parameters
+    ----------
+    examples : sequence of SetExample
+        At least one; ``log_evidence`` over ``tags``.
+    tags : tuple of str
+        The T tags.
+    extractor : FeatureExtractor
+    rng : numpy.random.Generator
+        Orders the sentences.
+    start : Tagger or None
+        Weights to go on from, those of a tagger of the same tags and extractor; None: from zero.
+    what : str
+        What the progress bar says.
+
+    Notes
+    -----
+    Memory: 4 bytes for each word and template, and 12 T for each feature. Time: O(epochs words (K T + T^2)).
+    """
+    index = FeatureIndex(_supported_in_sets(examples, extractor, options.rarest, start))
+    weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
+    transitions = np.zeros((len(tags) + 1, len(tags)))
+    if start is not None:
+        weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
+        transitions[:] = start.transitions
+    begun = Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
+    encoded = [
+        ChainExample(index.rows(extractor.keys(example.forms)), example.log_evidence, example.strength)
+        for example in examples
+    ]
+    trainer = ChainTrainer(begun, rate=options.rate, kernels=FROM_SETS)
+    return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
+
+
+def _supported_in_sets(
+    examples: Sequence[SetExample], extractor: FeatureExtractor, rarest: int, start: Tagger | None
+) -> NDArray[np.uint64]:
+    """Return the distinct features of trusted sentences and of ``start``, and of all those not too rare."""
+    known = [] if start is None else [start.index.keys]
+    parts, counts = [], []
+    for first in range(0, len(examples), BLOCK_SENTENCES):
+        block = examples[first : first + BLOCK_SENTENCES]
+        keys = [extractor.keys(example.forms) for example in block]
+        known += [part.ravel() for part, example in zip(keys, block, strict=True) if example.trusted]
+        of_block = np.unique(np.concatenate(keys), return_counts=True)
+        parts.append(of_block[0])
+        counts.append(of_block[1])
+    distinct, place = np.unique(np.concatenate(parts), return_inverse=True)
+    often = np.bincount(place, np.concatenate(counts)) >= rarest
+    supported: NDArray[np.uint64] = np.unique(np.concatenate([distinct[often], *known]))
+    return np.delete(supported, np.nonzero(supported == 0))
+
+
+def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
+    """Return the tagger whose potentials are the mean of those of others.
+
+    Parameters
+    ----------
+    taggers : sequence of Tagger
+        At least one; all with the same tags and extractor. A feature that one of them lacks counts 0 there.
+        All else is that of the first.
+
+    Notes
+    -----
+    O(R T) time and memory for R distinct features and T tags. The mean of log potentials is a product of
+    experts: what each learned by the chance of its sample is averaged away, what all learned stays.
+    """
+    index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
+    weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)
+    transitions = np.zeros_like(taggers[0].transitions)
+    for tagger in taggers:
+        weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(len(taggers))
+        transitions += tagger.transitions / len(taggers)
+    return replace(taggers[0], index=index, weights=in_half_the_bytes(weights), transitions=transitions)

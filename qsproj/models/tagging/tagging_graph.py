@@ -29,7 +29,7 @@ from qsproj.features.second_order import arc_places, tag_hashes, tag_link_featur
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.graph.graph_inference import arc_log_odds
+from qsproj.models.graph.graph_factors import arc_log_odds
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import shaped
 from qsproj.models.tree_inference import TreeInference

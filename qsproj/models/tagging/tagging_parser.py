@@ -22,7 +22,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.graph.graph_inference import candidate_arcs
+from qsproj.models.graph.graph_factors import candidate_arcs
 from qsproj.models.packing import nested, unnested
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described

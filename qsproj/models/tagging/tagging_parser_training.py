@@ -19,11 +19,9 @@ from qsproj.errors import NothingToLearnError, counted, unknown_name
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
-from qsproj.models.arc.arc_objectives import margin_of
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.cross_fitting import cross_fitted_scores
-from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
+from qsproj.models.arc.arc_training import cross_fitted_scores, train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_graph import (

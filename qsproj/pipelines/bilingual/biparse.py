@@ -20,17 +20,28 @@ from qsproj.features.dictionary import count_dictionary
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.checkpoint import Checkpoint, KeptStages
 from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint.joint_examples import HandLinkCounts, JointExample, count_hand_links, observed_links
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, SYNCH, TAG_THRESHOLD, BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
-from qsproj.models.joint.joint_targets import TrainedTarget, given_target, kept_stages, train_target
 from qsproj.models.joint.joint_training import (
+    HandLinkCounts,
+    JointExample,
+    count_hand_links,
+    observed_links,
     train_joint_weights,
     train_target_jointly,
     with_joint_labeller,
 )
-from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order, heads_alone
+from qsproj.models.joint.joint_trees import (
+    TrainedTarget,
+    TreeParser,
+    TreeScores,
+    first_order,
+    given_target,
+    heads_alone,
+    kept_stages,
+    train_target,
+)
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, learned_tags
 from qsproj.models.storage import load_model_of
@@ -136,14 +147,14 @@ def train_joint_parser(
     """Train a joint parser on pairs whose target sides have trees.
 
     The target parser is trained on these trees. Joint weights are learned beside the scores of target parsers
-    that have not seen the pair at hand (:mod:`qsproj.models.joint.joint_targets`). The thesis learns
+    that have not seen the pair at hand (:mod:`qsproj.models.joint.joint_trees`). The thesis learns
     both together (``target_weights="joint"``); then the target's lexical features soon explain its own
     training trees, and little is left for the source to explain. With SYNCH for a family, only the target
     parser is learned.
 
     Pairs without a whole target tree are left out and counted. Links by hand, where a pair has any, are
     observed like the target tree; other links are hidden, and in parsing all are. ``target`` may be what
-    :func:`~qsproj.models.joint.joint_targets.train_target` made of these pairs, or a parser that has
+    :func:`~qsproj.models.joint.joint_trees.train_target` made of these pairs, or a parser that has
     not seen their target trees. A ``checkpoint`` keeps what is done, to go on from.
     """
     options = options or BiparseOptions()

@@ -13,8 +13,8 @@ from qsproj.errors import NothingToLearnError
 from qsproj.features.dictionary import count_dictionary
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
-from qsproj.models.joint.joint_examples import HandLinkCounts, count_hand_links
 from qsproj.models.joint.joint_structure import beyond_itg
+from qsproj.models.joint.joint_training import HandLinkCounts, count_hand_links
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bilingual.biparse import itg_line
 from qsproj.progress import notice

@@ -23,7 +23,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_sides import NO_VARIABLE
+from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.models.joint.noisy_channel import (
     SourceEvidence,

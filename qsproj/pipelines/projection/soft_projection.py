@@ -24,10 +24,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted, listed_reasons
 from qsproj.models.arc.above import fine_tuned, train_above
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.hashed_weights import aligned_weights
+from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_evidence import second_order_above
+from qsproj.models.graph.graph_training import second_order_above
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.pipelines.projection.method_options import SoftProjectionOptions
 from qsproj.pipelines.projection.projected import Projected

@@ -12,9 +12,14 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions, word_ranges
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, counted
-from qsproj.models.tagging.set_training import LogEvidence, SetExample
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
+from qsproj.models.tagging.tagger_training import (
+    LogEvidence,
+    SetExample,
+    TaggerOptions,
+    accuracy,
+    train_tagger,
+)
 from qsproj.pipelines.tagging.linked_text import LinkedText
 
 # Of fewer tagged sentences none is set aside to judge by.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from qsproj.models.tagging.set_training import LogEvidence
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.tag_evidence import Sets, normalised
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import Lexicon
-from qsproj.models.tagging.set_training import LogEvidence, SetExample
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import LogEvidence, SetExample
 from qsproj.pipelines.tagging.tag_evidence import Sets, allowed_tags
 
 NUMERAL = "NUM"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.language.lexicon import Lexicon
-from qsproj.models.tagging.set_training import LogEvidence
+from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
 
 SIGNS = frozenset({"PUNCT", "SYM"})

@@ -20,10 +20,15 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import counted
 from qsproj.features.tagging import Classes, templates_with, word_classes
-from qsproj.models.tagging.mean_tagger import mean_tagger
-from qsproj.models.tagging.set_training import LogEvidence, SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagger_training import (
+    LogEvidence,
+    SetExample,
+    SetTrainingOptions,
+    mean_tagger,
+    train_on_sets,
+    train_tagger,
+)
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.models.dmv.dmv import uniform_parameters
 from qsproj.models.dmv.dmv_corpus import TagCorpus, offsets
-from qsproj.models.dmv.dmv_parameters import uniform_parameters
 from qsproj.models.dmv.dmv_training import sum_e_step, viterbi_e_step
-from qsproj.models.qg_dmv.qg_dmv import expected_counts
+from qsproj.models.qg_dmv.qg_dmv import biased_parameters, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
-from qsproj.models.qg_dmv.qg_dmv_parameters import biased_parameters
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
-from qsproj.models.qg_dmv.qg_dmv import expected_counts
-from qsproj.models.qg_dmv.qg_dmv_parameters import biased_parameters
+from qsproj.models.qg_dmv.qg_dmv import biased_parameters, expected_counts
 from qsproj.models.qg_dmv.qg_dmv_training import pack_into
 from scripts.experiments.harness.process import in_own_process
 

@@ -14,8 +14,7 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.models.checkpoint import KeptStages
 from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_targets import TrainedTarget, train_target
-from qsproj.models.joint.joint_trees import TreeParser
+from qsproj.models.joint.joint_trees import TrainedTarget, TreeParser, train_target
 from qsproj.pipelines.bilingual.biparse import JointTrainingReport, train_joint_parser
 from scripts.experiments.harness.build import DIGITS, hash_of
 from scripts.experiments.joint.timed import TimedCheckpoint, going_on

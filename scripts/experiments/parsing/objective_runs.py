@@ -20,9 +20,8 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_objectives import objective_named
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.training_options import TrainingOptions, objective_named
 from qsproj.models.clusters.cluster_parser import summed_out
 from qsproj.models.clusters.cluster_training import train_cluster_parser
 from qsproj.models.tree_inference import MAX_Z, TreeInference

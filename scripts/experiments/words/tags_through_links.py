@@ -23,9 +23,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.evaluation.calibration import expected_calibration_error, reliability
 from qsproj.features.tagging import templates_with
-from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagger_training import SetExample, SetTrainingOptions, train_on_sets, train_tagger
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tag_evidence import allowed_tags, set_evidence, type_sets, type_shares
 from qsproj.pipelines.tagging.tags_through_links import (

@@ -18,9 +18,8 @@ from qsproj.models.arc.arc_examples import (
     tree_objective,
     usable_sentences,
 )
-from qsproj.models.arc.arc_objectives import MARGIN, names_of
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
-from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import learn
 from qsproj.training.objectives import Annealed, PartialTreeLikelihood, Risk, weighed

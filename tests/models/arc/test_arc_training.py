@@ -11,9 +11,8 @@ from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_sentences
-from qsproj.models.arc.arc_objectives import MARGIN
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.arc.training_options import MARGIN, TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.tree_inference import TreeInference
 from qsproj.training.objectives import Risk

@@ -10,8 +10,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.cross_fitting import cross_fitted_scores
+from qsproj.models.arc.arc_training import cross_fitted_scores, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 
 OPTIONS = TrainingOptions(epochs=2)

@@ -10,10 +10,8 @@ from qsproj.errors import UsageError
 from qsproj.features.arc_templates import TEMPLATE_SETS, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_scorer import bit_mask
+from qsproj.models.arc.arc_scorer import HASH_BITS, bit_mask, supported_by
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.feature_selection import supported_by
-from qsproj.models.arc.hashed_weights import HASH_BITS
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 

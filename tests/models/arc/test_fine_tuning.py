@@ -13,8 +13,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.above import FineTuningOptions, fine_tuned
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.cross_fitting import cross_fitted_relations
+from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qsproj.models.arc.hashed_weights import CACHE_LINE, aligned_weights
+from qsproj.models.arc.arc_scorer import CACHE_LINE, aligned_weights
 
 
 def test_a_copy_starts_on_a_line_of_the_cache():

@@ -10,8 +10,8 @@ import pytest
 
 import qsproj
 from qsproj.conventions import Heads
-from qsproj.models.arc import arc_objectives
-from qsproj.models.arc.arc_objectives import OBJECTIVES, ArcObjective, objective_named
+from qsproj.models.arc import training_options
+from qsproj.models.arc.training_options import OBJECTIVES, ArcObjective, objective_named
 from tests.oracles.finite_differences import gradient
 
 CORPUS = "corpora/en.conllu"
@@ -49,7 +49,7 @@ TWIN = replace(objective_named("margin"), name="twin")
 
 @pytest.fixture(autouse=True)
 def rows(monkeypatch):
-    monkeypatch.setattr(arc_objectives, "OBJECTIVES", (*OBJECTIVES, STRANGER, TWIN))
+    monkeypatch.setattr(training_options, "OBJECTIVES", (*OBJECTIVES, STRANGER, TWIN))
 
 
 @pytest.fixture(scope="module")

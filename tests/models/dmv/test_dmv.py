@@ -8,11 +8,9 @@ import pytest
 from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import UsageError
-from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_corpus import TagNumbering, pack
+from qsproj.models.dmv.dmv import Dmv, DmvCounts, normalised, uniform_parameters
+from qsproj.models.dmv.dmv_corpus import TagNumbering, attach_stripped, kept_words, pack, strip_heads
 from qsproj.models.dmv.dmv_options import DmvOptions
-from qsproj.models.dmv.dmv_parameters import DmvCounts, normalised, uniform_parameters
-from qsproj.models.dmv.dmv_punctuation import attach_stripped, kept_words, strip_heads
 from qsproj.models.dmv.dmv_training import sum_e_step, train_dmv
 from qsproj.models.storage import load_model
 from tests.oracles.trees import all_trees, is_projective, is_tree

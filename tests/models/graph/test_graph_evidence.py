@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_evidence import SURER, second_order_above
+from qsproj.models.graph.graph_training import SURER, second_order_above
 from tests.oracles.trees import all_trees, tree_score
 
 

@@ -11,9 +11,16 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph import graph_inference
-from qsproj.models.graph.graph_factors import CONSTRAINTS, FAMILIES, Doubts, sentence_graph
-from qsproj.models.graph.graph_inference import arc_log_odds, propagate, relax
+from qsproj.models.graph import graph_factors
+from qsproj.models.graph.graph_factors import (
+    CONSTRAINTS,
+    FAMILIES,
+    Doubts,
+    arc_log_odds,
+    propagate,
+    relax,
+    sentence_graph,
+)
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
 from qsproj.models.tree_inference import TreeInference
@@ -108,7 +115,7 @@ def test_where_all_is_in_doubt_the_graph_is_the_full_one():
 def test_in_the_end_nothing_is_called_for_that_is_not_there(seed):
     graph, beliefs = relaxed(seed, doubt=0.05, iterations=40)
     assert 0 < graph.n_factors < layout().n_factors
-    doubts = graph_inference._doubts(beliefs.log_ratios, 0.05)
+    doubts = graph_factors._doubts(beliefs.log_ratios, 0.05)
     for family, wanted in zip(graph.families, layout(doubts).families):
         assert set(wanted.edges.tolist()) <= set(family.edges.tolist())
 
@@ -121,7 +128,7 @@ def test_messages_go_on_from_where_they_were_when_the_graph_grows(monkeypatch):
         runs.append((graph, options["start"], beliefs))
         return beliefs
 
-    monkeypatch.setattr(graph_inference, "propagate", recorded)
+    monkeypatch.setattr(graph_factors, "propagate", recorded)
     relaxed(2, doubt=0.1, iterations=20)
     grown = [(a, b) for a, b in pairwise(runs) if a[0].n_factors < b[0].n_factors]
     assert grown
@@ -240,6 +247,6 @@ def test_wrong_options_are_named(options, message):
 def test_arcs_are_plausible_and_undecided_by_their_probability():
     chances = np.array([0.0, 0.04, 0.06, 0.5, 0.94, 0.96, 1.0])
     with np.errstate(divide="ignore"):
-        doubts = graph_inference._doubts(np.log(chances) - np.log(1.0 - chances), 0.05)
+        doubts = graph_factors._doubts(np.log(chances) - np.log(1.0 - chances), 0.05)
     assert doubts.plausible.tolist() == [False, False, True, True, True, True, True]
     assert doubts.undecided.tolist() == [False, False, True, True, True, False, False]

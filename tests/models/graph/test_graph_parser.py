@@ -17,8 +17,7 @@ from qsproj.features.second_order import LARGEST_COUNT, TEMPLATE_SETS, compile_f
 from qsproj.kernels.features.second_order_features import gather_factors, score_factors
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph import graph_parser
-from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
-from qsproj.models.graph.graph_inference import expectations, propagate
+from qsproj.models.graph.graph_factors import FAMILIES, expectations, propagate, sentence_graph
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.storage import load_model

@@ -11,11 +11,17 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import NO_TREES, links_only, train_link_chooser
-from qsproj.models.joint.joint_examples import observed_links
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, Propagation
-from qsproj.models.joint.joint_sides import FALSE_STATE, TRUE_STATE, UNKNOWN
-from qsproj.models.joint.joint_structure import beyond_itg, known_states, within_itg
+from qsproj.models.joint.joint_structure import (
+    FALSE_STATE,
+    TRUE_STATE,
+    UNKNOWN,
+    beyond_itg,
+    known_states,
+    within_itg,
+)
+from qsproj.models.joint.joint_training import observed_links
 from qsproj.models.joint.joint_weights import JointWeights
 from tests.oracles.factor_graphs import log_sum
 from tests.sentences import make_sentence

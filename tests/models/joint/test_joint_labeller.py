@@ -14,8 +14,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.kernels.features.sense_mixture import step_mixture
-from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.cross_fitting import cross_fitted_relations
+from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_labeller import (
     ARC_FAMILIES,

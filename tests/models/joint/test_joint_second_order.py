@@ -16,16 +16,20 @@ from qsproj.errors import UsageError
 from qsproj.features.joint_templates import EVERY_FAMILY, PAIR_FAMILIES
 from qsproj.features.second_order import LARGEST_COUNT
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_factors import sentence_graph
-from qsproj.models.graph.graph_inference import arc_log_odds, propagate
+from qsproj.models.graph.graph_factors import arc_log_odds, propagate, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
-from qsproj.models.joint.joint_examples import JointExample, KeptGraphs
 from qsproj.models.joint.joint_graph import JointScores, infer_jointly, joint_graph, pass_messages
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, observed_side
-from qsproj.models.joint.joint_structure import joint_structure, known_states
+from qsproj.models.joint.joint_structure import (
+    NO_VARIABLE,
+    free_side,
+    joint_structure,
+    known_states,
+    observed_side,
+)
+from qsproj.models.joint.joint_training import JointExample, KeptGraphs
 from qsproj.models.joint.joint_trees import heads_alone, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import TagChoices

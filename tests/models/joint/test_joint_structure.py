@@ -11,8 +11,15 @@ from qsproj.bp.status import Status
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side, kept_arcs, observed_side
-from qsproj.models.joint.joint_structure import free_rows, joint_structure, known_states
+from qsproj.models.joint.joint_structure import (
+    NO_VARIABLE,
+    free_rows,
+    free_side,
+    joint_structure,
+    kept_arcs,
+    known_states,
+    observed_side,
+)
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, fires
 

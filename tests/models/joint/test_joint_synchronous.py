@@ -10,15 +10,17 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.models.joint.joint_graph import JointScores, infer_jointly
 from qsproj.models.joint.joint_options import SYNCH, Propagation
-from qsproj.models.joint.joint_sides import (
+from qsproj.models.joint.joint_structure import (
     ALWAYS_TRUE,
     NO_VARIABLE,
     TRUE_STATE,
     UNKNOWN,
     free_side,
+    joint_structure,
+    known_states,
     observed_side,
+    synchronous_groups,
 )
-from qsproj.models.joint.joint_structure import joint_structure, known_states, synchronous_groups
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.joint_pairs import PairEnumeration, derived_synchronously
 from tests.oracles.trees import all_trees

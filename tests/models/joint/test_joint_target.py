@@ -11,14 +11,16 @@ from qsproj.models.arc.above import with_added
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_sides import free_side
-from qsproj.models.joint.joint_structure import joint_structure
-from qsproj.models.joint.joint_targets import train_target
-from qsproj.models.joint.joint_training import JointTrainer, train_joint_weights, train_target_jointly
-from qsproj.models.joint.joint_trees import tree_scores
+from qsproj.models.joint.joint_structure import free_side, joint_structure
+from qsproj.models.joint.joint_training import (
+    JointExample,
+    JointTrainer,
+    train_joint_weights,
+    train_target_jointly,
+)
+from qsproj.models.joint.joint_trees import train_target, tree_scores
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.tree_inference import TreeInference, reachable
 from tests.oracles.factor_graphs import log_sum

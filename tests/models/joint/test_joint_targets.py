@@ -13,8 +13,8 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
-from qsproj.models.joint.joint_targets import packed, train_target, unpacked
 from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_trees import packed, train_target, unpacked
 from qsproj.models.joint.tag_choices import TaggedArcs, learned_tags
 from qsproj.models.storage import load_archive, save_model
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
@@ -83,7 +83,7 @@ def test_going_on_gives_the_same_bytes(pairs, source, tmp_path, monkeypatch, don
         with pytest.raises(InterruptedHereError):
             train(pairs, source, Checkpoint(folder=tmp_path), **changed)
     # What is kept is not done again.
-    monkeypatch.setattr("qsproj.models.joint.joint_targets._train_target", None)
+    monkeypatch.setattr("qsproj.models.joint.joint_trees._train_target", None)
     stop_after(monkeypatch, (2 - done // PAIRS) * PAIRS)
     resumed, again = train(pairs, source, Checkpoint(folder=tmp_path, resume=True), **changed)
     assert saved(resumed, tmp_path / "a") == saved(whole, tmp_path / "b")

@@ -9,12 +9,10 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
-from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_graph import JointBeliefs, mixed
 from qsproj.models.joint.joint_options import JointTrainingOptions
-from qsproj.models.joint.joint_sides import FALSE_STATE, TRUE_STATE, UNKNOWN, free_side
-from qsproj.models.joint.joint_structure import joint_structure
-from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, free_side, joint_structure
+from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.finite_differences import gradient as numerical_gradient

@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_sides import NO_VARIABLE
+from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.noisy_channel import (
     SourceTreeLikelihood,
     channel_structure,

@@ -12,15 +12,18 @@ from qsproj.bp.beliefs import bethe_log_z
 from qsproj.bp.run import run
 from qsproj.bp.status import Status
 from qsproj.features.joint_templates import EVERY_FAMILY
-from qsproj.models.joint.joint_examples import JointExample
 from qsproj.models.joint.joint_graph import JointScores, joint_graph, mixed, pass_messages
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
-from qsproj.models.joint.joint_sides import NO_VARIABLE, free_side
-from qsproj.models.joint.joint_structure import joint_structure, known_states
-from qsproj.models.joint.joint_training import JointTrainer
+from qsproj.models.joint.joint_structure import (
+    NO_VARIABLE,
+    TagVariables,
+    free_side,
+    joint_structure,
+    known_states,
+)
+from qsproj.models.joint.joint_training import JointExample, JointTrainer
 from qsproj.models.joint.joint_weights import PreparedPair
-from qsproj.models.joint.tag_choices import PreparedTags
-from qsproj.models.joint.tag_factors import CERTAIN, TagScores, TagVariables
+from qsproj.models.joint.tag_choices import CERTAIN, PreparedTags, TagScores
 from qsproj.models.tree_inference import TreeInference
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration

@@ -4,7 +4,7 @@ import numpy as np
 
 from qsproj.features.atoms import TAG_NUMBERS, encode
 from qsproj.kernels.features.label_features import TAGS
-from qsproj.models.labelled.relation_scorer import Candidates
+from qsproj.models.labelled.labelled_parser import Candidates
 from tests.sentences import make_sentence
 
 DET, OBJ, ROOT_RELATION, SUBJ = range(4)

@@ -9,8 +9,8 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv_parameters import DmvParameters
-from qsproj.models.qg_dmv.qg_dmv_parameters import QgCounts, biased_parameters, parameters_like
+from qsproj.models.dmv.dmv import DmvParameters
+from qsproj.models.qg_dmv.qg_dmv import QgCounts, biased_parameters, parameters_like
 
 TAGS, SENSES, KINDS = 3, 4, len(CONFIGURATION_NAMES)
 

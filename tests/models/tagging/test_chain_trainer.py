@@ -12,14 +12,14 @@ from qsproj.kernels.tagging.linear_chain import (
     step_steep_transitions,
     step_transitions,
 )
-from qsproj.models.tagging.chain_trainer import (
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger_training import (
     FAINTEST,
     FROM_SETS,
     FROM_TAGS,
     ChainExample,
     ChainTrainer,
 )
-from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from tests.oracles import linear_chain as oracle
 
 TAGS = ("DET", "NOUN", "VERB")

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from qsproj.models.tagging.mean_tagger import mean_tagger
-from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor
+from qsproj.models.tagging.tagger_training import SetExample, SetTrainingOptions, mean_tagger, train_on_sets
 
 TAGS = ("DET", "NOUN", "VERB")
 EXTRACTOR = FeatureExtractor(("lower", "suffix2", "lower-1"), {})

@@ -8,9 +8,15 @@ import pytest
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import set_gradient
-from qsproj.models.tagging.chain_trainer import FROM_SETS, ChainExample, ChainTrainer
-from qsproj.models.tagging.set_training import SetExample, SetTrainingOptions, train_on_sets
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger_training import (
+    FROM_SETS,
+    ChainExample,
+    ChainTrainer,
+    SetExample,
+    SetTrainingOptions,
+    train_on_sets,
+)
 from tests.oracles import linear_chain as oracle
 
 ROWS = np.array([[0, 1], [2, -1], [1, 3], [4, 0]], dtype=np.int32)

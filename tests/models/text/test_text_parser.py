@@ -10,8 +10,7 @@ from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.errors import DataError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_parameters import uniform_parameters
+from qsproj.models.dmv.dmv import Dmv, uniform_parameters
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import text_parser

@@ -16,7 +16,7 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions
-from qsproj.models.joint.joint_sides import NO_VARIABLE
+from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.noisy_channel import NO_FAMILY
 from qsproj.pipelines.bilingual.biparse import train_joint_parser

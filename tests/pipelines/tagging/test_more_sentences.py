@@ -7,8 +7,7 @@ import pytest
 
 from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.models.tagging.set_training import SetExample
-from qsproj.models.tagging.tagger_training import accuracy
+from qsproj.models.tagging.tagger_training import SetExample, accuracy
 from qsproj.pipelines.tagging.more_sentences import FIGURES, RawText, as_tagged, in_digits
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
