@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.paired_marks import paired_marks
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.tagging.tagger import Tagger
@@ -37,6 +38,11 @@ TRUST_IN_TREES = 0.2
 # with taggers learned through links and from trees, the calibration error is 2.1 to 3.4 points by that, 3.0
 # to 7.9 without; one factor for all, 1.3, gives 1.5 to 3.8, and too little trust where few tags are in doubt.
 DOUBT = 3.0
+# In UD, brackets and quotation marks stand below one word between them: 88 to 99% of them, in PUD of six
+# languages. The score of an arc knows nothing of the other mark, and closing ones often go to the root or the
+# next verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
+TOGETHER = 12.0
+PUNCT = "PUNCT"
 # Each tag that is tried costs O(n^3): as many words as this have all of them tried, longer sentences as many
 # as take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
@@ -68,7 +74,8 @@ class Readings:
     Attributes
     ----------
     scores : float64[n+1, n+1]
-        Mean of the arc scores, natural log, each sequence weighing as much as tagger and trees believe in it.
+        Mean of the arc scores, natural log, each sequence weighing as much as tagger and trees believe in it;
+        closing marks gain the arcs of opening ones.
     tags : tuple of str
         The likeliest of the sequences.
     doubt : float
@@ -176,4 +183,21 @@ def read_uncertain(
     log_weights = np.array([reading.log_weight for reading in tried])
     weights = np.exp(log_weights - best.log_weight)
     mean: Scores = np.tensordot(weights / weights.sum(), [reading.scores for reading in tried], axes=1)
-    return Readings(mean, words.tags(best.numbers), words.expected_errors())
+    tags = words.tags(best.numbers)
+    return Readings(with_paired_marks(parser, mean, sentence.forms, tags), tags, words.expected_errors())
+
+
+def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags) -> Scores:
+    """Return arc scores under which closing marks stand below the words between that opening ones do."""
+    pairs = [
+        (first, last)
+        for first, last in paired_marks(forms)
+        if last > first + 1 and tags[first - 1] == tags[last - 1] == PUNCT
+    ]
+    if not pairs:
+        return scores
+    _, marginals = parser.inference.infer(scores / parser.temperature)
+    together = scores.copy()
+    for first, last in pairs:
+        together[first + 1 : last, last] += TOGETHER * marginals[first + 1 : last, first]
+    return together
