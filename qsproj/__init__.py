@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.errors import QsprojError
     from qsproj.models.joint.joint_options import BiparseOptions
+    from qsproj.models.text.completion import complete
     from qsproj.progress import progress_bars
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "__version__",
     "adapt",
     "align",
+    "complete",
     "draw",
     "evaluate",
     "from_nltk",
@@ -58,6 +60,7 @@ _HOMES = {
     "SentencePair": "qsproj.corpus.sentence",
     "adapt": "qsproj.api.training",
     "align": "qsproj.api.bitext",
+    "complete": "qsproj.models.text.completion",
     "draw": "qsproj.api.results",
     "evaluate": "qsproj.api.results",
     "from_nltk": "qsproj.corpus.interchange",

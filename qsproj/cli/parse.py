@@ -31,6 +31,7 @@ EXAMPLES = """examples:
   qsproj parse -m de.model text.txt -o parsed.conllu          # plain text, where the model tags as well
   xzcat big.conllu.xz | qsproj parse -m en.model --confidence > parsed.conllu
   qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
+  qsproj parse -m en.model half-annotated.conllu --fixed -o whole.conllu
 """
 
 # A file in which none of the first so many sentences has a tag is taken to have none at all.
@@ -57,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--retag", action="store_true", help="parse by the model's own tags, whatever UPOS there is"
+    )
+    parser.add_argument(
+        "--fixed",
+        action="store_true",
+        help="keep the heads and relations that CoNLL-U has, and infer the rest given these (_ is unknown; "
+        "Span=3-7 in MISC: one of the words 3 to 7 is the head of the others)",
     )
     parser.add_argument(
         "--language", metavar="CODE", help="language of plain text (default: that of the model)"
@@ -97,7 +104,12 @@ def run(options: argparse.Namespace) -> None:
                 total=partial(count_sentences, options.input),
                 unit="sentence",
             ),
-            Parsing(decode=options.decode, confidence=options.confidence, retag=options.retag),
+            Parsing(
+                decode=options.decode,
+                confidence=options.confidence,
+                retag=options.retag,
+                fixed=options.fixed,
+            ),
             origin=Origin(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )
@@ -122,6 +134,8 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             sentences, None if options.retag else parser, tagger_of(parser), path=options.model, name=name
         )
         return telling_ignored(sentences, parser, path=options.model, name=name)
+    if options.fixed:
+        raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")
     tagger = tagger_of(parser)
     if tagger is None:
         raise DataError(

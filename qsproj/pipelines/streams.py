@@ -39,6 +39,7 @@ class Parsing:
     decode: str = "mbr"
     confidence: bool = False
     retag: bool = False  # whether a text parser replaces the tags that the sentences have
+    fixed: bool = False  # whether what is known of the trees stays (qsproj.models.text.completion)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,13 @@ def tag_stream(
 def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
     decode, confidence = parsing.decode, parsing.confidence
+    if parsing.fixed:
+        from qsproj.models.text.completion import complete
+
+        return (
+            complete(parser, one, decode=decode, confidence=confidence, retag=parsing.retag)
+            for one in sentences
+        )
     if is_text_parser(parser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
     if isinstance(parser, BlockParser):

@@ -29,6 +29,7 @@ SIGNATURES = {
     "adapt": "(source, target, *, seed=1)",
     "train_biparser": "(source, target, alignments, *, source_model, order=1, seed=1, options=None)",
     "evaluate": "(gold, system)",
+    "complete": "(parser, sentence, *, decode='mbr', confidence=False, retag=False)",
     "draw": "(sentence_or_pair, *, versus=None)",
 }
 DOCUMENTED = [name for name in qsproj.__all__ if not name.startswith("__")]

@@ -23,7 +23,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, compiled_labels
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import anything, ascending, buckets, check_cells, checked, labels, number, one_of
-from qsproj.models.tree_inference import check_decoder, of_tree
+from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
 HASH_BITS = 17
@@ -313,7 +313,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         BLOCK of them at a time go through each kernel, where trees are projective and nothing else is asked.
         """
         check_decoder(decode)
-        plain = decode == "mbr" and self.inference.projective and not confidence
+        # The kernels of blocks know all projective trees, and no others.
+        whole = type(self.inference) is TreeInference and self.inference.projective
+        plain = decode == "mbr" and whole and not confidence
         for block in blocks_of(sentences):
             parsed = self._parsed_block(block) if plain else None
             if parsed is None:
