@@ -5,7 +5,9 @@ a new domain a seventh of its errors go in German, a ninth in Swedish, none in S
 XPOS and features (FEATS) where the treebanks have them; --columns names fewer.
 
 With --project, it learns from translations that are tagged, through word links, without any tagged sentence
-of the language, or with the few that there are (--tagged).
+of the language, or with the few that there are (--tagged). Where a source has features (FEATS), those that
+show in forms of the target are learned, too, best with trees: a noun then has the definiteness of its
+article, an adjective the number of its noun. Attributes that forms do not show are not written.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
 too, multiword tokens such as German zum = zu dem with it; else the rules of the language cut plain text.
@@ -49,7 +51,10 @@ EXAMPLES = """examples:
 """
 
 
-OPTIONS_OF_PROJECT = ("source", "target", "alignment", "alignment_format", "tagged", "lexicon", "text")
+OPTIONS_OF_PROJECT = (
+    *("source", "target", "alignment", "alignment_format", "tagged", "lexicon", "text", "columns"),
+)
+PROJECTED_COLUMNS = ("upos", "feats")
 # What each way to use the command reads that not all do.
 WAYS = {
     "--train": ("raw", "dev", "rules", "columns", "seed"),
@@ -98,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,...",
         type=column_names,
         help="columns to learn or to write: upos, xpos, feats, lemma, with commas between them; upos is "
-        "always learned (default: all that the treebanks, or the model, have)",
+        "always learned (default: all that the treebanks, the sources or the model have)",
     )
     add_seed(parser)
     add_tag_projection(parser)
@@ -291,6 +296,11 @@ def project_tagger(options: argparse.Namespace) -> None:
         raise UsageError(
             f"found {len(sources)} --source and {len(alignments)} --alignment; give each source its links"
         )
+    for column in options.columns or ():
+        if column not in PROJECTED_COLUMNS:
+            raise UsageError(
+                f"--columns: links do not carry {column}, they carry {', '.join(PROJECTED_COLUMNS)}"
+            )
     texts = options.text or []
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to cut the text into words")
@@ -312,6 +322,7 @@ def project_tagger(options: argparse.Namespace) -> None:
             raw=_words_of(texts, options.language),
             lexicon=read_lexicon(options.lexicon) if options.lexicon else None,
             language=options.language,
+            features=options.columns is None or "feats" in options.columns,
         )
     projected.tagger.save(options.output, made=made_by(options))
     for line in projected.report:

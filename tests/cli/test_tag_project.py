@@ -82,6 +82,7 @@ ERRORS = [
     ({}, ["--raw", "de.txt"], "--raw belongs to --train; leave it out with --project"),
     ({}, ["--text", "de.txt"], "--text needs --language CODE, to cut the text into words"),
     ({}, ["--text", "missing", "--language", "de"], "missing"),
+    ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats"),
     ({}, ["--split-contractions"], "--split-contractions belongs to -m; leave it out with --project"),
 ]
 
@@ -102,3 +103,36 @@ def test_options_of_project_alone_are_refused(files, run_cli):
     assert "--lexicon belongs to --project; leave it out with --train" in outcome.err
     outcome = run_cli("tag", "--project", "--source", files / "en.conllu", "-o", files / "t")
     assert "--project needs --source, --target and --alignment" in outcome.err
+
+
+@pytest.fixture(scope="module")
+def featured(files, tmp_path_factory):
+    """Write the same pairs, whose source tells which nouns are the subject of a verb in the past."""
+    folder = tmp_path_factory.mktemp("featured")
+    for name in ("de.txt", "links"):
+        (folder / name).write_text((files / name).read_text(encoding="utf-8"), encoding="utf-8")
+    rows = (files / "en.conllu").read_text(encoding="utf-8").splitlines()
+    old = {"big": "Degree=Pos", "old": "Degree=Sup", "the": "PronType=Art", "a": "PronType=Ind"}
+    cells = [row.split("\t") for row in rows]
+    for row in cells:
+        if len(row) == 10:
+            row[5] = old.get(row[1], "_")
+    (folder / "en.conllu").write_text("\n".join(map("\t".join, cells)) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_features_come_through_links(featured, run_cli):
+    outcome = run_cli(*command(featured))
+    assert outcome.code == 0, outcome.err
+    assert "features that forms show: PronType of DET" in outcome.err
+    out = run_cli("tag", "-m", featured / "de.tagger", featured / "de.txt", "--language", "de").out
+    found = {tuple(line.split("\t")[1:6:4]) for line in out.splitlines() if "\t" in line}
+    assert {("der", "PronType=Art"), ("ein", "PronType=Ind"), ("Hund", "_")} <= found
+    told = run_cli("info", featured / "de.tagger").out
+    assert "features:     PronType\n" in told
+    assert "columns:      upos, feats\n" in told
+
+
+def test_columns_leave_features_out(featured, run_cli):
+    assert run_cli(*command(featured, "--columns", "upos")).code == 0
+    assert "PronType" not in run_cli("tag", "-m", featured / "de.tagger", stdin="der Hund\n").out

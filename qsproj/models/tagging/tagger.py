@@ -20,6 +20,7 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import SPELLING, Classes, WordTable, compiled, likely_tags
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
 from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import (
@@ -289,12 +290,21 @@ class Tagger(Stored):
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
         """Return what ``qsproj info`` tells of a model with this header."""
         tokens = "rules of the language" if header["language"] else "rules of a language that is to be named"
+        more: dict[str, Any] = {}
+        morphology = header.get("morphology")
+        if morphology is not None:
+            pairs = (pair for *_, feats in morphology["analyses"] for pair in feature_pairs(feats))
+            more = {
+                "columns": [UPOS_COLUMN, *morphology["columns"]],
+                "features": sorted({attribute for attribute, _ in pairs}),
+            }
         return {
             "language": header["language"],
             "tags": header["tags"],
             "word_classes": header["class_sets"],
             "contractions": len(header["contractions"]),
             "tokens": tokens if header.get("tokenizer") is None else "learned from a treebank",
+            **more,
         }
 
     @classmethod

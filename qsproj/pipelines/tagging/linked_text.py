@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging.conventions import CONVENTIONS, settled_names, source_tags
+from qsproj.pipelines.tagging.marks import Mark, marks_of
 from qsproj.pipelines.translations import Translations
 
 # A link votes with this power of its probability: the tag of 86.4% of words of German-GSD dev is the first
@@ -20,6 +22,16 @@ from qsproj.pipelines.translations import Translations
 SURENESS = 4
 
 Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedLinks:
+    """The L links of a text: words int64[L] of the target, places in ``names`` int64[L], votes float64[L]."""
+
+    words: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    votes: NDArray[np.float64]
+    names: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -44,6 +56,8 @@ class LinkedText:
         How many links there were.
     left_out : int
         How many more sentences there were, of which these were drawn.
+    marked : MarkedLinks or None
+        What the source words of the links are marked by, where it was asked for.
     """
 
     tags: Words
@@ -54,6 +68,7 @@ class LinkedText:
     votes: NDArray[np.float32]
     links: int
     left_out: int = 0
+    marked: MarkedLinks | None = None
 
     def words_of(self, sentence: int) -> slice:
         """Return where the words of sentence 0..S-1 stand."""
@@ -62,20 +77,22 @@ class LinkedText:
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A target sentence: its words, and the place, tag number and weight of each link that brings a tag."""
+    """A target sentence: its words, and of each link that brings a tag place, tag, mark and weight."""
 
     words: Words
     places: NDArray[np.int64]
     tags: NDArray[np.int64]
+    marks: NDArray[np.int64]
     weights: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The links of a text, one beside the other: its target word, the number of its tag, its vote."""
+    """The links of a text, one beside the other: target word, numbers of its tag and mark, vote."""
 
     words: NDArray[np.int64]
     tags: NDArray[np.int64]
+    marks: NDArray[np.int64]
     votes: NDArray[np.float64]
 
 
@@ -88,6 +105,7 @@ def read_linked_text(
     few: int = 0,
     most: int | None = None,
     rng: np.random.Generator | None = None,
+    marked: bool = False,
 ) -> LinkedText:
     """Gather target words and votes.
 
@@ -109,6 +127,8 @@ def read_linked_text(
         So many target sentences are kept; where there are more, ``rng`` draws them, all equally likely.
     rng : numpy.random.Generator or None
         Not used where there are no more.
+    marked : bool
+        Whether the features of the source are kept, too.
 
     Raises
     ------
@@ -119,6 +139,7 @@ def read_linked_text(
     """
     # Tags are numbered as they come and sorted at the end.
     tags: dict[str, int] = {}
+    marks: dict[Mark, int] | None = {} if marked else None
     kept: list[tuple[int, _Linked]] = []
     number = -1
     for number, translations in enumerate(corpus):
@@ -127,7 +148,7 @@ def read_linked_text(
             place = int(rng.integers(number + 1))
             if place >= most:
                 continue
-        linked = (number, _linked(translations, tags, contractions or {}))
+        linked = (number, _linked(translations, tags, marks, contractions or {}))
         kept[place : place + 1] = [linked]
     sentences = [linked for _, linked in sorted(kept, key=itemgetter(0)) if linked.words]
     if not sentences:
@@ -139,24 +160,33 @@ def read_linked_text(
         tags,
         more_tags,
         known or {},
+        marks=marks,
         guess=sum(len(linked.words) for linked in sentences) < few,
         left_out=number + 1 - len(kept),
     )
 
 
-def _linked(translations: Translations, tags: dict[str, int], contractions: Contractions) -> _Linked:
-    """Return a sentence with what its translations bring; their tags are added to those that are known."""
+def _linked(
+    translations: Translations,
+    tags: dict[str, int],
+    marks: dict[Mark, int] | None,
+    contractions: Contractions,
+) -> _Linked:
+    """Return a sentence with what its translations bring; adds to the tags and marks that are known."""
     words, places = _split(translations[0].target.forms, contractions)
-    columns: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
     for pair in translations:
         found = np.array(
             [tags.setdefault(tag, len(tags)) for tag in source_tags(pair.source)], dtype=np.int64
         )
+        mark = np.zeros(len(found), dtype=np.int64)
+        if marks is not None:
+            mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source)]
         links, weights = pair.alignment.links, pair.alignment.weights
-        place, tag = places[links[:, 1] - 1], found[links[:, 0] - 1]
+        place, source = places[links[:, 1] - 1], links[:, 0] - 1
         weight = np.ones(len(links)) if weights is None else weights
         kept = place >= 0
-        columns.append((place[kept], tag[kept], weight[kept]))
+        columns.append((place[kept], found[source][kept], mark[source][kept], weight[kept]))
     return _Linked(words, *(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
@@ -166,6 +196,7 @@ def _numbered(
     more_tags: Iterable[str],
     known: Mapping[str, Mapping[str, int]],
     *,
+    marks: Mapping[Mark, int] | None,
     guess: bool,
     left_out: int,
 ) -> LinkedText:
@@ -191,6 +222,7 @@ def _numbered(
         votes=votes,
         links=n_links,
         left_out=left_out,
+        marked=None if marks is None else MarkedLinks(links.words, links.marks, links.votes, tuple(marks)),
     )
 
 
@@ -216,6 +248,7 @@ def _links(sentences: Sequence[_Linked], starts: NDArray[np.int64]) -> _Links:
             [linked.places + start for linked, start in zip(sentences, starts, strict=False)]
         ),
         tags=np.concatenate([linked.tags for linked in sentences]),
+        marks=np.concatenate([linked.marks for linked in sentences]),
         votes=np.concatenate([linked.weights for linked in sentences]) ** SURENESS,
     )
 

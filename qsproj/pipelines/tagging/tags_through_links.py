@@ -29,6 +29,7 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
     train_tagger,
 )
+from qsproj.pipelines.tagging.features_through_links import FeatureProjectionOptions, learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.link_channel import LinkChannel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
@@ -99,6 +100,7 @@ class TagProjectionOptions:
     temperature, temperature_of_mean, temperature_of_raw : float
         By which potentials are divided: of one tagger, of the mean of several, which is less sure of itself,
         and where a tagger learned from what another said of raw text, which makes it too sure.
+    features : FeatureProjectionOptions
     """
 
     read: int = 100_000
@@ -124,6 +126,7 @@ class TagProjectionOptions:
     temperature: float = 1.5
     temperature_of_mean: float = 1.2
     temperature_of_raw: float = 2.0
+    features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,7 @@ def project_tags(
     raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
     language: str | None = None,
+    features: bool = True,
     options: TagProjectionOptions | None = None,
 ) -> ProjectedTagger:
     """Train a tagger of the target language.
@@ -169,6 +173,9 @@ def project_tags(
         The tags that words may have.
     language : str or None
         Kept in the model, to tokenise plain text with.
+    features : bool
+        Whether to learn features (FEATS), too, where the sources have them; see
+        :mod:`qsproj.pipelines.tagging.features_through_links`.
 
     Raises
     ------
@@ -189,6 +196,7 @@ def project_tags(
         few=options.few,
         most=options.read,
         rng=rng,
+        marked=features,
     )
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
@@ -235,7 +243,9 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
-    return ProjectedTagger(replace(tagger, contractions=few.contractions, language=language), tuple(report))
+    morphology, told = learn_features(text, chosen, tagger, rng=rng, options=options.features)
+    tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
+    return ProjectedTagger(tagger, (*report, *told))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,347 @@
+"""Features through links: what source words mark and the forms of the target show.
+
+All links of a type vote for its values, and types that end alike lean on each other. An attribute whose
+values are told no better by form and tag than by the tag alone is not one that the target marks, and is not
+written. What is left, of each word the likeliest features that occur together, is learned as those of a
+treebank are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.morphology.morphology import Morphology
+from qsproj.models.morphology.morphology_training import train_morphology
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks
+from qsproj.pipelines.tagging.marks import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
+from qsproj.pipelines.tagging.tag_evidence import normalised
+
+Counts = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+# Tags that translations and treebanks take for each other: features go from one to the other.
+ALIKE = {"AUX": "VERB", "PROPN": "NOUN", "DET": "PRON", "PART": "ADV"}
+# Of these tags an attribute is judged by types that it was not counted of, which end alike: all translations
+# of a noun have the same gender, and that says nothing of its form. Others have few types, each judged by
+# half of its occurrences.
+OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
+# Names are left out: whether treebanks tell their number, forms do not show.
+TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
+# What words of a tag share with others is theirs where words of the other tag show it.
+FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
+LONGEST_SUFFIX = 4
+# Fewer votes judge nothing.
+FEWEST_VOTES = 20.0
+# More votes of one type say no more of how words end.
+MOST_OF_A_TYPE = 5.0
+# A value that nearly all words of a tag have says nothing: so much doubt, in nats, is always left.
+LEAST_DOUBT = 0.1
+BLOCK_WORDS = 50
+# A value that the source does not tell is as likely as the likeliest, times this.
+UNTOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureProjectionOptions:
+    """How features are learned through links; chosen on development files.
+
+    Attributes
+    ----------
+    sentences : int
+        Learn from this many at most.
+    leaning : float
+        As how many votes the values of all words that end alike count in those of one.
+    trust : float
+        As how many votes the values of a type count beside those of one word's links.
+    shown : float
+        Share of the uncertainty of an attribute's values, given the tag, that forms must take away.
+    precision : float
+        Expected share of right values, where one is written.
+    rarest : float
+        Features that fewer of a tag's words have together are not taken over.
+    """
+
+    sentences: int = 12000
+    leaning: float = 3.0
+    trust: float = 0.5
+    shown: float = 0.05
+    precision: float = 0.6
+    rarest: float = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An attribute under a tag: how much of the doubt about it forms take away, and what share is right."""
+
+    tag: str
+    attribute: str
+    shown: float
+    precision: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedWords:
+    """Tagged words of N places with the values that their links bring.
+
+    Attributes
+    ----------
+    types : int64[N]
+    names : tuple of (str, str)
+        Tag and form, lower-cased, of each type.
+    values : mapping
+        The values of each attribute that occurs; NONE is the first.
+    votes : mapping
+        Votes of each attribute, float64[N, values].
+    together : mapping
+        Of each tag, votes for all values of a source word together.
+    """
+
+    types: Numbers
+    names: tuple[tuple[str, str], ...]
+    values: Mapping[str, tuple[str, ...]]
+    votes: Mapping[str, Counts]
+    together: Mapping[str, Mapping[tuple[str, ...], float]]
+
+
+def marked_words(
+    text: LinkedText, links: MarkedLinks, sentences: Sequence[int], tags: Sequence[Sequence[str]]
+) -> MarkedWords:
+    """Gather what is linked to the words of some sentences, where tags of both sides agree."""
+    words = np.concatenate([np.arange(one.start, one.stop) for one in map(text.words_of, sentences)])
+    numbers: dict[tuple[str, str], int] = {}
+    for number, of_sentence in zip(sentences, tags, strict=True):
+        for tag, form in zip(of_sentence, text.sentences[number], strict=True):
+            numbers.setdefault((tag, form.lower()), len(numbers))
+    types = np.array(
+        [
+            numbers[tag, form.lower()]
+            for number, of_sentence in zip(sentences, tags, strict=True)
+            for tag, form in zip(of_sentence, text.sentences[number], strict=True)
+        ],
+        dtype=np.int64,
+    )
+    names = tuple(numbers)
+    places = np.full(len(text.types), -1, dtype=np.int64)
+    places[words] = np.arange(len(words))
+    at, marks = places[links.words], links.marks
+    alike = np.array([ALIKE.get(tag, tag) for tag, _ in names])
+    of_marks = np.array([ALIKE.get(mark.upos, mark.upos) for mark in links.names])
+    heard = (at >= 0) & (alike[types[at]] == of_marks[marks])
+    at, marks, weights = at[heard], marks[heard], links.votes[heard]
+    values: dict[str, tuple[str, ...]] = {}
+    votes: dict[str, Counts] = {}
+    for column, name in enumerate(CARRIED):
+        found = {mark.values[column] for mark in links.names} - {NONE, UNKNOWN}
+        if found:
+            values[name] = (NONE, *sorted(found))
+            value = [_place(values[name], mark.values[column]) for mark in links.names]
+            brought = np.array(value, dtype=np.int64)[marks]
+            votes[name] = np.zeros((len(words), len(values[name])))
+            np.add.at(votes[name], (at[brought >= 0], brought[brought >= 0]), weights[brought >= 0])
+    together: dict[str, dict[tuple[str, ...], float]] = {}
+    pairs, which = np.unique(types[at] * len(links.names) + marks, return_inverse=True)
+    for pair, vote in zip(pairs.tolist(), np.bincount(which, weights).tolist(), strict=True):
+        tag, mark = names[pair // len(links.names)][0], links.names[pair % len(links.names)]
+        of_tag = together.setdefault(tag, {})
+        of_tag[mark.values] = of_tag.get(mark.values, 0.0) + vote
+    return MarkedWords(types, names, values, votes, together)
+
+
+def _place(values: Sequence[str], value: str) -> int:
+    return values.index(value) if value in values else -1
+
+
+def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
+    """Return the group of each type by tag alone, and by ever longer suffixes, int64[types] each."""
+    return [
+        np.unique(
+            [f"{tag} {form[max(len(form) - length, 0) :]}" for tag, form in names], return_inverse=True
+        )[1]
+        for length in range(LONGEST_SUFFIX + 1)
+    ]
+
+
+def leaning_chances(
+    counts: Counts, groups: Sequence[Numbers], leaning: float, *, others: bool = False
+) -> Counts:
+    """Return chances of the values of each type, float64[types, values], by those of ever smaller groups.
+
+    ``others``: by those of all types of a group but its own.
+
+    *Source*: suffixes of unknown words as in Brants (2000), "TnT", section 2.3, leaning by counts.
+    """
+    chances = np.full(counts.shape, 1.0 / counts.shape[1])
+    for group in groups:
+        pooled = np.zeros((int(group.max()) + 1, counts.shape[1]))
+        np.add.at(pooled, group, counts)
+        heard = np.maximum(pooled[group] - counts, 0.0) if others else pooled[group]
+        chances = normalised(heard + leaning * chances)
+    return chances
+
+
+def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
+    """Yield what forms show of each attribute under each tag that has votes for it."""
+    groups = suffix_groups(words.names)
+    by_form = [*groups, np.arange(len(words.names))]
+    tags = np.array([tag for tag, _ in words.names])
+    seen = np.arange(len(words.types)) // BLOCK_WORDS % 2 == 0
+    for name, votes in words.votes.items():
+        # That a word has no number may follow from another attribute: it is an infinitive.
+        votes = votes[:, 1:] if name in SHARED else votes
+        counts, half = np.zeros((2, len(words.names), votes.shape[1]))
+        np.add.at(counts, words.types, votes)
+        np.add.at(half, words.types[seen], votes[seen])
+        own = (
+            counts - half,
+            leaning_chances(half, by_form, leaning),
+            leaning_chances(half, groups[:1], leaning),
+        )
+        few = counts * np.minimum(1.0, MOST_OF_A_TYPE / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9))
+        others = few, *(leaning_chances(few, by, leaning, others=True) for by in (groups, groups[:1]))
+        for tag in sorted(TELLING.intersection(tags.tolist())):
+            right, said = _right(own[0][tags == tag], own[1][tags == tag], told=name not in SHARED)
+            if said >= FEWEST_VOTES:
+                shown = _shown(*(array[tags == tag] for array in (others if tag in OPEN else own)))
+                yield Judged(tag, name, shown, right / said)
+
+
+def _shown(votes: Counts, by_form: Counts, by_tag: Counts) -> float:
+    """Return the share of the doubt that chances by the tag leave which those by forms take away."""
+    doubt, left = (-float((votes * np.log(chances)).sum()) for chances in (by_tag, by_form))
+    return (doubt - left) / (doubt + LEAST_DOUBT * float(votes.sum()))
+
+
+def _right(votes: Counts, chances: Counts, *, told: bool) -> tuple[float, float]:
+    """Return how many votes are for the likeliest value of their type, and how many there are.
+
+    ``told``: whether the first value is none, and where it is the likeliest, nothing is said.
+    """
+    best = chances.argmax(axis=1)
+    said = best >= told
+    return float(votes[said, best[said]].sum()), float(votes[said].sum())
+
+
+def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptions) -> dict[str, list[str]]:
+    """Return the attributes of each tag that are written.
+
+    What verbs and nouns of the source inflect for must show in words of the target that inflect, too: that
+    *he* is a third person does not make Swedish mark persons. Adjectives share what nouns show, auxiliaries
+    what verbs do.
+    """
+    good = [one for one in judged if one.shown >= options.shown and one.precision >= options.precision]
+    shown = {(one.tag, one.attribute) for one in good}
+    inflected = {attribute for tag, attribute in shown if tag in OPEN}
+    written: dict[str, list[str]] = {}
+    for one in good:
+        first = FIRST_OF.get(one.tag)
+        if one.attribute in SHARED and first is not None and (first, one.attribute) not in shown:
+            continue
+        if one.attribute in SHARED and one.tag == "ADJ" and one.shown < 2.0 * options.shown:
+            continue
+        if one.attribute not in INFLECTED or one.attribute in inflected:
+            written.setdefault(one.tag, []).append(one.attribute)
+    return written
+
+
+def likeliest_features(
+    words: MarkedWords, written: Mapping[str, Sequence[str]], options: FeatureProjectionOptions
+) -> list[str]:
+    """Return the cell of FEATS of each word: the likeliest of those that source words of its tag have."""
+    by_form = [*suffix_groups(words.names), np.arange(len(words.names))]
+    logs: dict[str, Counts] = {}
+    for name in {name for names in written.values() for name in names}:
+        votes = words.votes[name]
+        counts = np.zeros((len(words.names), votes.shape[1]))
+        np.add.at(counts, words.types, votes)
+        of_types = leaning_chances(counts, by_form, options.leaning)
+        logs[name] = np.log(normalised(votes + options.trust * of_types[words.types]))
+    tags = np.array([tag for tag, _ in words.names])[words.types]
+    cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
+    for tag, names in written.items():
+        known = _together(words, tag, names, options.rarest)
+        at = np.nonzero(tags == tag)[0]
+        if known and len(at):
+            scores = np.zeros((len(at), len(known)))
+            for place, name in enumerate(names):
+                of_name = logs[name][at]
+                open_to_all = of_name.max(axis=1, keepdims=True) + np.log(UNTOLD)
+                columns = [_place(words.values[name], values[place]) for values in known]
+                scores += np.hstack([of_name, open_to_all])[:, columns]
+            made = np.array([_cell(names, values) for values in known], dtype=object)
+            cells[at] = made[scores.argmax(axis=1)]
+    return cells.tolist()
+
+
+def _together(words: MarkedWords, tag: str, names: Sequence[str], rarest: float) -> list[tuple[str, ...]]:
+    """Return the values of some attributes that words of the source have together, the rare ones left out."""
+    columns = [CARRIED.index(name) for name in names]
+    found: dict[tuple[str, ...], float] = {}
+    for values, vote in words.together.get(tag, {}).items():
+        some = tuple(values[column] for column in columns)
+        found[some] = found.get(some, 0.0) + vote
+    total = sum(found.values())
+    return sorted(values for values, vote in found.items() if vote >= rarest * total)
+
+
+def _cell(names: Sequence[str], values: Sequence[str]) -> str:
+    pairs = zip(names, values, strict=True)
+    return "|".join(sorted(f"{name}={value}" for name, value in pairs if value)) or UNSPECIFIED
+
+
+def with_projected_features(
+    text: LinkedText,
+    sentences: Sequence[int],
+    tags: Sequence[Sequence[str]],
+    options: FeatureProjectionOptions,
+) -> tuple[list[Sentence], list[Judged]]:
+    """Return tagged sentences with the features that links and forms tell, and what was judged."""
+    assert text.marked is not None
+    words = marked_words(text, text.marked, sentences, tags)
+    judged = list(judged_attributes(words, options.leaning))
+    cells = iter(likeliest_features(words, written_attributes(judged, options), options))
+    made = []
+    for number, upos in zip(sentences, tags, strict=True):
+        forms = text.sentences[number]
+        made.append(with_columns(sentence_from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
+    return made, judged
+
+
+def learn_features(
+    text: LinkedText,
+    sentences: Sequence[int],
+    tagger: Tagger,
+    *,
+    rng: np.random.Generator,
+    options: FeatureProjectionOptions,
+) -> tuple[Morphology | None, list[str]]:
+    """Learn features of words with the tagger's tags, and return lines for the user; None where none show.
+
+    ``sentences``: those that may be learned from, by number. Nothing is said of sources without features.
+    """
+    if text.marked is None or not any(any(mark.told) for mark in text.marked.names):
+        return None, []
+    drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
+    tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
+    made, judged = with_projected_features(text, drawn, tags, options)
+    written = written_attributes(judged, options)
+    if not written:
+        return None, ["no features: what the source marks does not show in forms of the target"]
+    return train_morphology(made, rng=rng, columns=["feats"]), [*_told(judged, written)]
+
+
+def _told(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    names = sorted({one.attribute for one in judged})
+    tags = {name: [tag for tag in sorted(written) if name in written[tag]] for name in names}
+    of_tags = [f"{name} of {', '.join(tags[name])}" for name in names if tags[name]]
+    yield f"features that forms show: {'; '.join(of_tags)}"
+    without = [name for name in names if not tags[name]]
+    if without:
+        yield f"features of the source that forms do not show, not written: {', '.join(without)}"

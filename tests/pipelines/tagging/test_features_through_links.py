@@ -1,0 +1,138 @@
+"""Features through links: what the target shows is learned, what it does not show is not written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.pipelines.tagging.features_through_links import leaning_chances, suffix_groups
+from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+
+STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
+ENDING = {"Sing": "", "Plur": "i"}
+
+
+def made_pairs(size, *, seed=1, wrong=0.1):
+    """Return pairs of which the target shows number of nouns and adjectives by ``i``, and no tense.
+
+    Source adjectives have no number, and nouns a gender that goes with the word, not with how it ends.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for _ in range(size):
+        number, tense = ENDING.keys() and list(ENDING)[rng.integers(2)], ("Past", "Pres")[rng.integers(2)]
+        noun, adjective, verb = rng.integers(len(STEMS), size=3)
+        source = sentence_from_words(
+            [f"good{adjective}", f"noun{noun}{number}", f"does{verb}", "."],
+            upos=["ADJ", "NOUN", "VERB", "PUNCT"],
+            heads=[-1, 2, 3, 0, 3],
+            deprels=["amod", "nsubj", "root", "punct"],
+        )
+        gender = ("Fem", "Masc")[(noun * 7919) % 13 % 2]
+        cells = ["_", f"Gender={gender}|Number={number}", f"Tense={tense}|VerbForm=Fin", "_"]
+        target = [
+            f"a{STEMS[adjective]}{ENDING[number]}",
+            f"{STEMS[noun]}{ENDING[number]}",
+            f"o{STEMS[verb]}n",
+            ".",
+        ]
+        links = [(rng.integers(1, 5) if rng.random() < wrong else word, word) for word in range(1, 5)]
+        alignment = make_alignment(4, 4, links, weights=[0.9] * 4)
+        pairs.append(SentencePair(with_columns(source, feats=cells), sentence_from_words(target), alignment))
+    return pairs
+
+
+def learned(pairs, **more):
+    return project_tags(((pair,) for pair in pairs), rng=np.random.default_rng(1), **more)
+
+
+def test_what_forms_show_is_written_and_nothing_else():
+    projected = learned(made_pairs(600))
+    # None of the words was seen.
+    found = projected.tagger.tag(sentence_from_words(["aflofi", "flofi", "ofufn", "."]))
+    assert found.feats == ("Number=Plur", "Number=Plur", "_", "_")
+    found = projected.tagger.tag(sentence_from_words(["aflof", "flof", "ofufn", "."]))
+    assert found.feats == ("Number=Sing", "Number=Sing", "_", "_")
+    assert "features that forms show: Number of ADJ, NOUN" in projected.report
+    assert projected.report[-1].endswith("not written: Gender, Person, Tense, VerbForm")
+
+
+def test_no_features_where_none_are_asked_for_or_none_are_there():
+    assert learned(made_pairs(100), features=False).tagger.morphology is None
+    bare = [replace(pair, source=with_columns(pair.source, feats=["_"] * 4)) for pair in made_pairs(100)]
+    assert learned(bare).tagger.morphology is None
+
+
+def test_tags_do_not_change_with_features():
+    with_features, without = (learned(made_pairs(100), features=wanted).tagger for wanted in (True, False))
+    assert (with_features.weights == without.weights).all()
+
+
+def values_of(words):
+    """Return the values of words, given as form, UPOS, FEATS, head, relation."""
+    forms, upos, feats, heads, relations = zip(*words, strict=True)
+    sentence = sentence_from_words(forms, upos=upos, heads=[-1, *heads], deprels=relations)
+    marks = marks_of(with_columns(sentence, feats=feats))
+    return [
+        {
+            name: value
+            for name, value in zip(CARRIED, mark.values, strict=True)
+            if value not in (NONE, UNKNOWN)
+        }
+        for mark in marks
+    ]
+
+
+def test_words_share_what_their_neighbours_mark():
+    found = values_of(
+        [
+            ("my", "PRON", "Number=Sing|Person=1|Poss=Yes|PronType=Prs", 3, "nmod:poss"),
+            ("old", "ADJ", "Degree=Pos", 3, "amod"),
+            ("houses", "NOUN", "Number=Plur", 5, "nsubj"),
+            ("would", "AUX", "VerbForm=Fin", 5, "aux"),
+            ("burn", "VERB", "VerbForm=Inf", 0, "root"),
+            ("the", "DET", "Definite=Def|PronType=Art", 7, "det"),
+            ("roof", "NOUN", "Number=Sing", 5, "obj"),
+        ]
+    )
+    assert found == [
+        {"Number": "Plur", "Person": "1", "Poss": "Yes", "PronType": "Prs"},
+        {"Degree": "Pos", "Number": "Plur"},
+        {"Number": "Plur"},
+        {"Number": "Plur", "Person": "3", "VerbForm": "Fin"},
+        {"VerbForm": "Inf"},
+        {"Definite": "Def", "Number": "Sing", "PronType": "Art"},
+        {"Definite": "Def", "Number": "Sing"},
+    ]
+
+
+def test_without_features_all_is_unknown():
+    (mark,) = marks_of(sentence_from_words(["x"], upos=["NOUN"]))
+    assert set(mark.values) == {UNKNOWN}
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_chances_lean_as_plain_loops_say(others):
+    rng = np.random.default_rng(3)
+    names = [("NOUN", form) for form in ("ab", "cab", "b", "ba", "xab")] + [("VERB", "ab")]
+    counts = rng.random((len(names), 3)) * 4
+
+    def chances(word, length):
+        if length < 0:
+            return np.full(3, 1 / 3)
+        tag, form = names[word]
+        alike = [
+            one
+            for one, (other, end) in enumerate(names)
+            if (other, end[-length:] if length else "") == (tag, form[-length:] if length else "")
+        ]
+        heard = sum(counts[one] for one in alike if not (others and one == word)) + 2.0 * chances(
+            word, length - 1
+        )
+        return heard / heard.sum()
+
+    found = leaning_chances(counts, suffix_groups(names), 2.0, others=others)
+    assert np.allclose(found, [chances(word, 4) for word in range(len(names))])
