@@ -29,6 +29,19 @@ def test_words_that_a_convention_speaks_of_are_kept_apart():
     assert source_tags(bare) == ("PRON", "NOUN"), "without relations nothing is known of them"
 
 
+def test_participles_before_nouns_are_adjectives_in_most_languages():
+    source = sentence_from_words(
+        ["living", "water", "runs"],
+        upos=["VERB", "NOUN", "VERB"],
+        heads=[-1, 2, 3, 0],
+        deprels=["amod", "nsubj", "root"],
+    )
+    links = make_alignment(3, 3, [(i, i) for i in range(1, 4)])
+    corpus = [(SentencePair(source, sentence_from_words(["levend", "vand", "rinder"]), links),)]
+    assert list(tags_of(read_linked_text(corpus, few=9)).values()) == ["ADJ", "NOUN", "VERB"]
+    assert list(tags_of(read_linked_text(corpus)).values()) == ["VERB", "NOUN", "VERB"]
+
+
 def decided(known, *, guess):
     shares = {POSSESSIVE: np.array([1.0, 0.0, 0.5])}
     return settled_names(["mij", "hund", "sin"], shares, known, guess=guess)[POSSESSIVE]
