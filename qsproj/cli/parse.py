@@ -1,9 +1,11 @@
 """Parse sentences: fill in HEAD and DEPREL, keep everything else byte for byte.
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
-that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line, with --paragraphs several:
-blank lines are left out, lines of more than 1,000 words are cut where sentences end. Words of CoNLL-U without
-UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in UPOS.
+that tags, too (see `qsproj bundle`), also reads plain text, one sentence a line, or running text
+(--paragraphs): a paragraph a line, or lines that were broken to fit a page, with blank ones between
+paragraphs. Blank lines are left out, lines of more than 1,000 words are cut where sentences end. Words of
+CoNLL-U without UPOS are tagged first. A model of `qsproj train --joint-tags` reads forms alone, and fills in
+UPOS.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from qsproj.cli.options.common import add_input, add_output, add_workers, check_
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
-from qsproj.corpus.language.sentence_ends import cut_long_lines, read_running_text
+from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, counted
 from qsproj.progress import notice, track
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
   qsproj parse -m de.model text.txt -o parsed.conllu          # plain text, where the model tags as well
+  qsproj parse -m de.model book.txt --paragraphs -o book.conllu
   xzcat big.conllu.xz | qsproj parse -m en.model --confidence > parsed.conllu
   qsproj parse -m en.model big.conllu.xz --jobs 8 -o parsed.conllu.gz
   qsproj parse -m en.model half-annotated.conllu --fixed -o whole.conllu
@@ -71,7 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paragraphs",
         action="store_true",
-        help="cut plain text behind what ends a sentence, for lines of several, as `qsproj serve` does",
+        help="find the sentences of plain text that goes on over them, as the tagger has learned it from a "
+        "treebank, or by rules; `qsproj serve` does so",
     )
     add_workers(parser)
 
@@ -145,11 +149,12 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             expected="CoNLL-U, as this parser reads tags",
             remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
         )
-    read = partial(tagger.read, language=options.language, split_contractions=True, name=source.name)
-    sentences = (
-        read_running_text(source.lines, read, options.language or tagger.language)
-        if options.paragraphs
-        else read(source.lines)
+    sentences = tagger.read(
+        source.lines,
+        language=options.language,
+        split_contractions=True,
+        paragraphs=options.paragraphs,
+        name=source.name,
     )
     sentences = telling_unknown(sentences, None, tagger, path=options.model, name=source.name)
     return cut_long_lines(sentences, tell=partial(_tell_cut, source.name))

@@ -10,10 +10,12 @@ show in forms of the target are learned, too, best with trees: a noun then has t
 article, an adjective the number of its noun. Attributes that forms do not show are not written.
 
 Where the treebanks show how text is cut into tokens (SpaceAfter=No in MISC, or "# text"), that is learned,
-too, multiword tokens such as German zum = zu dem with it; else the rules of the language cut plain text.
+too, multiword tokens such as German zum = zu dem with it, and where sentences of running text begin; else the
+rules of the language cut plain text.
 
 With -m, UPOS and the other columns that the model knows are replaced and every other byte is kept; with
---columns, only the columns named. Plain text is one sentence a line, raw or tokenised.
+--columns, only the columns named. Plain text is one sentence a line, raw or tokenised; with --paragraphs, a
+paragraph a line, or lines that were broken to fit a page, with blank ones between paragraphs.
 Blank lines are left out (`# newpar` says where); sent_id is the number of the line. The model may also be one
 that parses text; it then tags alone.
 """
@@ -41,6 +43,7 @@ EXAMPLES = """examples:
   qsproj tag --train corpora/de.conllu -o de.tagger --language de
   qsproj tag --train a.conllu b.conllu --raw news.de.txt.xz --language de --dev dev.conllu -o de.tagger
   qsproj tag -m en.tagger en.txt -o en.conllu
+  qsproj tag -m en.tagger book.txt --paragraphs -o book.conllu
   qsproj tag -m en.tagger en.conllu --columns lemma,feats -o en.full.conllu
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.1 -o en-de.pharaoh
   qsproj tag --project --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
@@ -59,7 +62,16 @@ PROJECTED_COLUMNS = ("upos", "feats")
 WAYS = {
     "--train": ("raw", "dev", "rules", "columns", "seed"),
     "--project": (*OPTIONS_OF_PROJECT, "seed"),
-    "-m": ("input", "split_contractions", "confidence", "columns", "jobs", "backend", "scheduler"),
+    "-m": (
+        "input",
+        "split_contractions",
+        "paragraphs",
+        "confidence",
+        "columns",
+        "jobs",
+        "backend",
+        "scheduler",
+    ),
 }
 
 
@@ -88,6 +100,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="split tokens of plain text into words as the treebanks did: zum to zu dem; where tokens were "
         "learned, they are split in any case",
+    )
+    parser.add_argument(
+        "--paragraphs", action="store_true", help="find the sentences of plain text that goes on over them"
     )
     parser.add_argument(
         "--rules",
@@ -145,18 +160,20 @@ def _train(options: argparse.Namespace) -> None:
     from qsproj.corpus.contractions import known_contractions
     from qsproj.models.morphology.morphology_training import train_morphology
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+    from qsproj.models.tokens.splitter import train_splitter
     from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 
     check_files(reads=(*options.train, *(options.raw or ()), options.dev), model=options.output)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.train))
-    tokenizer = None
+    tokenizer = splitter = None
     if not options.rules and shows_tokens(sentences):
         # A generator of its own: whether tokens are learned makes no difference to the tags.
         tokenizer = train_tokenizer(
             sentences, rng=np.random.default_rng(options.seed), language=options.language
         )
+        splitter = train_splitter(sentences, language=options.language)
     tagger = train_tagger(
         sentences,
         rng=rng,
@@ -166,7 +183,7 @@ def _train(options: argparse.Namespace) -> None:
     )
     columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
     morphology = train_morphology(sentences, rng=np.random.default_rng(options.seed), columns=columns)
-    tagger = replace(tagger, tokenizer=tokenizer, morphology=morphology)
+    tagger = replace(tagger, tokenizer=tokenizer, splitter=splitter, morphology=morphology)
     if tokenizer is None:
         tagger = replace(tagger, contractions=known_contractions(options.language, sentences))
     words = sum(map(len, sentences))
@@ -234,12 +251,15 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
                 source.lines,
                 language=options.language,
                 split_contractions=options.split_contractions,
+                paragraphs=options.paragraphs,
                 name=source.name,
             )
-        elif options.split_contractions:
-            raise UsageError("--split-contractions is for plain text, found CoNLL-U; leave it out")
-        else:
-            yield from source.sentences()
+            return
+        for option in ("split_contractions", "paragraphs"):
+            if getattr(options, option):
+                flag = f"--{option.replace('_', '-')}"
+                raise UsageError(f"{flag} is for plain text, found CoNLL-U; leave it out")
+        yield from source.sentences()
 
 
 def add_tag_projection(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,9 @@ LONGEST_KNOWN = 8
 
 
 @lru_cache
-def compiled_templates(templates: tuple[str, ...] = TEMPLATES) -> NDArray[np.int32]:
+def compiled_templates(
+    templates: tuple[str, ...] = TEMPLATES, attributes: tuple[str, ...] = CHARACTER_ATTRIBUTES
+) -> NDArray[np.int32]:
     """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance."""
     rows = []
     for template in templates:
@@ -61,7 +63,7 @@ def compiled_templates(templates: tuple[str, ...] = TEMPLATES) -> NDArray[np.int
             match = _ATOM.fullmatch(atom)
             if match is None:
                 raise ValueError(f"template {template!r} cannot be read")
-            row += [CHARACTER_ATTRIBUTES.index(match[1]), int(match[2] or 0)]
+            row += [attributes.index(match[1]), int(match[2] or 0)]
         rows.append(row + [-1, 0] * (2 - len(row) // 2))
     return np.array(rows, dtype=np.int32)
 
@@ -76,13 +78,13 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
     columns = {name: codes[:, at] for at, name in enumerate(CHARACTER_ATTRIBUTES)}
     characters = np.array([ord(_digits(character)) for character in text], dtype=np.uint64)
-    columns["character"][:] = _mixed(characters)
-    columns["lower"][:] = [_hash("lower", _digits(character).lower()) for character in text]
+    columns["character"][:] = mixed(characters)
+    columns["lower"][:] = [code_of("lower", _digits(character).lower()) for character in text]
     kinds = [_kind(character) for character in text]
-    columns["kind"][:] = [_hash("kind", kind) for kind in kinds]
+    columns["kind"][:] = [code_of("kind", kind) for kind in kinds]
     if not known:
         # Letters of any case and script are one class: three hyphens between letters teach all others.
-        columns["class"][:] = [_hash("class", unicodedata.category(character)[0]) for character in text]
+        columns["class"][:] = [code_of("class", unicodedata.category(character)[0]) for character in text]
         columns["classes3"][:] = _grams(columns["class"], 3)
     for name, base, size in (
         ("two", "lower", 2),
@@ -93,7 +95,7 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     ):
         columns[name][:] = _grams(columns[base], size)
     if rules is not None:
-        columns["rule"][:] = [_hash("rule", str(rule)) for rule in rules]
+        columns["rule"][:] = [code_of("rule", str(rule)) for rule in rules]
     _add_runs(columns, text)
     _add_known(columns, text, known)
     return codes
@@ -103,16 +105,16 @@ def _add_runs(columns: dict[str, Codes], text: str) -> None:
     """Fill in what each character is of its run and of what stands between spaces."""
     for match in _RUN.finditer(text):
         run, begin = match[0].lower(), match.start()
-        whole = _hash("run", run)
+        whole = code_of("run", run)
         for at in range(len(run) if len(run) == len(match[0]) else 0):
-            columns["place"][begin + at] = _hash("place", "first" if at == 0 else "later")
+            columns["place"][begin + at] = code_of("place", "first" if at == 0 else "later")
             columns["run"][begin + at] = whole
-            columns["start"][begin + at] = _hash("start", run[max(0, at - 6) : at])
-            columns["rest"][begin + at] = _hash("rest", run[at : at + 8])
+            columns["start"][begin + at] = code_of("start", run[max(0, at - 6) : at])
+            columns["rest"][begin + at] = code_of("rest", run[at : at + 8])
     for match in re.finditer(r"[^ ]+", text):
         chunk = match[0][:LONGEST_CHUNK].lower()
         for at in range(match.start(), match.end()):
-            columns["chunk"][at] = _hash("chunk", f"{chunk}{at - match.start()}")
+            columns["chunk"][at] = code_of("chunk", f"{chunk}{at - match.start()}")
 
 
 def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> None:
@@ -125,8 +127,8 @@ def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> N
             if text[begin : begin + length] in known:
                 begins[begin] = max(begins[begin], length)
                 ends[begin + length - 1] = max(ends[begin + length - 1], length)
-    columns["ends"][:] = [_hash("ends", str(length)) for length in ends]
-    columns["begins"][:] = [_hash("begins", str(length)) for length in begins]
+    columns["ends"][:] = [code_of("ends", str(length)) for length in ends]
+    columns["begins"][:] = [code_of("begins", str(length)) for length in begins]
 
 
 def _grams(codes: Codes, size: int) -> Codes:
@@ -135,13 +137,14 @@ def _grams(codes: Codes, size: int) -> Codes:
     for distance in range(1, size):
         following = np.zeros_like(codes)
         following[:-distance] = codes[distance:]
-        result = _mixed(result * np.uint64(3) + following)
+        result = mixed(result * np.uint64(3) + following)
     return result
 
 
-def _mixed(codes: Codes) -> Codes:
-    mixed: Codes = (codes + np.uint64(1)) * _MIX
-    return (mixed ^ (mixed >> _SHIFT)) | np.uint64(1)
+def mixed(codes: Codes) -> Codes:
+    """Return other codes, never 0, one for each."""
+    product: Codes = (codes + np.uint64(1)) * _MIX
+    return (product ^ (product >> _SHIFT)) | np.uint64(1)
 
 
 def _digits(character: str) -> str:
@@ -149,7 +152,8 @@ def _digits(character: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _hash(name: str, text: str) -> int:
+def code_of(name: str, text: str) -> int:
+    """Return the code of a text, never 0, by the name of what it is of."""
     return stable_hash(f"{name}\t{text}") | 1
 
 

@@ -166,3 +166,25 @@ def test_a_code_that_no_language_has_is_refused(model, run_cli, command):
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
     assert "found language 'qq', expected a code of ISO 639" in outcome.err
+
+
+def test_sentences_of_running_text_are_found_as_the_treebank_has_them(tmp_path, run_cli):
+    """A treebank in which sentences end in semicolons; the file of the model keeps what was learned."""
+    row = "{}\t{}\t_\t{}\t_\t_\t_\t_\t_\t{}\n"
+    words = [("Er", "PRON", "_"), ("geht", "VERB", "_"), ("ca.", "ADV", "_"), ("oft", "ADV", "SpaceAfter=No")]
+    rows = "".join(row.format(at, *word) for at, word in enumerate([*words, (";", "PUNCT", "_")], start=1))
+    (tmp_path / "train.conllu").write_text(f"# text = Er geht ca. oft;\n{rows}\n" * 30, encoding="utf-8")
+    model = tmp_path / "x.tagger"
+    done = run_cli("tag", "--train", tmp_path / "train.conllu", "--language", "de", "-o", model)
+    assert done.code == 0, done.err
+    text = "Er geht ca. oft; Er geht ca. oft;\n\nEr geht;\n"
+    out = run_cli("tag", "-m", model, "--paragraphs", stdin=text).out
+    told = [line for line in out.split("\n") if line.startswith("# ")]
+    assert told == [
+        *("# newpar", "# sent_id = 1.1", "# text = Er geht ca. oft;"),
+        *("# sent_id = 1.2", "# text = Er geht ca. oft;"),
+        *("# newpar", "# sent_id = 3", "# text = Er geht;"),
+    ]
+    refused = run_cli("tag", "-m", model, "--paragraphs", tmp_path / "train.conllu")
+    assert refused.code == 2
+    assert "--paragraphs is for plain text, found CoNLL-U" in refused.err

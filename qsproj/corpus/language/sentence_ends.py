@@ -1,18 +1,17 @@
-"""Sentences in running text, by rules: lines that hold several, or more words than a sentence may have.
+"""Sentences in running text: paragraphs, rules for languages that no treebank has taught, lines too long.
 
 A full stop behind an abbreviation of the language, an initial or a short number ends nothing, and neither
-does anything that a small letter follows. No treebank is asked; text that has one sentence a line needs no
-cutting.
+does anything that a small letter follows.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
@@ -31,46 +30,117 @@ _SPACE = re.compile(r"\s*")
 # Longer words are no abbreviations.
 _LONGEST_ABBREVIATION = 64
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
+# Lines that some program has broken are full, but for the last ones of paragraphs: so many lines are looked
+# at, of so many characters at most and least, and this share of those that another one follows is full.
+_LOOKED_AT, _WIDEST, _NARROWEST, _FULL = 500, 160, 40, 0.75
+# A paragraph of broken lines that gets longer than this is taken for two.
+_LONGEST_PARAGRAPH = 1 << 20
 
 
-def sentences_in(line: str, language: str | None) -> Iterator[str]:
-    """Yield the sentences of a line of text, stripped; abbreviations of an unknown language are English."""
-    start = 0
-    for found in _END.finditer(line):
-        if _ends(line, found, language):
-            yield line[start : found.end()].strip()
-            start = found.end()
-    rest = line[start:].strip()
-    if rest:
-        yield rest
+def rule_starts(text: str, language: str | None) -> list[int]:
+    """Return where rules begin sentences in a text with single spaces, 0 first.
+
+    ``language``: Code of the language, for its abbreviations; None, or one that is not known: those of
+    English.
+    """
+    ends = (found.end() for found in _END.finditer(text) if _ends(text, found, language))
+    return [0, *(end + text.startswith(" ", end) for end in ends)]
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a text, their white space single, each with the number of its first line.
+
+    Each line that is not blank is one; where lines were broken to fit a page, as their widths show, those up
+    to one that is not full.
+    """
+    lines = iter(lines)
+    looked_at = list(islice(lines, _LOOKED_AT))
+    width = _page_width(looked_at)
+    first, parts, length = 0, list[str](), 0
+    for number, line in enumerate(chain(looked_at, lines), start=1):
+        words = [] if is_blank(line) else line.split()
+        if parts and (not words or length > _LONGEST_PARAGRAPH or not _is_full(parts[-1], words[0], width)):
+            yield first, " ".join(parts)
+            parts, length = [], 0
+        if words:
+            first = first if parts else number
+            parts.append(" ".join(words))
+            length += len(parts[-1])
+    if parts:
+        yield first, " ".join(parts)
+
+
+def _page_width(lines: Sequence[str]) -> int | None:
+    """Return to how many characters lines were broken; None where they were not."""
+    texts = [" ".join(line.split()) for line in lines]
+    width = max(map(len, texts), default=0)
+    followed = [(one, other.partition(" ")[0]) for one, other in pairwise(texts) if one and other]
+    if not followed or not _NARROWEST <= width <= _WIDEST:
+        return None
+    full = sum(_is_full(one, word, width) for one, word in followed)
+    return width if full >= _FULL * len(followed) else None
+
+
+def _is_full(line: str, word: str, width: int | None) -> bool:
+    """Return whether the first word of the next line had no room on a line."""
+    return width is not None and len(line) + 1 + len(word) > width
 
 
 def read_running_text(
     lines: Iterable[str],
     read: Callable[[Iterable[str]], Iterator[Sentence]],
-    language: str | None,
+    starts: Callable[[str], Sequence[int]],
 ) -> Iterator[Sentence]:
-    """Yield the sentences of lines that may hold several each; ``read`` takes lines of one sentence each.
+    """Yield the sentences of running text; the first of each paragraph says so (``# newpar``).
 
-    A sentence has the number of its line for a name; several on a line have *7.1*, *7.2* and so on.
+    A sentence has the number of the first line of its paragraph for a name; where it has several, *7.1*,
+    *7.2* and so on.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    read : callable
+        Takes lines of one sentence each, as :func:`qsproj.corpus.text.read_text`.
+    starts : callable
+        Tells where sentences begin in a paragraph with single spaces, 0 first.
+
+    Raises
+    ------
+    QsprojError
+        As ``read``.
     """
-    names = deque[str]()
+    # Names, and whether a space follows, of the sentences under way.
+    made = deque[tuple[str, bool]]()
     number = 0
 
     def sentences() -> Iterator[str]:
         nonlocal number
-        for number, line in enumerate(lines, start=1):
-            found = [sentence for sentence in sentences_in(line, language) if not is_blank(sentence)]
-            parts = range(1, len(found) + 1)
-            names.extend([str(number)] if len(found) == 1 else [f"{number}.{part}" for part in parts])
-            # A blank line stays, as a paragraph begins behind it.
-            yield from found or [""]
+        for number, text in paragraphs(lines):
+            parts = [text[begin:end] for begin, end in pairwise([*starts(text), len(text)])]
+            found = [part for part in parts if not is_blank(part)]
+            for place, part in enumerate(found, start=1):
+                name = str(number) if len(found) == 1 else f"{number}.{place}"
+                made.append((name, place == len(found) or part.endswith(" ")))
+            # A paragraph begins behind a blank line.
+            yield from ("", *found)
 
     try:
         for sentence in read(sentences()):
-            yield replace(sentence, sent_id=names.popleft())
+            name, is_followed = made.popleft()
+            named = replace(sentence, sent_id=name)
+            yield named if is_followed else _without_space_after(named)
     except DataError as error:
         raise error.at(number) from None
+
+
+def _without_space_after(sentence: Sentence) -> Sentence:
+    """Return a sentence without annotation whose last token has ``SpaceAfter=No``."""
+    assert sentence.layout is not None
+    lines, last = list(sentence.layout.lines), f"-{len(sentence)}"
+    tokens = [at for at, line in enumerate(lines) if line.partition("\t")[0].endswith(last)]
+    at = tokens[0] if tokens else sentence.layout.word_lines[-1]
+    lines[at] = lines[at].rpartition("\t")[0] + "\tSpaceAfter=No"
+    return replace(sentence, layout=replace(sentence.layout, lines=tuple(lines)))
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import FEATURE_PROBABILITY, TAG_PROBABILITY, with_columns, with_probabilities
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import SentenceError, UsageError, unknown_name
@@ -35,11 +36,13 @@ from qsproj.models.schema import (
     word_lists,
 )
 from qsproj.models.storage import Stored, load_model_of
+from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 
 # What is taken off the potentials of tags that a word of characters never seen hardly has.
 FOREIGN = 20.0
 TOKENIZER_PREFIX = "tokenizer."
+SPLITTER_PREFIX = "splitter."
 MORPHOLOGY_PREFIX = "morphology."
 UPOS_COLUMN = "upos"
 
@@ -93,6 +96,8 @@ class Tagger(Stored):
         Code of the language, for tokenising plain text; None where it was not told.
     tokenizer : Tokenizer or None
         Cuts plain text as the treebanks do, where they showed it.
+    splitter : Splitter or None
+        Finds sentences in running text, where the treebanks show it.
     morphology : Morphology or None
         Tells lemmas, XPOS and FEATS by the tags, where the treebanks have them.
     """
@@ -105,6 +110,7 @@ class Tagger(Stored):
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
     tokenizer: Tokenizer | None = None
+    splitter: Splitter | None = None
     morphology: Morphology | None = None
 
     def read(
@@ -113,6 +119,7 @@ class Tagger(Stored):
         *,
         language: str | None = None,
         split_contractions: bool = False,
+        paragraphs: bool = False,
         name: str = "text",
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words and not yet tagged.
@@ -127,6 +134,9 @@ class Tagger(Stored):
             None: that of the model.
         split_contractions : bool
             Where rules cut, split tokens as the training treebanks did: zum to zu dem.
+        paragraphs : bool
+            Whether lines hold several sentences, or parts of some: see
+            :func:`qsproj.corpus.language.sentence_ends.paragraphs`.
         name : str
             What a message calls the text.
 
@@ -137,7 +147,12 @@ class Tagger(Stored):
         DataError
             At a line of a script that rules cannot cut.
         """
-        return self.reader(language=language, split_contractions=split_contractions, name=name)(lines)
+        read = self.reader(language=language, split_contractions=split_contractions, name=name)
+        if not paragraphs:
+            return read(lines)
+        if self.splitter is not None and language in (None, self.language):
+            return read_running_text(lines, read, self.splitter.starts)
+        return read_running_text(lines, read, partial(rule_starts, language=language or self.language))
 
     def reader(
         self, *, language: str | None = None, split_contractions: bool = False, name: str = "text"
@@ -281,6 +296,9 @@ class Tagger(Stored):
         if self.tokenizer is not None:
             header["tokenizer"], own = self.tokenizer.to_archive()
             arrays |= nested(TOKENIZER_PREFIX, own)
+        if self.splitter is not None:
+            header["splitter"], own = self.splitter.to_archive()
+            arrays |= nested(SPLITTER_PREFIX, own)
         if self.morphology is not None:
             header["morphology"], own = self.morphology.to_archive()
             arrays |= nested(MORPHOLOGY_PREFIX, own)
@@ -304,6 +322,7 @@ class Tagger(Stored):
             "word_classes": header["class_sets"],
             "contractions": len(header["contractions"]),
             "tokens": tokens if header.get("tokenizer") is None else "learned from a treebank",
+            "sentences": "by rules" if header.get("splitter") is None else "learned from a treebank",
             **more,
         }
 
@@ -325,6 +344,9 @@ class Tagger(Stored):
         tokenizer = None
         if header.get("tokenizer") is not None:
             tokenizer = Tokenizer.from_archive(header["tokenizer"], unnested(TOKENIZER_PREFIX, arrays))
+        splitter = None
+        if header.get("splitter") is not None:
+            splitter = Splitter.from_archive(header["splitter"], unnested(SPLITTER_PREFIX, arrays))
         morphology = None
         if header.get("morphology") is not None:
             morphology = Morphology.from_archive(header["morphology"], unnested(MORPHOLOGY_PREFIX, arrays))
@@ -338,6 +360,7 @@ class Tagger(Stored):
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
             tokenizer=tokenizer,
+            splitter=splitter,
             morphology=morphology,
         )
 

@@ -56,10 +56,17 @@ class TextParser(Stored):
     readings: int = 0
 
     def read(
-        self, lines: Iterable[str], *, language: str | None = None, name: str = "text"
+        self,
+        lines: Iterable[str],
+        *,
+        language: str | None = None,
+        paragraphs: bool = False,
+        name: str = "text",
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of plain text, cut into words; see :meth:`Tagger.read`."""
-        return self.tagger.read(lines, language=language, name=name, split_contractions=True)
+        return self.tagger.read(
+            lines, language=language, name=name, paragraphs=paragraphs, split_contractions=True
+        )
 
     def tag(self, sentence: Sentence) -> Sentence:
         """Return the sentence with its UPOS replaced."""
@@ -140,9 +147,9 @@ class TextParser(Stored):
         (sentence,) = self.read(lines)
         return sentence
 
-    def parse_text(self, text: str) -> list[Sentence]:
-        """Return the sentences of a text, one a line, parsed."""
-        return list(self.parse_all(cut_long_lines(self.read(text.splitlines()))))
+    def parse_text(self, text: str, *, paragraphs: bool = False) -> list[Sentence]:
+        """Return the sentences of a text, one a line, parsed; with ``paragraphs``, of running text."""
+        return list(self.parse_all(cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))))
 
     def arc_probabilities(self, sentence: Sentence | str) -> Scores:
         """Return the posterior probability of every arc, float64[n+1, n+1]; words without UPOS are tagged."""

@@ -30,6 +30,7 @@ from qsproj.models.tagging.tagger import Tagger, load_tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.kinds import load_tags
 from qsproj.models.text.text_parser import TextParser, text_parser
+from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.parallel import Workers
@@ -209,8 +210,10 @@ def tag_target(
         for word, times, wrong in doubtful_words(projected.tagger, raw):
             handle.write(f"{word}\t{times}\t{wrong:.1f}\n")
     tokenizer = target_tokenizer(sentences, language=language, seed=seed)
+    splitter = None if tokenizer is None else train_splitter(sentences, language=language)
     contractions = known_contractions(language, sentences)
-    replace(projected.tagger, tokenizer=tokenizer, contractions=contractions).save(paths[0])
+    tagger = replace(projected.tagger, tokenizer=tokenizer, splitter=splitter, contractions=contractions)
+    tagger.save(paths[0])
     return StageReport(
         line="; ".join((*projected.report, *compared.report)),
         figures={"unknown": compared.share} if text else {},

@@ -11,7 +11,7 @@ from pathlib import Path
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value, sentence_from_words
 from qsproj.corpus.formats import Format, sentence_formats
-from qsproj.corpus.language.sentence_ends import cut_long_lines, read_running_text
+from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
@@ -220,10 +220,10 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
     if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
         if model.tagger is None:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
-        lines, read = data.split("\n"), partial(model.tagger.read, split_contractions=True, name=NAME)
-        if PRESEGMENTED in fields.get(TOKENIZER, "").split(";"):
-            return cut_long_lines(read(lines))
-        return cut_long_lines(read_running_text(lines, read, model.tagger.language))
+        running = PRESEGMENTED not in fields.get(TOKENIZER, "").split(";")
+        return cut_long_lines(
+            model.tagger.read(data.split("\n"), split_contractions=True, paragraphs=running, name=NAME)
+        )
     read_data = readers().get(given)
     if read_data is None:
         raise unknown_name("input", given, [*readers(), _TOKENIZER_INPUTS[0]])

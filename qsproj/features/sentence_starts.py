@@ -1,0 +1,234 @@
+"""Where sentences begin: pieces of a text, what is known of each and its neighbours, templates that join it.
+
+Pieces are words, numbers, addresses, and runs of one sign: as far as text can be cut in any language before
+its sentences are known.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qsproj.corpus.text import UNSPACED
+from qsproj.features.characters import Codes, code_of, compiled_templates, mixed
+from qsproj.kernels.tagging.tag_features import feature_keys
+
+# Of a piece alone; then of its place.
+_OF_PIECES = ("form", "lower", "kind", "type", "suffix2", "suffix3", "length")
+ATTRIBUTES = (
+    *_OF_PIECES,
+    *("space", "spaced", "kinds2", "kinds3", "kinds4", "lowers3", "types5"),
+    *("since", "until", "begun", "left", "bracket", "quote", "around", "near"),
+    *("word", "signs", "next", "rule"),
+)
+TEMPLATES = (
+    *("lower-3", "lower-2", "lower-1", "lower", "lower+1", "lower+2", "lower+3"),
+    *("form-1", "form", "form+1", "suffix2-1", "suffix2", "suffix3-1", "suffix3", "suffix3+1"),
+    *("kind-3", "kind-2", "kind-1", "kind", "kind+1", "kind+2", "kind+3"),
+    *("lower-2 & lower-1", "lower-1 & lower", "lower & lower+1", "lower+1 & lower+2", "lowers3-1"),
+    *("form-1 & form", "form & kind-1", "lower-1 & kind", "lower & kind-1"),
+    *("suffix3-1 & suffix3", "suffix2-1 & suffix2", "suffix3-1 & kind", "suffix3 & kind-1"),
+    *("kinds2", "kinds3", "kinds3-1", "kinds3+1", "kinds4", "kinds4+1", "types5-2"),
+    *("kinds2-1 & kinds2+1", "kinds3-1 & kinds2+1", "lowers3-1 & kind+1", "lowers3-1 & kind-2"),
+    *("kinds3 & lower", "kinds3 & lower-1", "kinds3 & lower+1", "kinds4 & lower"),
+    *("space", "space-1", "space+1", "kinds2 & space", "space-1 & kinds3"),
+    *("length & kinds2", "length-1 & kinds2"),
+    *("kinds2 & since", "kinds2 & until", "kinds2 & begun", "kinds2 & left", "kind & since"),
+    *("lower & since", "lower & until", "lower-1 & since", "lower-1 & until"),
+    *("lower & begun", "lower-1 & begun", "lower & left", "lower-1 & left"),
+    *("kinds2 & bracket", "kinds3 & bracket", "kinds2 & quote", "kinds3 & quote"),
+    *("kinds2 & around", "lower & around", "lower-1 & around"),
+    *("near", "near & kind-1", "near & kinds2", "near & lower"),
+    *("word", "word & signs", "signs", "signs & next", "signs & kind", "signs & kinds3", "word & next"),
+    *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
+)
+# Past so many pieces nothing is seen of what is before and after.
+SIGHT = 48
+_NEAR, _AROUND, _FAR = 4, 30, 40
+# So many pieces are looked at at a time.
+_BLOCK = 4096
+_ENDS = frozenset(".!?…؟۔।॥。！？")
+_OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")
+_QUOTES = frozenset("\"'“”„«»‹›‘’")
+_BOUNDS = np.array([0, 1, 2, 3, 4, 5, 6, 9, 14, 22, _FAR])
+
+
+@lru_cache
+def _pieces() -> re.Pattern[str]:
+    """Return what finds pieces; vowel signs and other marks are letters, which ``re`` does not know."""
+    marks = "".join(chr(at) for at in range(0x300, 0xAC00) if unicodedata.category(chr(at)).startswith("M"))
+    letter = rf"(?:[^\W_]|[{marks}])"
+    return re.compile(
+        rf"{UNSPACED.pattern.removesuffix('+')}"
+        r"|(?:[a-z]+://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w.-]*\w"
+        r"|\d+(?:[.,:/-]\d+)*"
+        rf"|{letter}+(?:['’-]{letter}+)*"
+        r"|(\S)\1*"
+    )
+
+
+def pieces(text: str) -> list[tuple[int, str]]:
+    """Return where each piece of a text with single spaces begins, and the piece."""
+    return [(found.start(), found[0]) for found in _pieces().finditer(text)]
+
+
+def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list[NDArray[np.uint64]]:
+    """Return the features of each piece as the first of a sentence, uint64[n, K], block by block.
+
+    ``rules``: where rules say that sentences begin.
+    """
+    templates = compiled_templates(TEMPLATES, ATTRIBUTES)
+    blocks = []
+    for begin in range(0, len(found), _BLOCK):
+        first, last = max(0, begin - SIGHT), min(len(found), begin + _BLOCK + SIGHT)
+        attributes = _attributes(text, found[first:last], rules)
+        keys = np.empty((len(attributes), len(templates)), dtype=np.uint64)
+        feature_keys(attributes, np.arange(len(attributes), dtype=np.int32), templates, keys)
+        blocks.append(keys[begin - first : begin - first + _BLOCK])
+    return blocks
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_piece(piece: str) -> tuple[int, ...]:
+    """Return the codes of _OF_PIECES, 0 for what a piece lacks."""
+    lower = "".join("0" if character.isdigit() else character for character in piece.lower())
+    kind = _kind(piece)
+    is_word = piece[0].isalnum()
+    values = (
+        piece,
+        lower,
+        kind,
+        "word" if is_word else kind,
+        lower[-2:] if len(lower) > 3 else "",
+        lower[-3:] if len(lower) > 4 else "",
+        str(min(len(piece), 6)),
+    )
+    return tuple(code_of(name, value) if value else 0 for name, value in zip(_OF_PIECES, values, strict=True))
+
+
+def _kind(piece: str) -> str:
+    """Return case and length of a word; of a sign itself, and whether there are several."""
+    if piece[0].isdigit():
+        return re.sub(r"\d+", "0", piece)[:8]
+    if not any(character.isalnum() for character in piece):
+        return piece[:2]
+    if piece.islower():
+        return "x"
+    if len(piece) == 1:
+        return "X" if piece.isupper() else "o"
+    if piece.isupper():
+        return "XX"
+    if piece[0].isupper():
+        return "Xx" if piece[1:].islower() else "XxX"
+    return "o" if piece == piece.lower() else "xX"
+
+
+def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Codes:
+    """Return the attributes of pieces, uint64[n, A]; 0 for one that a piece lacks."""
+    n = len(found)
+    codes = np.zeros((n, len(ATTRIBUTES)), dtype=np.uint64)
+    columns = {name: codes[:, at] for at, name in enumerate(ATTRIBUTES)}
+    codes[:, : len(_OF_PIECES)] = [_of_piece(piece) for _, piece in found]
+    spaces = np.array([begin == 0 or text[begin - 1] == " " for begin, _ in found])
+    columns["space"][:] = spaces + np.uint64(1)
+    columns["spaced"][:] = mixed(columns["kind"] * np.uint64(3) + columns["space"])
+    columns["kinds2"][:] = _grams(columns["spaced"], -1, 0)
+    columns["kinds3"][:] = _grams(columns["spaced"], -1, 1)
+    columns["kinds4"][:] = _grams(columns["spaced"], -2, 1)
+    columns["lowers3"][:] = _grams(columns["lower"], 0, 2)
+    columns["types5"][:] = _grams(mixed(columns["type"] * np.uint64(3) + columns["space"]), 0, 4)
+    places = np.arange(n)
+    firsts = [piece[0] for _, piece in found]
+    ends = np.array([first in _ENDS for first in firsts])
+    words = np.array([first.isalnum() for first in firsts])
+    columns["since"][:] = _bucket(places - _last(ends, places) - 1)
+    columns["until"][:] = _bucket((places - _last(ends[::-1], places))[::-1])
+    columns["begun"][:] = _bucket(places)
+    columns["left"][:] = _bucket(n - places)
+    _add_enclosed(columns, firsts, spaces)
+    _add_surroundings(columns, [piece for _, piece in found], ends)
+    before = _last(words, places)
+    signs = np.zeros(n, dtype=np.uint64)
+    for distance in range(1, 5):
+        sign = _shifted(columns["spaced"], -distance) + np.uint64(distance)
+        signs = np.where(places - before > distance, mixed(signs * np.uint64(3) + sign), signs)
+    columns["signs"][:] = mixed(signs * np.uint64(3) + columns["space"])
+    columns["word"][:] = np.where(before >= 0, columns["lower"][before], 0)
+    after = np.where(words, places, n - 1 - _last(words[::-1], places)[::-1])
+    columns["next"][:] = np.where(after < n, columns["lower"][np.minimum(after, n - 1)], 0)
+    columns["rule"][:] = [1 + (begin in rules) for begin, _ in found]
+    return codes
+
+
+def _last(marked: NDArray[np.bool_], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the last marked place before each, int64[n], -1 for none."""
+    latest = np.maximum.accumulate(np.where(marked, places, -1))
+    return np.concatenate([np.full(1, -1), latest[:-1]])
+
+
+def _bucket(distances: NDArray[np.int64]) -> Codes:
+    return np.searchsorted(_BOUNDS, distances).astype(np.uint64) + np.uint64(1)
+
+
+def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[np.bool_]) -> None:
+    """Fill in whether brackets and quotation marks are open, as far as the last of them tells."""
+    places = np.arange(len(firsts))
+    opened = _last(np.array([first in _OPENING for first in firsts]), places)
+    closed = _last(np.array([first in _CLOSING for first in firsts]), places)
+    columns["bracket"][:] = 1 + ((opened > closed) & (places - opened < _FAR))
+    quotes = np.array([first in _QUOTES for first in firsts])
+    behind = np.append(spaces[1:], True)
+    opened, closed = _last(quotes & spaces & ~behind, places), _last(quotes & ~spaces, places)
+    columns["quote"][:] = 1 + ((opened > closed) & (places - opened < _FAR))
+
+
+def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray[np.bool_]) -> None:
+    """Fill in how words are cased, and whether sentences end, near each piece and in a wider stretch."""
+    n = len(found)
+    large = np.array([piece[0].isupper() for piece in found])
+    small = np.array([piece[0].islower() for piece in found])
+    loud = np.array([len(piece) > 1 and piece.isupper() for piece in found])
+
+    def within(marked: NDArray[np.bool_], begin: int, end: int) -> NDArray[np.int64]:
+        sums = np.concatenate([[0], np.cumsum(marked)])
+        places = np.arange(n)
+        counts: NDArray[np.int64] = sums[np.clip(places + end, 0, n)] - sums[np.clip(places + begin, 0, n)]
+        return counts
+
+    near = np.zeros(n, dtype=np.int64)
+    for marked, begin, end in (
+        (large, -_NEAR, 0),
+        (small, -_NEAR, 0),
+        (large, 0, _NEAR),
+        (small, 0, _NEAR),
+    ):
+        near = 4 * near + np.minimum(within(marked, begin, end), 3)
+    columns["near"][:] = near + 1
+    cased = within(large | small, -_AROUND, _AROUND) + 1
+    share, shouted = 4 * within(large, -_AROUND, _AROUND) // cased, within(loud, -_AROUND, _AROUND)
+    ended = np.minimum(within(ends, -_AROUND, _AROUND), 2)
+    columns["around"][:] = 1 + 16 * ended + 4 * share + 3 * shouted // cased
+
+
+def _shifted(codes: Codes, distance: int) -> Codes:
+    """Return of each piece the code of the one at that distance, 0 where there is none."""
+    moved = np.zeros_like(codes)
+    if distance > 0:
+        moved[:-distance] = codes[distance:]
+    elif distance < 0:
+        moved[-distance:] = codes[:distance]
+    else:
+        moved[:] = codes
+    return moved
+
+
+def _grams(codes: Codes, begin: int, end: int) -> Codes:
+    """Return one code for what stands from distance ``begin`` to ``end``."""
+    result = np.zeros_like(codes)
+    for distance in range(begin, end + 1):
+        result = mixed(result * np.uint64(3) + _shifted(codes, distance))
+    return result

@@ -1,0 +1,44 @@
+"""Logistic regression over sparse features: yes or no for each of many places."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from qsproj.kernels.compilation import njit
+
+
+@njit(cache=True, error_model="numpy")
+def log_odds(rows, weights, odds):
+    """Fill ``odds`` float64[n], natural log, with the sums of the ``weights`` float[R] of features that fire.
+
+    ``rows`` int32[n, K] names them; -1 is none.
+    """
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for row in rows[i]:
+            if row >= 0:
+                total += weights[row]
+        odds[i] = total
+
+
+@njit(cache=True, error_model="numpy")
+def logistic_gradient(rows, outcomes, weights, slopes):
+    """Return minus the log-likelihood of ``outcomes`` bool[n]; add its gradient to ``slopes`` float64[R].
+
+    ``rows``, ``weights``: as for :func:`log_odds`.
+    """
+    odds = np.empty(rows.shape[0])
+    log_odds(rows, weights, odds)
+    loss = 0.0
+    for i in range(rows.shape[0]):
+        against = -odds[i] if outcomes[i] else odds[i]
+        loss += max(against, 0.0) + math.log1p(math.exp(-abs(against)))
+        slope = 1.0 / (1.0 + math.exp(-against))
+        if outcomes[i]:
+            slope = -slope
+        for row in rows[i]:
+            if row >= 0:
+                slopes[row] += slope
+    return loss

@@ -1,0 +1,159 @@
+"""Sentences in running text: at each piece of a text, logistic regression tells whether one begins there.
+
+Rules are a feature with a weight of its own from the start, so that a few sentences are enough not to be
+worse than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from qsproj.corpus.characters import readable
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.language.sentence_ends import rule_starts
+from qsproj.corpus.sentence import Sentence
+from qsproj.features.hashing import FeatureIndex
+from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
+from qsproj.kernels.tagging.logistic import log_odds, logistic_gradient
+from qsproj.models.schema import ascending, checked, names, optional, shaped, text
+
+# Chosen on development files of English, Greek, Hungarian and Turkish, see docs/sentences.md: the strength of
+# the L2 penalty, steps of L-BFGS, the weight of what rules say before anything is learned.
+L2, STEPS, TRUST = 1.0, 60, 2.0
+# Features of one place alone teach nothing of others; weights that stay below this are dropped.
+RAREST, FAINTEST = 2, 0.01
+# Texts without paragraphs are taken to be of so many sentences.
+LONGEST_TEXT = 50
+_BREAKS = ("# newpar", "# newdoc")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Splitter:
+    """Finds where sentences begin; :func:`train_splitter` makes one.
+
+    Attributes
+    ----------
+    language : str or None
+        Its rules are a feature.
+    index : FeatureIndex
+        The R features that have weights.
+    weights : float32[R]
+        Log-odds that they add.
+    """
+
+    language: str | None
+    index: FeatureIndex
+    weights: NDArray[np.float32]
+
+    def starts(self, paragraph: str) -> list[int]:
+        """Return where sentences begin in a text with single spaces, 0 first; O(characters)."""
+        shown, places = readable(paragraph)
+        found = pieces(shown)
+        starts = [0]
+        at = 0
+        for keys in start_keys(shown, found, set(rule_starts(shown, self.language))):
+            odds = np.empty(len(keys))
+            log_odds(self.index.rows(keys), self.weights, odds)
+            starts += [found[at + int(place)][0] for place in np.flatnonzero(odds > 0.0)]
+            at += len(keys)
+        starts = starts if places is None else [places[start] for start in starts]
+        return sorted(set(starts))
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same splitter."""
+        header = {"language": self.language, "templates": list(TEMPLATES)}
+        return header, {"keys": self.index.keys, "weights": self.weights.astype(np.float16)}
+
+    @staticmethod
+    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Splitter:
+        """Make a splitter from what :meth:`to_archive` returned."""
+        checked(header, {"language": optional(text), "templates": names})
+        if header["templates"] != list(TEMPLATES):
+            raise ValueError("the model finds sentences by other templates than this version of qsproj")
+        index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+        weights = shaped(arrays, "weights", (len(index.keys),))
+        return Splitter(language=header["language"], index=index, weights=weights.astype(np.float32))
+
+
+def running_texts(treebank: Iterable[Sentence]) -> Iterator[tuple[str, list[int]]]:
+    """Yield paragraphs of a treebank: a text with single spaces, and where its sentences begin.
+
+    Sentences go on from one to the next without a space where the last word has ``SpaceAfter=No``. Those
+    without ``# text`` part paragraphs, as ``# newpar`` and ``# newdoc`` do.
+    """
+    parts, starts, length = list[str](), list[int](), 0
+    for sentence in treebank:
+        own = comment_value(sentence, "text")
+        assert sentence.layout is not None
+        begins = any(line.startswith(_BREAKS) for line in sentence.layout.lines)
+        if starts and (own is None or begins):
+            yield "".join(parts).rstrip(" "), starts
+            parts, starts, length = [], [], 0
+        shown = readable(" ".join((own or "").split()))[0]
+        if shown:
+            starts.append(length)
+            parts.append(shown if _goes_on(sentence) else shown + " ")
+            length += len(parts[-1])
+    if starts:
+        yield "".join(parts).rstrip(" "), starts
+
+
+def _goes_on(sentence: Sentence) -> bool:
+    """Return whether the next sentence follows without a space."""
+    assert sentence.layout is not None
+    rows = [line.rstrip("\r").split("\t") for line in sentence.layout.lines if line[:1].isdigit()]
+    last = str(len(sentence))
+    return any(row[0].rpartition("-")[2] == last and "SpaceAfter=No" in row[-1].split("|") for row in rows)
+
+
+def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None) -> Splitter | None:
+    """Learn where sentences begin from consecutive sentences with ``# text``; None where there are not two.
+
+    ``language``: Code of the language, whose rules are a feature.
+    """
+    keys, outcomes = list[NDArray[np.uint64]](), list[NDArray[np.bool_]]()
+    for whole, firsts in running_texts(treebank):
+        for begin, end in pairwise([*range(0, len(firsts), LONGEST_TEXT), len(firsts)]):
+            stop = firsts[end] if end < len(firsts) else len(whole)
+            own = whole[firsts[begin] : stop].rstrip(" ")
+            wanted = {start - firsts[begin] for start in firsts[begin:end]}
+            found = pieces(own)
+            blocks = start_keys(own, found, set(rule_starts(own, language)))
+            # Where a text begins is no question.
+            keys.append(np.concatenate(blocks)[1:])
+            outcomes.append(np.array([place in wanted for place, _ in found[1:]], dtype=bool))
+    if not any(one.any() for one in outcomes):
+        return None
+    all_keys, all_outcomes = np.concatenate(keys), np.concatenate(outcomes)
+    seen, counts = np.unique(all_keys, return_counts=True)
+    example = "a. B"
+    rules = np.concatenate(start_keys(example, pieces(example), {3}))[[0, 2], TEMPLATES.index("rule")]
+    index = FeatureIndex(np.union1d(seen[(counts >= RAREST) & (seen > 0)], rules))
+    prior = np.zeros(len(index.keys))
+    prior[index.rows(rules[None])[0]] = -TRUST, TRUST
+    weights = _fit(index.rows(all_keys), all_outcomes, prior)
+    kept = np.abs(weights) >= FAINTEST
+    rounded = weights[kept].astype(np.float16).astype(np.float32)
+    return Splitter(language=language, index=FeatureIndex(index.keys[kept]), weights=rounded)
+
+
+def _fit(
+    rows: NDArray[np.int32], outcomes: NDArray[np.bool_], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the weights that tell outcomes best, not too far from ``prior``."""
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        away = weights - prior
+        slopes = L2 * away
+        return logistic_gradient(rows, outcomes, weights, slopes) + 0.5 * L2 * float(away @ away), slopes
+
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 5})
+    learned: NDArray[np.float64] = found.x
+    return learned
