@@ -41,15 +41,7 @@ class DataError(QsprojError, ValueError):
     The text reads ``path:line: found X, expected Y; what to do``.
     """
 
-    def __init__(
-        self,
-        path: str,
-        line: int | None,
-        *,
-        found: str,
-        expected: str,
-        remedy: str = "",
-    ) -> None:
+    def __init__(self, path: str, line: int | None, found: str, expected: str, remedy: str = "") -> None:
         self.path = path
         self.line = line
         self._facts = {"found": found, "expected": expected, "remedy": remedy}
@@ -80,6 +72,10 @@ class SentenceError(UsageError):
     def __init__(self, *, found: str, expected: str, remedy: str, word: int = 0) -> None:
         self.found, self.expected, self.remedy, self.word = found, expected, remedy, word
         super().__init__(f"found {found}, expected {expected}; {remedy}")
+
+    def at(self, path: str, line: int | None) -> DataError:
+        """Return the error of the sentence at a line of a file."""
+        return DataError(path, line, self.found, self.expected, self.remedy)
 
 
 class SentenceLengthError(SentenceError):

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, check_files, located, naming
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
-
-if TYPE_CHECKING:
-    from qsproj.models.converter.converter import StoredParser
 
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
@@ -97,8 +93,10 @@ def _train(options: argparse.Namespace) -> None:
 
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
-    from qsproj.errors import UsageError
+    from qsproj.errors import DataError, UsageError
+    from qsproj.models.converter.converter import StoredParser
     from qsproj.models.converter.converter_training import ConverterOptions
+    from qsproj.models.storage import kind_of, load_parser
     from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
 
     settings = ConverterOptions(
@@ -109,7 +107,10 @@ def _train(options: argparse.Namespace) -> None:
     sources = read_sentences(options.source) if options.source else None
     names = (name_of(options.source or options.target), name_of(options.target))
     if options.parser:
-        parser = _source_parser(options.parser)
+        parser = load_parser(options.parser)
+        if not isinstance(parser, StoredParser):
+            expected, remedy = "a parser that can be part of another model", "train one: qsproj train"
+            raise DataError(options.parser, None, f"a model of kind {kind_of(parser)}", expected, remedy)
         with located(options.target) as targets:
             model, report = train_adapted_parser(
                 parser, targets, sources=sources, rng=rng, options=settings, names=names, pairing=options.pair
@@ -128,44 +129,19 @@ def _train(options: argparse.Namespace) -> None:
     print(report.summary(inference), file=sys.stderr)
 
 
-def _source_parser(path: str) -> StoredParser:
-    """Load a parser that can become part of another model."""
-    from qsproj.errors import DataError
-    from qsproj.models.converter.converter import StoredParser
-    from qsproj.models.storage import kind_of, load_parser
-
-    parser = load_parser(path)
-    if not isinstance(parser, StoredParser):
-        raise DataError(
-            path,
-            None,
-            found=f"a model of kind {kind_of(parser)}",
-            expected="a parser that can be part of another model",
-            remedy="train one: qsproj train",
-        )
-    return parser
-
-
 def _convert(options: argparse.Namespace) -> None:
     from qsproj.cli.options.given_parsers import telling_unknown_relations
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import write_sentences
-    from qsproj.errors import DataError, UsageError
+    from qsproj.errors import UsageError
     from qsproj.models.converter.converter import Converter
-    from qsproj.models.storage import kind_of, load_model
+    from qsproj.models.storage import load_model_of
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 
     if options.source is None:
         raise UsageError("give --source, the trees to convert")
-    converter = load_model(options.model)
-    if not isinstance(converter, Converter):
-        raise DataError(
-            options.model,
-            None,
-            found=f"a model of kind {kind_of(converter)}",
-            expected="a converter",
-            remedy="train one with --source and --target, or parse with it: qsproj parse",
-        )
+    remedy = "train one with --source and --target, or parse with it: qsproj parse"
+    converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
     with located(options.source) as sentences:
         known = telling_unknown_relations(
             sentences, converter, path=options.model, name=name_of(options.source)

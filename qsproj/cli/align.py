@@ -41,10 +41,7 @@ from qsproj.cli.options.common import (
     workers_of,
 )
 from qsproj.cli.options.made import made_by
-from qsproj.cli.options.pair_files import (
-    add_link_learning,
-    alignment_families,
-)
+from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
@@ -78,10 +75,7 @@ LEARNING_WAYS = {
     "--hand-alignment": ("hand_alignment_format", "alignment_factors", "dictionary", "save_model")
 }
 # What each method, and each way to make one alignment of two directions, reads that not all do.
-METHOD_WAYS = {
-    "--method hmm": ("weights", "jobs", "backend", "scheduler", *CHOICE),
-    "--method eflomal": (),
-}
+METHOD_WAYS = {"--method hmm": ("weights", "jobs", "backend", "scheduler", *CHOICE), "--method eflomal": ()}
 SYMMETRIZATION_WAYS = {
     f"--symmetrize {name}": ("threshold", *CHOICE) if name == THRESHOLD else () for name in KNOWN
 }
@@ -311,9 +305,7 @@ def _hand_alignments(options: argparse.Namespace, sizes: list[tuple[int, int]]) 
 
 
 def _learned(
-    options: argparse.Namespace,
-    pairs: list[SentencePair],
-    families: tuple[str, ...],
+    options: argparse.Namespace, pairs: list[SentencePair], families: tuple[str, ...]
 ) -> LinkChooser:
     """Learn from the hand alignments of the first pairs, and store what was learned where that is wanted."""
     import numpy as np
@@ -321,10 +313,7 @@ def _learned(
     from qsproj.pipelines.bilingual.choose_links import learn_to_choose
 
     chooser, counts = learn_to_choose(
-        pairs,
-        rng=np.random.default_rng(options.seed),
-        families=families,
-        with_dictionary=options.dictionary,
+        pairs, rng=np.random.default_rng(options.seed), families=families, with_dictionary=options.dictionary
     )
     by_hand = sum(pair.hand is not None for pair in pairs)
     left_out = counted(by_hand - counts.pairs, "pair")

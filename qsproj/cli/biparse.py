@@ -67,10 +67,7 @@ FACTOR_WAYS = {
     "--factors mono": _LEARNING,
     "--factors synch": (),
 }
-TARGET_WAYS = {
-    "--target-model": (),
-    "a target parser that is trained": ("order", "features"),
-}
+TARGET_WAYS = {"--target-model": (), "a target parser that is trained": ("order", "features")}
 HAND_WAYS = {"--hand-alignment": ("hand_alignment_format",)}
 OUTPUT_WAYS = {"--alignment-output": ("link_threshold",)}
 METHOD_WAYS = {"--method co-training": ("rounds", "jobs"), "--method noisy-channel": ("source_forest",)}
@@ -231,11 +228,7 @@ def add_cotraining(actions: Actions) -> None:
 
 
 def _add_action(
-    actions: Actions,
-    name: str,
-    description: str,
-    *,
-    source_tree: str,
+    actions: Actions, name: str, description: str, *, source_tree: str
 ) -> argparse.ArgumentParser:
     """Add an action that reads pairs; ``source_tree`` says what is the default."""
     action = add_action(actions, name, description, EXAMPLES)
@@ -427,9 +420,7 @@ def _cotrain(options: argparse.Namespace) -> None:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
     trees = list(read_sentences(options.trees))
     if not any((sentence.heads[1:] != NO_HEAD).all() for sentence in trees):
-        raise DataError(
-            options.trees, None, found="no whole tree", expected="trees of the target", remedy="annotate some"
-        )
+        raise DataError(options.trees, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(
         tagged_pairs(
             pair_files_of(options), source_tree=joint.options.source_tree, sides=_tagged_sides(joint)

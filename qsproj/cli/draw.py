@@ -167,9 +167,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
                 if options.target is None
                 else (f"{options.file}, {options.target}", None)
             )
-            raise DataError(
-                *place, found=error.found, expected=error.expected, remedy=error.remedy
-            ) from error
+            raise error.at(*place) from error
         if is_named:
             yield name, drawn
         line += lines_in(sentence)
@@ -197,9 +195,7 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
         return draw_versus(sentence, other, width=width)
     except SentenceError as error:
         of = f" of {other.sent_id}" if other.sent_id else ""
-        raise DataError(
-            path, None, found=f"{error.found}{of}", expected=error.expected, remedy=error.remedy
-        ) from error
+        raise DataError(path, None, f"{error.found}{of}", error.expected, error.remedy) from error
 
 
 def _chosen(

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.language.recognition import check_known_language
     from qsproj.models.storage import load_parser
     from qsproj.models.text.kinds import is_text_parser
-    from qsproj.pipelines.streams import Origin, Parsing, loaded_once, parse_stream
+    from qsproj.pipelines.streams import Origin, loaded_once, parse_stream
 
     check_files(reads=(options.input, options.model), writes=[(options.output, options.input)])
     if options.confidence:
@@ -108,12 +108,10 @@ def run(options: argparse.Namespace) -> None:
                 total=partial(count_sentences, options.input),
                 unit="sentence",
             ),
-            Parsing(
-                decode=options.decode,
-                confidence=options.confidence,
-                retag=options.retag,
-                fixed=options.fixed,
-            ),
+            decode=options.decode,
+            confidence=options.confidence,
+            retag=options.retag,
+            fixed=options.fixed,
             origin=Origin(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )

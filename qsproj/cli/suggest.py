@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Rank the input and write what is suggested."""
     from qsproj.models.storage import load_parser
-    from qsproj.pipelines.suggest import RankingOptions, check_criterion, kinds_for, rank
+    from qsproj.pipelines.suggest import check_criterion, kinds_for, rank
 
     check_criterion(options.by, len(options.model))
     check_files(reads=(options.input, *options.annotated, *options.model), writes=[(options.output, None)])
@@ -97,12 +97,10 @@ def run(options: argparse.Namespace) -> None:
     ranked = rank(
         candidates,
         annotated=read_all(options.annotated),
-        options=RankingOptions(
-            count=options.count,
-            words=options.words,
-            sentence_cost=options.sentence_cost,
-            kinds=None if options.plain else kinds_for(parsers[0]),
-        ),
+        count=options.count,
+        words=options.words,
+        sentence_cost=options.sentence_cost,
+        kinds=None if options.plain else kinds_for(parsers[0]),
     )
     write_conllu(_written(ranked, parsers[0], predict=options.predict), options.output)
 

@@ -248,11 +248,7 @@ def run(options: argparse.Namespace) -> None:
     print(report.summary(parser.inference), file=sys.stderr)
 
 
-def _made(
-    options: argparse.Namespace,
-    sentences: Sequence[Sentence],
-    parser: AnyParser,
-) -> dict[str, object]:
+def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: AnyParser) -> dict[str, object]:
     """Return how the parser was made; ``columns`` are the tags that it has learned to read."""
     from qsproj.models.graph.graph_parser import GraphParser
     from qsproj.models.tagging.tagging_parser import TaggingParser

@@ -123,7 +123,7 @@ def read_alignment_lines(
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
     expected = f"the links of {counted(pairs, 'pair')}, as there are of sentences"
     remedy = "check that the alignment is that of these sentences"
-    return DataError(name, line, found=found, expected=expected, remedy=remedy)
+    return DataError(name, line, found, expected, remedy)
 
 
 def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base) -> Alignment:
@@ -153,7 +153,7 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     if len(matches) < len(tokens):
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
-        raise DataError(name, line, found=repr(bad[:40]), expected=expected, remedy=_other_format(text))
+        raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
     links = Links(
         line,
         [line] * len(tokens),
@@ -182,7 +182,7 @@ def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) 
         remedy = "check the format"
         if min(words) < 1 and base.other is not None:
             remedy = f"where they count from 0, name the format {base.other}"
-        raise DataError(name, line, found=f"a link of word {bad}", expected=expected, remedy=remedy)
+        raise DataError(name, line, f"a link of word {bad}", expected, remedy)
 
 
 def link_weight(text: str | None, line: int, name: str) -> float:
@@ -193,7 +193,7 @@ def link_weight(text: str | None, line: int, name: str) -> float:
         weight = math.nan
     if not 0 <= weight <= 1:
         remedy = "bring the weights to 0..1"
-        raise DataError(name, line, found=f"weight {text}", expected="a probability", remedy=remedy)
+        raise DataError(name, line, f"weight {text}", "a probability", remedy)
     return weight
 
 
@@ -208,7 +208,7 @@ def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         if len(cells) != 3:
             found = counted(len(cells), "column")
             expected = "source, target and links, separated by tabs"
-            raise DataError(name, line, found=found, expected=expected, remedy=_OTHER_FORMAT)
+            raise DataError(name, line, found, expected, _OTHER_FORMAT)
         sizes = (len(cells[0].split()), len(cells[1].split()))
         yield _pharaoh_line(cells[2], line, name, base=base)._replace(sizes=sizes)
 
@@ -223,7 +223,7 @@ def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
             expected = f"{following} or later"
             remedy = "sort the file by sentence, counted from 1"
             line = found[0].line
-            raise DataError(name, line, found=f"sentence {number}", expected=expected, remedy=remedy)
+            raise DataError(name, line, f"sentence {number}", expected, remedy)
         for _ in range(following, number):
             yield _NO_LINKS._replace(line=found[0].line)
         # A row with word 0 after the shift says that the other word is aligned to NULL.
@@ -258,7 +258,7 @@ def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_NaaclRow]
         if match is None:
             expected = "sentence source target [S|P] [weight]"
             found = repr(stripped[:40])
-            raise DataError(name, line, found=found, expected=expected, remedy=_OTHER_FORMAT)
+            raise DataError(name, line, found, expected, _OTHER_FORMAT)
         number, source, target, kind, weight = match.groups()
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL stands on one side only: a row 0 0 comes from a file whose words count from 0.
@@ -323,7 +323,7 @@ def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
 
 
 def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
-    return DataError(name, line, found=found, expected=expected, remedy="check that it is A3.final of GIZA++")
+    return DataError(name, line, found, expected, "check that it is A3.final of GIZA++")
 
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
@@ -338,9 +338,7 @@ def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
         match = _TRIPLE.fullmatch(stripped)
         if match is None:
             expected = "source target weight, three numbers, or a blank line after a pair"
-            raise DataError(
-                name, line, found=repr(stripped[:40]), expected=expected, remedy="check the format"
-            )
+            raise DataError(name, line, repr(stripped[:40]), expected, "check the format")
         _add(begun, match, line, name, base)
     if begun.lines:
         yield begun

@@ -78,9 +78,7 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
         for block in _blocks(handle, name):
             yield _sentence(block, name)
     if block is None:
-        raise DataError(
-            name, 1, found="no sentence", expected="CoNLL-U", remedy="check that it is the right file"
-        )
+        raise DataError(name, 1, "no sentence", "CoNLL-U", "check that it is the right file")
 
 
 def looks_like_conllu(head: Sequence[str]) -> bool:
@@ -301,7 +299,7 @@ def _head_number(text: str) -> int:
 
 
 def _error(fault: Fault, name: str, line: int) -> DataError:
-    return DataError(name, line, found=fault.found, expected=fault.expected, remedy=fault.remedy)
+    return DataError(name, line, fault.found, fault.expected, fault.remedy)
 
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:

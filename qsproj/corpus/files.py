@@ -110,19 +110,11 @@ LONGEST_LINE = 1 << 24
 LARGEST_BOMB, LARGEST_RATIO = 1 << 24, 200
 
 
-class LongLineError(Exception):
-    """A line does not end."""
-
-
-class BombError(Exception):
-    """An archive is a small part of what it expands to."""
-
-
-class LineCounter(io.BufferedIOBase):
+class _LineCounter(io.BufferedIOBase):
     """A reader that decompresses a binary stream and counts the lines it has passed on."""
 
-    def __init__(self, stream: Any) -> None:
-        self.lines = 0
+    def __init__(self, stream: Any, name: str) -> None:
+        self.name, self.lines = name, 0
         self._since_line = 0
         self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
         self._packed = _Counted(self._borrowed or stream)
@@ -148,16 +140,25 @@ class LineCounter(io.BufferedIOBase):
         ends = chunk.count(b"\n")
         self._since_line = len(chunk) - chunk.rfind(b"\n") - 1 if ends else self._since_line + len(chunk)
         if self._since_line > LONGEST_LINE:
-            raise LongLineError
+            found = f"a line of more than {LONGEST_LINE >> 20} MB"
+            raise self.fault(found, "lines of text", "check that it is the right file")
         self._unpacked += len(chunk)
         if self._unpacked > max(LARGEST_BOMB, LARGEST_RATIO * self._packed.read_so_far):
-            raise BombError
+            raise self.fault(
+                f"an archive that expands to more than {LARGEST_RATIO} times its size",
+                "text, which does not",
+                "look at it (zcat or xzcat FILE | head), and unpack it first if it is what you mean",
+            )
         self.lines += ends
         return chunk
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return all that is left: what a text wrapper asks for when it is read as a whole."""
         return b"".join(iter(self.read1, b""))
+
+    def fault(self, found: str, expected: str, remedy: str) -> DataError:
+        """Build the error of the line that was reached."""
+        return DataError(self.name, self.lines + 1, found, expected, remedy)
 
     def release(self) -> None:
         """Let go of a stream that the caller owns, so that it is not closed along with this reader."""
@@ -226,43 +227,19 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
         raise WrongTypeError(f"found {described(path_or_file)}, expected a path or an open file")
-    counter = None if _is_text(stream) else LineCounter(stream)
+    counter = None if _is_text(stream) else _LineCounter(stream, name_of(path_or_file))
     try:
         if counter is not None and (encoding := counter.encoding()) != "UTF-8":
-            raise DataError(
-                name_of(path_or_file),
-                1,
-                found=f"text in {encoding}",
-                expected="UTF-8 text",
-                remedy=f"convert the file: iconv -f {encoding} -t UTF-8",
-            )
+            remedy = f"convert the file: iconv -f {encoding} -t UTF-8"
+            raise counter.fault(f"text in {encoding}", "UTF-8 text", remedy)
         yield stream if counter is None else _text_reader(counter)
     except UnicodeDecodeError as error:
         raise _not_utf8(name_of(path_or_file), counter, error) from error
-    except LongLineError as error:
-        raise DataError(
-            name_of(path_or_file),
-            counter.lines + 1 if counter else None,
-            found=f"a line of more than {LONGEST_LINE >> 20} MB",
-            expected="lines of text",
-            remedy="check that it is the right file",
-        ) from error
-    except BombError as error:
-        raise DataError(
-            name_of(path_or_file),
-            counter.lines + 1 if counter else None,
-            found=f"an archive that expands to more than {LARGEST_RATIO} times its size",
-            expected="text, which does not",
-            remedy="look at it (zcat or xzcat FILE | head), and unpack it first if it is what you mean",
-        ) from error
     except _DAMAGED_ARCHIVE as error:
-        raise DataError(
-            name_of(path_or_file),
-            counter.lines + 1 if counter else None,
-            found=f"a damaged or cut-off archive ({error})",
-            expected="a whole gzip or xz file",
-            remedy="fetch or compress it again",
-        ) from error
+        found = f"a damaged or cut-off archive ({error})"
+        line = counter.lines + 1 if counter else None
+        expected, remedy = "a whole gzip or xz file", "fetch or compress it again"
+        raise DataError(name_of(path_or_file), line, found, expected, remedy) from error
     finally:
         if counter is not None:
             counter.release()
@@ -378,7 +355,7 @@ def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
         raise UsageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
 
 
-def _not_utf8(name: str, counter: LineCounter | None, error: UnicodeDecodeError) -> DataError:
+def _not_utf8(name: str, counter: _LineCounter | None, error: UnicodeDecodeError) -> DataError:
     """Build the error for bytes that are not UTF-8, with the line and the byte's place in it."""
     chunk, at = error.object, error.start
     line = None

@@ -185,11 +185,7 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
         head = opening(handle)
         if not any(line.removeprefix(BYTE_ORDER_MARK).strip() for line in head):
             raise DataError(
-                name,
-                1,
-                found="no sentence",
-                expected="CoNLL-U or plain text",
-                remedy="check that it is the right file",
+                name, 1, "no sentence", "CoNLL-U or plain text", "check that it is the right file"
             )
         found = format_of(name, head)
         if found is None:
@@ -250,7 +246,7 @@ def _check_no_pair(line: str, number: int, name: str) -> None:
         if separator in line.strip():
             expected = "CoNLL-U or plain text, one sentence a line"
             found = f"{shown} as between the sentences of a pair"
-            raise DataError(name, number, found=found, expected=expected, remedy=remedy)
+            raise DataError(name, number, found, expected, remedy)
 
 
 class _Replayed:

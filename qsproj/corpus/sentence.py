@@ -127,10 +127,7 @@ def layout_of(sentence: Sentence) -> Layout:
     unspecified = (UNSPECIFIED,) * len(sentence)
     columns = [numbers, *(values for _, values in column_values(sentence)), unspecified, unspecified]
     rows = rows_from(list(chain.from_iterable(zip(*columns, strict=True))))
-    return Layout(
-        lines=(*comments, *rows),
-        word_lines=tuple(range(len(comments), len(comments) + len(rows))),
-    )
+    return Layout(lines=(*comments, *rows), word_lines=tuple(range(len(comments), len(comments) + len(rows))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -140,9 +140,9 @@ def _fault(file: RemoteFile, path: Path) -> DataError | None:
     """Return what is wrong with what has come, if anything."""
     remedy = "nothing was kept; try again, or fetch it by hand"
     if file.blob is not None and (found := blob_of(path)) != file.blob:
-        return DataError(file.url, None, found=f"content {found}", expected=f"{file.blob}", remedy=remedy)
+        return DataError(file.url, None, f"content {found}", f"{file.blob}", remedy)
     if file.path.endswith(_ARCHIVE) and not zipfile.is_zipfile(path):
-        return DataError(file.url, None, found="no zip archive", expected="one", remedy=remedy)
+        return DataError(file.url, None, "no zip archive", "one", remedy)
     return None
 
 

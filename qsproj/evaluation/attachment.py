@@ -329,11 +329,7 @@ def side_by_side(
 
 def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
     return DataError(
-        shorter,
-        None,
-        found=f"no sentence {number}",
-        expected=f"one as in {longer}",
-        remedy="score files of the same sentences",
+        shorter, None, f"no sentence {number}", f"one as in {longer}", "score files of the same sentences"
     )
 
 
@@ -344,7 +340,7 @@ def _words_differ(
     sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
     return WordsDifferError(
         *place,
-        found=f"{found} as word {word} of {sentence}",
-        expected=f"{expected} as in {gold_name}",
-        remedy="score files of the same words",
+        f"{found} as word {word} of {sentence}",
+        f"{expected} as in {gold_name}",
+        "score files of the same words",
     )

@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import (
-    ARC_PROBABILITY,
-    RELATION_PROBABILITY,
-    lines_before,
-    lines_in,
-    misc_values,
-)
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, lines_before, lines_in, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
@@ -125,13 +119,7 @@ def _confidences(
         confidences.append(stated[counts])
         right.append(correct[counts])
     if not any(map(len, confidences)):
-        raise DataError(
-            name,
-            None,
-            found=f"no {key} in MISC",
-            expected="one for each word",
-            remedy="parse with --confidence",
-        )
+        raise DataError(name, None, f"no {key} in MISC", "one for each word", "parse with --confidence")
     return np.concatenate(confidences), np.concatenate(right)
 
 
@@ -154,5 +142,5 @@ def stated_confidences(
             place = None if line is None else line + lines_before(sentence, word)
             found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
             remedy = "parse again with --confidence"
-            raise DataError(name, place, found=found, expected="a probability", remedy=remedy)
+            raise DataError(name, place, found, "a probability", remedy)
     return confidences

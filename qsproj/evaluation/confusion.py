@@ -26,11 +26,7 @@ class Confusion:
 
 
 def confusions(
-    gold: Iterable[Sentence],
-    system: Iterable[Sentence],
-    *,
-    column: str = RELATIONS,
-    punctuation: bool = True,
+    gold: Iterable[Sentence], system: Iterable[Sentence], *, column: str = RELATIONS, punctuation: bool = True
 ) -> tuple[Confusion, ...]:
     """Count what is taken for what, the most frequent first: RELATIONS (of gold heads) or TAGS."""
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()

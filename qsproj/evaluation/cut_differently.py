@@ -160,62 +160,16 @@ def _count(counts: Counter[str], gold: Text, system: Text) -> None:
 
 
 UNIVERSAL_FEATURES = frozenset(
-    {
-        "PronType",
-        "NumType",
-        "Poss",
-        "Reflex",
-        "Foreign",
-        "Abbr",
-        "Gender",
-        "Animacy",
-        "Number",
-        "Case",
-        "Definite",
-        "Degree",
-        "VerbForm",
-        "Mood",
-        "Tense",
-        "Aspect",
-        "Voice",
-        "Evident",
-        "Polarity",
-        "Person",
-        "Polite",
-    }
+    """
+    PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood
+    Tense Aspect Voice Evident Polarity Person Polite
+    """.split()  # noqa: SIM905
 )
 CONTENT_RELATIONS = frozenset(
-    {
-        "nsubj",
-        "obj",
-        "iobj",
-        "csubj",
-        "ccomp",
-        "xcomp",
-        "obl",
-        "vocative",
-        "expl",
-        "dislocated",
-        "advcl",
-        "advmod",
-        "discourse",
-        "nmod",
-        "appos",
-        "nummod",
-        "acl",
-        "amod",
-        "conj",
-        "fixed",
-        "flat",
-        "compound",
-        "list",
-        "parataxis",
-        "orphan",
-        "goeswith",
-        "reparandum",
-        "root",
-        "dep",
-    }
+    """
+    nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod
+    acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep
+    """.split()  # noqa: SIM905
 )
 FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
 # What is counted of all words, and of content words.

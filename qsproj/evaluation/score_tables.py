@@ -70,11 +70,7 @@ def scores_as_json(paths: list[str], scores: tuple[AttachmentScores, ...]) -> Ma
     if scores[0].groups:
         result["groups"] = {name: _group_summary(group) for name, group in scores[0].groups.items()}
     if len(scores) == 2:
-        result["versus"] = {
-            "file": paths[2],
-            **_summary(scores[1]),
-            "p_values": _p_values(*scores),
-        }
+        result["versus"] = {"file": paths[2], **_summary(scores[1]), "p_values": _p_values(*scores)}
     return result
 
 

@@ -56,8 +56,7 @@ def pair_styles(
         if source.forms != target.forms:
             raise _not_the_same_words(*place, source, target)
         if not 0 < len(source) <= MAX_WORDS:
-            error = SentenceLengthError(len(source), MAX_WORDS)
-            raise DataError(*place, found=error.found, expected=error.expected, remedy=error.remedy)
+            raise SentenceLengthError(len(source), MAX_WORDS).at(*place)
         line += lines_in(source)
     return pairs
 

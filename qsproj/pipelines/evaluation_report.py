@@ -65,11 +65,7 @@ def write_report(path: str, compared: Compared) -> None:
 
 def _pieces(compared: Compared) -> Iterator[Piece]:
     scores = attachment_scores(
-        compared.gold,
-        compared.systems,
-        punctuation=compared.punctuation,
-        by="relation",
-        names=compared.paths,
+        compared.gold, compared.systems, punctuation=compared.punctuation, by="relation", names=compared.paths
     )
     yield from _score_pieces(compared, scores)
     if compared.sizes:

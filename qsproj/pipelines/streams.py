@@ -33,16 +33,6 @@ Block = tuple[int, list[Sentence]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsing:
-    """How a stream is parsed: as :meth:`~qsproj.models.arc.arc_parser.ArcParser.parse` takes it."""
-
-    decode: str = "mbr"
-    confidence: bool = False
-    retag: bool = False  # whether a text parser replaces the tags that the sentences have
-    fixed: bool = False  # whether what is known of the trees stays (qsproj.models.text.completion)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """Where the sentences of a stream are from: so a message names the place of one that is not taken."""
 
@@ -50,26 +40,31 @@ class Origin:
     is_text: bool = False  # in plain text, sentences have the numbers of their lines
 
 
-BY_DEFAULT = Parsing()
 UNNAMED = Origin()
 
 
 def parse_stream(
     model: str,
     sentences: Iterable[Sentence],
-    parsing: Parsing = BY_DEFAULT,
     *,
+    decode: str = "mbr",
+    confidence: bool = False,
+    retag: bool = False,
+    fixed: bool = False,
     origin: Origin = UNNAMED,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
     """Yield each sentence parsed, in their order, whoever parses; ``sentences`` are all there is in a file.
 
+    ``retag``: whether a text parser replaces the tags that the sentences have. ``fixed``: whether what is
+    known of the trees stays (:mod:`qsproj.models.text.completion`).
+
     Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line.
     """
-    apply = partial(_parsed, parsing=parsing)
+    apply = partial(_parsed, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
     if is_text_parser(parser):
-        sentences = _telling_long(sentences, parser, origin, retag=parsing.retag)
+        sentences = _telling_long(sentences, parser, origin, retag=retag)
     return _stream(load_parser, model, apply, sentences, origin=origin, workers=workers)
 
 
@@ -88,18 +83,18 @@ def tag_stream(
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
 
-def _parsed(parser: Parser, sentences: Iterable[Sentence], *, parsing: Parsing) -> Iterator[Sentence]:
+def _parsed(
+    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool, retag: bool, fixed: bool
+) -> Iterator[Sentence]:
     """Parse several at a time where the model can."""
-    decode, confidence = parsing.decode, parsing.confidence
-    if parsing.fixed:
+    if fixed:
         from qsproj.models.text.completion import complete
 
         return (
-            complete(parser, one, decode=decode, confidence=confidence, retag=parsing.retag)
-            for one in sentences
+            complete(parser, one, decode=decode, confidence=confidence, retag=retag) for one in sentences
         )
     if is_text_parser(parser):
-        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=parsing.retag)
+        return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
     if isinstance(parser, BlockParser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence)
     return (parser.parse(sentence, decode=decode, confidence=confidence) for sentence in sentences)
@@ -204,7 +199,5 @@ def _apply_to_block(
         done.extend(apply(model(), watched()))
     except SentenceError as error:
         at = _line_of(taken[-1]) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
-        return done, DataError(
-            origin.name, at, found=error.found, expected=error.expected, remedy=error.remedy
-        )
+        return done, error.at(origin.name, at)
     return done, None

@@ -148,28 +148,14 @@ class Candidate:
         return float(self.uncertainties.mean())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingOptions:
-    """How candidates are put in order, and how many are wanted.
-
-    ``count``, ``words``: at most so many sentences, and so many words in all; None: no limit. A sentence that
-    is too long for the words that are left is passed over. ``sentence_cost``: what a sentence costs apart
-    from its words, in words. At 0 a single word that is uncertain comes before everything; the larger, the
-    more are long sentences preferred. ``kinds``: gives the kind of each word, :func:`tag_kinds` or
-    :func:`source_kinds`; None: sentences are ranked by uncertainty alone.
-    """
-
-    count: int | None = None
-    words: int | None = None
-    sentence_cost: float = 2.0
-    kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds
-
-
 def rank(
     candidates: Sequence[Candidate],
     *,
     annotated: Iterable[Sentence] = (),
-    options: RankingOptions | None = None,
+    count: int | None = None,
+    words: int | None = None,
+    sentence_cost: float = 2.0,
+    kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds,
 ) -> Iterator[Candidate]:
     """Yield the candidates in the order in which they are best annotated.
 
@@ -177,30 +163,33 @@ def rank(
     the candidates / (1 + occurrences in what is annotated or was yielded), per word of cost. The earlier of
     equals comes first. Only values at the top are brought up to date: they can but fall.
 
-    ``annotated``: what the parser was trained on. Raises UsageError when a limit or the cost is out of range.
+    ``annotated``: what the parser was trained on. ``count``, ``words``: at most so many sentences, and words
+    in all; one that is too long for what is left is passed over. ``sentence_cost``: fixed annotation cost per
+    sentence, in words; the larger, the more are long sentences preferred. ``kinds``: :func:`tag_kinds` or
+    :func:`source_kinds`; None: ranked by uncertainty alone. Raises UsageError for a limit out of range.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
     search: Minoux 1978.
     """
-    options = options or RankingOptions()
-    _check(options)
+    for name, limit in (("count", count), ("words", words)):
+        if limit is not None and limit < 1:
+            raise UsageError(f"{name} is {limit}, expected at least 1")
+    if not sentence_cost >= 0.0:
+        raise UsageError(f"the cost of a sentence is {sentence_cost}, expected at least 0")
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
-    if options.words is not None and shortest > options.words:
-        raise UsageError(
-            f"words is {options.words}, expected at least {shortest}, as the shortest sentence has"
-        )
-    kinds = _KindCounts(candidates, annotated, options.kinds) if options.kinds else None
+    if words is not None and shortest > words:
+        raise UsageError(f"words is {words}, expected at least {shortest}, as the shortest sentence has")
+    counts = _KindCounts(candidates, annotated, kinds) if kinds else None
 
     def gain(index: int) -> float:
         candidate = candidates[index]
-        weights = 1.0 if kinds is None else kinds.weights(index)
-        cost = len(candidate.sentence) + options.sentence_cost
-        return float((candidate.uncertainties * weights).sum()) / cost
+        weights = 1.0 if counts is None else counts.weights(index)
+        return float((candidate.uncertainties * weights).sum()) / (len(candidate.sentence) + sentence_cost)
 
     heap = [(-gain(index), index) for index in range(len(candidates))]
     heapq.heapify(heap)
-    count_left = len(candidates) if options.count is None else options.count
-    words_left = np.inf if options.words is None else options.words
+    count_left = len(candidates) if count is None else count
+    words_left = np.inf if words is None else words
     while heap and count_left:
         _, index = heapq.heappop(heap)
         entry = (-gain(index), index)
@@ -211,8 +200,8 @@ def rank(
             continue
         count_left -= 1
         words_left -= len(candidates[index].sentence)
-        if kinds is not None:
-            kinds.add(index)
+        if counts is not None:
+            counts.add(index)
         yield candidates[index]
 
 
@@ -246,11 +235,3 @@ class _KindCounts:
     def add(self, index: int) -> None:
         """Count a candidate as annotated."""
         np.add.at(self._known, self._words[index], 1.0)
-
-
-def _check(options: RankingOptions) -> None:
-    for name, limit in (("count", options.count), ("words", options.words)):
-        if limit is not None and limit < 1:
-            raise UsageError(f"{name} is {limit}, expected at least 1")
-    if not options.sentence_cost >= 0.0:
-        raise UsageError(f"the cost of a sentence is {options.sentence_cost}, expected at least 0")

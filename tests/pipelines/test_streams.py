@@ -12,7 +12,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.models.storage import load_parser
 from qsproj.parallel import AHEAD, Workers
 from qsproj.pipelines import streams
-from qsproj.pipelines.streams import BLOCK_SENTENCES, Parsing, loaded_once, parse_stream
+from qsproj.pipelines.streams import BLOCK_SENTENCES, loaded_once, parse_stream
 from tests.sentences import make_sentence
 
 GERMAN = Path("corpora/de.conllu")
@@ -132,4 +132,4 @@ def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
     ):
         sentences = [make_sentence("ein Hund", "DET NOUN")]
         with pytest.raises(UsageError, match=told):
-            next(parse_stream(str(models / "parser"), sentences, Parsing(decode=decode)))
+            next(parse_stream(str(models / "parser"), sentences, decode=decode))

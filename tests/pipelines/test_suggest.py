@@ -10,7 +10,6 @@ from qsproj.models.converter.converter import Converter
 from qsproj.models.tree_inference import TreeInference
 from qsproj.pipelines.suggest import (
     Candidate,
-    RankingOptions,
     kinds_for,
     rank,
     source_kinds,
@@ -44,9 +43,7 @@ def test_the_order_is_that_of_plain_python(seed, sentence_cost):
     annotated = [one.sentence for one in random_candidates(seed + 100, size=5)]
     plain = [(one.sentence.upos, one.uncertainties.tolist()) for one in candidates]
     for kinds in (tag_kinds, None):
-        found = order(
-            candidates, annotated=annotated, options=RankingOptions(sentence_cost=sentence_cost, kinds=kinds)
-        )
+        found = order(candidates, annotated=annotated, sentence_cost=sentence_cost, kinds=kinds)
         tags = [sentence.upos for sentence in annotated]
         assert found == oracle.ranking(plain, tags, sentence_cost=sentence_cost, variety=kinds is not None)
 
@@ -58,13 +55,12 @@ def test_the_uncertain_come_first():
 
 def test_what_is_like_a_better_one_waits():
     candidates = [candidate("A B", [0.5, 0.5]), candidate("A B", [0.4, 0.4]), candidate("C D", [0.2, 0.2])]
-    options = RankingOptions(kinds=tag_kinds)
-    assert order(candidates, options=options) == [0, 1, 2]
+    assert order(candidates, kinds=tag_kinds) == [0, 1, 2]
     twice = [candidate("A B", [0.5, 0.5]), candidate("A B", [0.3, 0.3]), candidate("C D", [0.4, 0.4])]
-    assert order(twice, options=options) == [0, 2, 1]
-    assert order(twice, options=RankingOptions(kinds=None)) == [0, 2, 1]
+    assert order(twice, kinds=tag_kinds) == [0, 2, 1]
+    assert order(twice, kinds=None) == [0, 2, 1]
     near = [*twice, candidate("C D", [0.1, 0.1])]
-    assert order(near, options=options) == [0, 2, 1, 3]
+    assert order(near, kinds=tag_kinds) == [0, 2, 1, 3]
 
 
 def test_what_is_annotated_counts_less():
@@ -72,7 +68,7 @@ def test_what_is_annotated_counts_less():
     annotated = [make_sentence("x y", "A B")]
     assert order(candidates) == [0, 1]
     assert order(candidates, annotated=annotated) == [1, 0]
-    assert order(candidates, annotated=annotated, options=RankingOptions(kinds=None)) == [0, 1]
+    assert order(candidates, annotated=annotated, kinds=None) == [0, 1]
 
 
 def test_common_kinds_count_more():
@@ -83,8 +79,8 @@ def test_common_kinds_count_more():
 
 def test_a_sentence_costs_more_than_its_words():
     short, long = candidate("A", [0.9]), candidate("B C D E", [0.6] * 4)
-    assert order([short, long], options=RankingOptions(sentence_cost=0.0)) == [0, 1]
-    assert order([short, long], options=RankingOptions(sentence_cost=2.0)) == [1, 0]
+    assert order([short, long], sentence_cost=0.0) == [0, 1]
+    assert order([short, long], sentence_cost=2.0) == [1, 0]
 
 
 def test_the_earlier_of_equals_comes_first():
@@ -95,15 +91,14 @@ def test_no_more_sentences_than_asked_for():
     candidates = random_candidates(1)
     everything = order(candidates)
     assert sorted(everything) == list(range(25))
-    assert order(candidates, options=RankingOptions(count=4)) == everything[:4]
-    assert order(candidates, options=RankingOptions(count=99)) == everything
+    assert order(candidates, count=4) == everything[:4]
+    assert order(candidates, count=99) == everything
 
 
 def test_no_more_words_than_asked_for_and_what_does_not_fit_is_passed_over():
     candidates = [candidate("A B C", [0.9] * 3), candidate("D E F G", [0.8] * 4), candidate("H", [0.1])]
-    options = RankingOptions(words=5, sentence_cost=0.0)
-    assert order(candidates, options=options) == [0, 2]
-    assert order(candidates, options=RankingOptions(words=2)) == [2]
+    assert order(candidates, words=5, sentence_cost=0.0) == [0, 2]
+    assert order(candidates, words=2) == [2]
 
 
 def test_without_tags_there_is_one_order_still():
@@ -114,21 +109,21 @@ def test_without_tags_there_is_one_order_still():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (RankingOptions(count=0), "count is 0, expected at least 1"),
-        (RankingOptions(words=-3), "words is -3, expected at least 1"),
-        (RankingOptions(sentence_cost=-1.0), "the cost of a sentence is -1.0, expected at least 0"),
-        (RankingOptions(sentence_cost=float("nan")), "the cost of a sentence is nan"),
+        ({"count": 0}, "count is 0, expected at least 1"),
+        ({"words": -3}, "words is -3, expected at least 1"),
+        ({"sentence_cost": -1.0}, "the cost of a sentence is -1.0, expected at least 0"),
+        ({"sentence_cost": float("nan")}, "the cost of a sentence is nan"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
-        next(rank([candidate("A", [0.5])], options=options))
+        next(rank([candidate("A", [0.5])], **options))
 
 
 def test_a_budget_that_no_sentence_fits_is_refused():
     candidates = [candidate("A B C", [0.5] * 3), candidate("A B", [0.5] * 2)]
     with pytest.raises(UsageError, match="words is 1, expected at least 2, as the shortest sentence has"):
-        next(rank(candidates, options=RankingOptions(words=1)))
+        next(rank(candidates, words=1))
 
 
 def test_kinds_of_words():

@@ -186,9 +186,7 @@ def located(path: str) -> Iterator[Iterator[Sentence]]:
     try:
         yield sentences()
     except SentenceError as error:
-        raise DataError(
-            name_of(path), line, found=error.found, expected=error.expected, remedy=error.remedy
-        ) from error
+        raise error.at(name_of(path), line) from error
 
 
 @contextmanager

@@ -127,13 +127,7 @@ def _located(error: SentenceLengthError, pair: SentencePair, files: AlignedFiles
     # If either side is too long, the longer one is.
     at_source = len(pair.source) >= len(pair.target)
     path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
-    return DataError(
-        name_of(path),
-        _line_of(sentence, path),
-        found=error.found,
-        expected=error.expected,
-        remedy=error.remedy,
-    )
+    return error.at(name_of(path), _line_of(sentence, path))
 
 
 def _line_of(sentence: Sentence, path: str) -> int | None:

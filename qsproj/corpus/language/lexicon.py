@@ -26,9 +26,7 @@ def read_lexicon(path: PathOrFile) -> dict[str, tuple[str, ...]]:
             word, tab, rest = line.rstrip("\r\n").lstrip("\ufeff").partition("\t")
             given = [tag for tag in re.split(r"[\s,|]+", rest) if tag]
             if not (tab and word.strip() and given):
-                raise DataError(
-                    name_of(path), number, found="a line of another form", expected="a word, a tab, its tags"
-                )
+                raise DataError(name_of(path), number, "a line of another form", "a word, a tab, its tags")
             for tag in given:
                 if tag not in UNIVERSAL_TAGS:
                     raise DataError(
@@ -40,11 +38,5 @@ def read_lexicon(path: PathOrFile) -> dict[str, tuple[str, ...]]:
                     )
             tags.setdefault(word.strip(), set()).update(given)
     if not tags:
-        raise DataError(
-            name_of(path),
-            None,
-            found="no line",
-            expected="word TAB tags",
-            remedy="check that it is the right file",
-        )
+        raise DataError(name_of(path), None, "no line", "word TAB tags", "check that it is the right file")
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}

@@ -158,17 +158,11 @@ def read_hand_alignments(
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
     count = sum(1 for _ in read_alignments(path, format))
     if not count:
-        raise DataError(
-            path, 1, found="no alignment", expected="those of the first pairs", remedy="check the file"
-        )
+        raise DataError(path, 1, "no alignment", "those of the first pairs", "check the file")
     alignments = list(read_alignments(path, format, sizes[:count]))
     if not any(len(alignment.links) for alignment in alignments):
         raise DataError(
-            path,
-            None,
-            found=f"no link in {counted(count, 'alignment')}",
-            expected="links by hand",
-            remedy="check the file",
+            path, None, f"no link in {counted(count, 'alignment')}", "links by hand", "check the file"
         )
     return alignments
 

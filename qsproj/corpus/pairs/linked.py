@@ -101,4 +101,4 @@ def _weight(text: str | None) -> float | None:
 
 def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
     remedy = "take the links from the file of the target sentences"
-    return DataError(name, line, found=found, expected=expected, remedy=remedy)
+    return DataError(name, line, found, expected, remedy)

@@ -115,7 +115,7 @@ class _Side(NamedTuple):
             name, line = f"{self.role} sentence {place.number}", None
         else:
             name, line = self.name, place.line
-        return DataError(name, line, found=found, expected=expected, remedy=remedy)
+        return DataError(name, line, found, expected, remedy)
 
     def without_partner(self, place: _Place, key: str, value: str) -> DataError:
         """Build the error of a sentence whose id the other side does not have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -272,11 +272,7 @@ def _joint_example(
     states = None if pair.hand is None else observed_links(pair.alignment, pair.hand, parser.options.families)
     inferred = not prepared.structure.source.observed
     return JointExample(
-        prepared,
-        heads,
-        states,
-        heads_alone(parser.source, pair.source) if inferred else None,
-        target_tags,
+        prepared, heads, states, heads_alone(parser.source, pair.source) if inferred else None, target_tags
     )
 
 
@@ -318,11 +314,7 @@ def parse_pairs(
     """Parse pairs one by one; ``counts``, where given, says in the end how they fared."""
     for pair in pairs:
         parsed = parser.parse_pair(
-            pair.source,
-            pair.target,
-            pair.alignment,
-            source_tree=source_tree,
-            link_threshold=link_threshold,
+            pair.source, pair.target, pair.alignment, source_tree=source_tree, link_threshold=link_threshold
         )
         if counts is not None:
             counts.add(parsed)
@@ -348,7 +340,19 @@ def parse_pair_stream(
     # Here, too, though it may be others who use it: what is wrong with the file is to be told at once.
     loaded_once(load_joint_parser, model)
     on_block = partial(_parse_block, model, source_tree, link_threshold)
-    return _parsed(on_block, pairs, ParsingCounts() if counts is None else counts, workers)
+    remaining = iter(pairs)
+    blocks = iter(lambda: list(islice(remaining, BLOCK_PAIRS)), [])
+
+    def parsed() -> Iterator[ParsedPair]:
+        for done, problem in map_in_order(on_block, blocks, workers=workers):
+            for one in done:
+                if counts is not None:
+                    counts.add(one)
+                yield one
+            if problem is not None:
+                raise problem
+
+    return parsed()
 
 
 def load_joint_parser(path: str) -> JointParser:
@@ -366,26 +370,6 @@ def load_tree_parser(path: str) -> TreeParser:
     """Read a parser of one side from a file."""
     kinds: tuple[type[TreeParser], ...] = (ArcParser, GraphParser)
     return load_model_of(path, kinds, expected=TREE_PARSER, remedy="train one: qsproj train")
-
-
-def _parsed(
-    on_block: Callable[[list[SentencePair]], ParsedBlock],
-    pairs: Iterable[SentencePair],
-    counts: ParsingCounts,
-    workers: Workers,
-) -> Iterator[ParsedPair]:
-    for done, problem in map_in_order(on_block, _blocks(pairs), workers=workers):
-        for parsed in done:
-            counts.add(parsed)
-            yield parsed
-        if problem is not None:
-            raise problem
-
-
-def _blocks(pairs: Iterable[SentencePair]) -> Iterator[list[SentencePair]]:
-    remaining = iter(pairs)
-    while block := list(islice(remaining, BLOCK_PAIRS)):
-        yield block
 
 
 def _parse_block(

@@ -176,11 +176,5 @@ def _train(
 ) -> ArcParser:
     """Return the parser with arc weights learned afresh."""
     template_set = parser.scorer.template_set
-    scorer, _ = train_scorer(
-        examples,
-        template_set,
-        rng=rng,
-        inference=parser.inference,
-        options=training,
-    )
+    scorer, _ = train_scorer(examples, template_set, rng=rng, inference=parser.inference, options=training)
     return replace(parser, scorer=scorer)

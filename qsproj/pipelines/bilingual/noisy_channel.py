@@ -107,10 +107,7 @@ def train_noisy_channel(
     annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
     following = track(usable, "preparing", unit="pair")
     explaining = [
-        ArcExample(
-            base.scorer.encode(pair.target),
-            source_tree_likelihood(bilingual, pair, options=options),
-        )
+        ArcExample(base.scorer.encode(pair.target), source_tree_likelihood(bilingual, pair, options=options))
         for pair in following
     ]
     if not annotated and not explaining:

@@ -42,8 +42,8 @@ from qsproj.pipelines.projection.soft_prior import load_prior
 from qsproj.pipelines.projection.soft_projection import project_soft
 from qsproj.pipelines.projection.soft_sources import soft_sources
 from qsproj.pipelines.projection.weighted_prior import weighted_prior
-from qsproj.pipelines.streams import Parsing, parse_stream, tag_stream
-from qsproj.pipelines.suggest import Candidate, RankingOptions, rank
+from qsproj.pipelines.streams import parse_stream, tag_stream
+from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import OWN_TAGS, ways_to_translate
 from qsproj.pipelines.translations import join_same_targets
@@ -151,12 +151,11 @@ def parse_source(
     """Tag and parse the source side, with the probability of each arc; trees that it has stay."""
     sure = _Mean()
     sentences = (sentence for sentence in read_conllu(words) if not _has_tree(sentence))
-    parsed = sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers))
+    parsed = sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers))
     all_of_them = track(read_conllu(words), "parsing the source", total=total, unit="sentence")
     write_conllu((one if _has_tree(one) else next(parsed) for one in all_of_them), paths[0])
     return StageReport(
-        line=f"mean probability of an arc {sure.value:.3f}",
-        figures={"mean ArcProb": sure.value},
+        line=f"mean probability of an arc {sure.value:.3f}", figures={"mean ArcProb": sure.value}
     )
 
 
@@ -308,12 +307,7 @@ class Source:
 
 
 def train_priors(
-    paths: Sequence[Path],
-    *,
-    sources: Sequence[Source],
-    others: Sequence[str],
-    translated: bool,
-    seed: int,
+    paths: Sequence[Path], *, sources: Sequence[Source], others: Sequence[str], translated: bool, seed: int
 ) -> StageReport:
     """Train parsers of other languages, each treebank weighed by how alike its tags are to the target's.
 
@@ -408,13 +402,13 @@ def parse_examples(
     """
     sure = _Mean()
     sentences = islice(read_conllu(words), EXAMPLE_SENTENCES)
-    examples = list(sure.of_arcs(parse_stream(model, sentences, Parsing(confidence=True), workers=workers)))
+    examples = list(sure.of_arcs(parse_stream(model, sentences, confidence=True, workers=workers)))
     write_conllu(examples, paths[0])
     known = list(read_all(tagged))
     candidates = examples[:CANDIDATES]
     if text:
         raw = raw_sentences(text, tagged=known, language=language, seed=seed)
-        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), Parsing(confidence=True), workers=workers)
+        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
     write_conllu(suggested(candidates, load_tags(model), known), paths[1])
     return StageReport(
@@ -434,7 +428,7 @@ def suggested(
         arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
         tags = tagger.tag_distribution(sentence).max(axis=1)
         candidates.append(Candidate(sentence, 1.0 - arcs * tags))
-    for candidate in rank(candidates, annotated=annotated, options=RankingOptions(count=count)):
+    for candidate in rank(candidates, annotated=annotated, count=count):
         yield candidate.sentence
 
 

@@ -23,7 +23,6 @@ from qsproj.models.converter.converter_training import train_converter
 from qsproj.models.storage import Parser
 from qsproj.pipelines.suggest import (
     Candidate,
-    RankingOptions,
     rank,
     source_kinds,
     tag_kinds,
@@ -183,13 +182,14 @@ def choose(
     budget = goal - words_in(data, chosen) if policy.by_words else goal - len(chosen)
     if budget < 1:
         return []
-    options = RankingOptions(
+    ranked = rank(
+        list(places),
+        annotated=[data.pool[i] for i in chosen],
         words=budget if policy.by_words else None,
         count=None if policy.by_words else budget,
         kinds=(source_kinds if task.converts else tag_kinds) if policy.variety else None,
     )
-    known = [data.pool[i] for i in chosen]
-    return [places[candidate] for candidate in rank(list(places), annotated=known, options=options)]
+    return [places[candidate] for candidate in ranked]
 
 
 def committee(task: Task, data: Data, chosen: Sequence[int]) -> list[Parser]:
