@@ -45,7 +45,6 @@ from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
@@ -291,8 +290,8 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
         return
     for source, target in read_word_pairs(options.source, options.target, languages=languages):
         yield (
-            sentence_from_words(source) if source else None,
-            sentence_from_words(target) if target else None,
+            Sentence.from_words(source) if source else None,
+            Sentence.from_words(target) if target else None,
         )
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from qsproj.conventions import NO_HEAD, Heads, frozen_heads
+from qsproj.conventions import Heads, frozen_heads
 from qsproj.corpus.cells import COLUMN_COUNT, MISC, UNSPECIFIED, cells_of, comment_in
 from qsproj.corpus.sentence import Sentence, layout_of
-from qsproj.corpus.words import words_of
 
 NEW_PARAGRAPH = "# newpar"
 # Key in MISC of the probability of a word's arc.
@@ -21,37 +19,6 @@ RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
 # That all features of a word are right, given its tag.
 FEATURE_PROBABILITY = "FeatProb"
-
-
-def sentence_from_words(
-    forms: Iterable[str],
-    *,
-    sent_id: str | None = None,
-    upos: Iterable[str] | None = None,
-    heads: ArrayLike | None = None,
-    deprels: Iterable[str] | None = None,
-) -> Sentence:
-    """Return a sentence of n words without layout; it is written with ``sent_id`` and ``text`` comments.
-
-    ``upos``, ``deprels``: n cells each; None leaves the column unspecified. ``heads`` int[n+1]: ``heads[0] ==
-    -1``, -1 where missing. Raises ValueError when there is no word, or a column or heads do not fit.
-    """
-    words = words_of(forms)
-    if not words:
-        raise ValueError("a sentence has no words, expected at least one")
-    unspecified = (UNSPECIFIED,) * len(words)
-    sentence = Sentence(
-        sent_id=sent_id,
-        forms=words,
-        lemmas=unspecified,
-        upos=unspecified,
-        xpos=unspecified,
-        feats=unspecified,
-        deprels=unspecified,
-        heads=frozen_heads(np.full(len(words) + 1, NO_HEAD)),
-    )
-    sentence = with_columns(sentence, upos=upos, deprels=deprels)
-    return sentence if heads is None else with_heads(sentence, heads)
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair, checked_heads, make_alignment
 from qsproj.corpus.words import described, words_of
 from qsproj.errors import UsageError, WrongTypeError
@@ -180,7 +180,7 @@ def _sentence_of_graph(graph: _Graph) -> Sentence:
         for column, key in _NODE_KEYS.items()
     }
     heads = checked_heads([node["head"] for node in nodes], len(nodes))
-    return with_columns(with_heads(sentence_from_words(forms), heads), **columns)
+    return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
 
 
 def _aligned_sent(pair: SentencePair) -> AlignedSent:

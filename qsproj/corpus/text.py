@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import readable, without_unseen_words
 from qsproj.corpus.contractions import Contractions, split_contractions
-from qsproj.corpus.editing import NEW_PARAGRAPH, sentence_from_words
+from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError
 
@@ -329,7 +329,7 @@ def sentence_from_tokens(
             forms.append(word)
             word_lines.append(len(lines))
             lines.append(f"{len(forms)}\t{word}\t{_EMPTY_COLUMNS}\t{misc}")
-    plain = sentence_from_words(forms, sent_id=sent_id)
+    plain = Sentence.from_words(forms, sent_id=sent_id)
     return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
 
 

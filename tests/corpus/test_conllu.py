@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import sentence_from_words, with_columns, with_heads
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.files import open_text
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 
 EXAMPLE = """\
@@ -151,7 +152,7 @@ def test_sentences_of_several_files_do_not_run_together():
 
 
 def test_sentences_made_from_words():
-    sentence = sentence_from_words(["Hello", "world"], sent_id="1", upos=["INTJ", "NOUN"], heads=[-1, 2, 0])
+    sentence = Sentence.from_words(["Hello", "world"], sent_id="1", upos=["INTJ", "NOUN"], heads=[-1, 2, 0])
     assert written([sentence]) == (
         "# sent_id = 1\n# text = Hello world\n"
         "1\tHello\t_\tINTJ\t_\t_\t2\t_\t_\t_\n2\tworld\t_\tNOUN\t_\t_\t0\t_\t_\t_\n\n"

@@ -4,7 +4,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import LANGUAGES, contractions_of, known_contractions
-from qsproj.corpus.editing import comment_value, sentence_from_words
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import read_text, sentence_from_text
 from qsproj.evaluation.cut_differently import cut_scores
 
@@ -24,7 +25,7 @@ def test_a_language_without_a_table_has_none():
 
 
 def test_sentences_overrule_the_table():
-    whole = sentence_from_words(["Zum", "Haus"])
+    whole = Sentence.from_words(["Zum", "Haus"])
     other = sentence_from_text(["im"], "im", sent_id="1", contractions={"im": ("in", "'m")})
     known = known_contractions("de", [whole, other])
     assert "zum" not in known

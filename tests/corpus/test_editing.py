@@ -8,13 +8,13 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import (
     comment_value,
     misc_values,
-    sentence_from_words,
     with_arc_probabilities,
     with_columns,
     with_comment,
     with_heads,
     with_misc,
 )
+from qsproj.corpus.sentence import Sentence
 
 
 def sentence(*misc):
@@ -29,7 +29,7 @@ def test_comment_values():
     assert comment_value(read, "newpar") == ""
     assert comment_value(read, "key") == "a = b"
     assert comment_value(read, "text") is None
-    assert comment_value(sentence_from_words(["a"], sent_id="7"), "sent_id") == "7"
+    assert comment_value(Sentence.from_words(["a"], sent_id="7"), "sent_id") == "7"
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_misc(before, value, after):
 
 
 def test_misc_of_a_made_sentence():
-    made = with_misc(sentence_from_words(["a", "b"]), "P", ["1", None])
+    made = with_misc(Sentence.from_words(["a", "b"]), "P", ["1", None])
     assert made.layout.lines[0] == "# text = a b"
     assert misc_values(made, "P") == ("1", None)
-    assert misc_values(sentence_from_words(["a"]), "P") == (None,)
+    assert misc_values(Sentence.from_words(["a"]), "P") == (None,)
 
 
 @pytest.mark.parametrize("value", ["a|b", "a\tb", "a\nb"])
@@ -76,12 +76,12 @@ def test_lengths_are_checked():
     with pytest.raises(ValueError, match="a head is outside"):
         with_heads(read, [-1, 0, 3])
     with pytest.raises(ValueError, match="no words"):
-        sentence_from_words([])
+        Sentence.from_words([])
 
 
 def test_columns_are_replaced_and_the_rest_kept():
     made = with_columns(
-        sentence_from_words(["a", "b"], deprels=["d", "e"]),
+        Sentence.from_words(["a", "b"], deprels=["d", "e"]),
         lemmas=["A", "B"],
         xpos=["x", "y"],
         feats=["f", "g"],
@@ -118,16 +118,16 @@ def test_an_older_comment_is_replaced_where_it_stands():
 
 
 def test_a_made_sentence_gets_its_rows_below_the_comment():
-    marked = with_comment(sentence_from_words(["a", "b"]), "key", "1")
+    marked = with_comment(Sentence.from_words(["a", "b"]), "key", "1")
     assert comment_value(marked, "key") == "1"
     assert [marked.layout.lines[i].split("\t")[1] for i in marked.layout.word_lines] == ["a", "b"]
 
 
 def test_a_comment_of_two_lines_is_refused():
     with pytest.raises(ValueError, match="line end"):
-        with_comment(sentence_from_words(["a"]), "key", "1\n2")
+        with_comment(Sentence.from_words(["a"]), "key", "1\n2")
 
 
 def test_arc_probabilities_have_four_decimals_and_stay_within_0_and_1():
-    made = with_arc_probabilities(sentence_from_words(["a", "b", "c"]), [1.0 + 1e-12, 0.12345, -1e-17])
+    made = with_arc_probabilities(Sentence.from_words(["a", "b", "c"]), [1.0 + 1e-12, 0.12345, -1e-17])
     assert misc_values(made, "ArcProb") == ("1.0000", "0.1235", "0.0000")

@@ -9,9 +9,9 @@ import pytest
 
 from qsproj.corpus import formats
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.files import name_of, open_output, open_text
 from qsproj.corpus.formats import SENTENCES, Format, read_sentences, write_sentences
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
 
 GERMAN = Path("corpora/de.conllu")
@@ -27,7 +27,7 @@ def read_slashes(path):
                     name_of(path), number, found="a word of another form", expected="f/TAG/head/rel"
                 )
             forms, tags, heads, relations = zip(*cells, strict=True)
-            yield sentence_from_words(
+            yield Sentence.from_words(
                 forms,
                 upos=tags,
                 heads=[-1, *(-1 if head == "_" else int(head) for head in heads)],

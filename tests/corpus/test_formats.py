@@ -6,11 +6,10 @@ import itertools
 import pytest
 
 from qsproj.corpus import formats
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import ALIGNMENTS, FORMATS, SENTENCES, Format
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import make_alignment
+from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError
 
 BY_NAME = {format.name: format for format in FORMATS}
@@ -145,7 +144,7 @@ def test_a_new_format_is_a_row_that_commands_read_through(tmp_path, monkeypatch,
     def words(path):
         with open_text(path) as handle:
             for line in handle:
-                yield sentence_from_words(line.split(), heads=[-1, 0, *range(1, len(line.split()))])
+                yield Sentence.from_words(line.split(), heads=[-1, 0, *range(1, len(line.split()))])
 
     def in_order(path, sizes=None):
         with open_text(path) as handle:

@@ -1,15 +1,14 @@
 """Translations of one target sentence, from several corpora that need not have the same sentences."""
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.translations import join_same_targets
 
 
 def pairs(language, targets):
     return [
         SentencePair(
-            sentence_from_words([f"{language}{number}"]),
-            sentence_from_words(target.split()),
+            Sentence.from_words([f"{language}{number}"]),
+            Sentence.from_words(target.split()),
             make_alignment(1, len(target.split()), []),
         )
         for number, target in enumerate(targets)

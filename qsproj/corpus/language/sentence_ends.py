@@ -15,7 +15,7 @@ from itertools import chain, islice, pairwise
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import COLUMN_COUNT, FORM, MISC
-from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph, sentence_from_words
+from qsproj.corpus.editing import NEW_PARAGRAPH, begins_paragraph
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError
@@ -261,7 +261,7 @@ def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
             word_lines.append(len(lines) + 2 + len(rows))
         rows.append(cells)
     lines += [f"# sent_id = {name}", f"# text = {_text(rows)}", *("\t".join(cells) for cells in rows)]
-    plain = sentence_from_words(sentence.forms[begin:end], sent_id=name)
+    plain = Sentence.from_words(sentence.forms[begin:end], sent_id=name)
     return replace(plain, layout=Layout(lines=tuple(lines), word_lines=tuple(word_lines)))
 
 

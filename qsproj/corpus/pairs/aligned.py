@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import lines_in, sentence_from_words
+from qsproj.corpus.editing import lines_in
 from qsproj.corpus.files import name_of, open_text
 from qsproj.corpus.formats import read_alignments, read_sentences
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
@@ -61,7 +61,7 @@ class TargetAlone:
 
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, one at a time."""
-        nothing = sentence_from_words([UNSPECIFIED])
+        nothing = Sentence.from_words([UNSPECIFIED])
         for target in read_sentences(self.target):
             yield SentencePair(nothing, target, make_alignment(len(nothing), len(target), []))
 
@@ -220,7 +220,7 @@ class AlignedText:
             for source, words in pair_with_text(self.source, self.target, language=self.language):
                 blank.append(not words)
                 # Stands for a side that has no word until its links, none, are read.
-                yield source, sentence_from_words(words or [UNSPECIFIED])
+                yield source, Sentence.from_words(words or [UNSPECIFIED])
 
         left_out = 0
         for pair in with_links(pairs(), self.alignment, self.alignment_format):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.text.kinds import ignored_columns, scorer_of
@@ -48,7 +47,7 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence]) -> float 
     )
 
     def weighted(tag: str) -> float:
-        features = scorer.features(scorer.encode(sentence_from_words(["_"] * 3, upos=[tag] * 3)))
+        features = scorer.features(scorer.encode(Sentence.from_words(["_"] * 3, upos=[tag] * 3)))
         return float(with_weights.scores(features)[_ARCS].sum() / all_of_them.scores(features)[_ARCS].sum())
 
     unseen = max(map(weighted, _NO_TAGS))

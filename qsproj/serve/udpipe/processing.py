@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import comment_value, sentence_from_words
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import Format, sentence_formats
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence
@@ -129,7 +129,7 @@ def _read_format(format: Format, text: str) -> Iterator[Sentence]:
 
 def _read_horizontal(text: str) -> Iterator[Sentence]:
     lines = (line.split() for line in text.split("\n"))
-    return (sentence_from_words(words) for words in lines if words)
+    return (Sentence.from_words(words) for words in lines if words)
 
 
 def _read_vertical(text: str) -> Iterator[Sentence]:
@@ -140,7 +140,7 @@ def _read_vertical(text: str) -> Iterator[Sentence]:
         if word:
             words.append(word)
         elif words:
-            yield sentence_from_words(words)
+            yield Sentence.from_words(words)
             words = []
 
 

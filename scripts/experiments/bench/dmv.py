@@ -13,8 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.dmv.dmv import uniform_parameters
 from qsproj.models.dmv.dmv_corpus import TagCorpus, offsets
 from qsproj.models.dmv.dmv_training import sum_e_step, viterbi_e_step
@@ -48,7 +47,7 @@ def random_tags(rng: np.random.Generator, lengths: NDArray[np.int64]) -> TagCorp
 def random_pair(rng: np.random.Generator, n: int, *, more_links: float) -> SentencePair:
     """Draw a pair with links near the diagonal; a fifth of the words has none, some have two."""
     heads = [-1, 0, *(int(rng.integers(max(1, word - 4), word)) for word in range(2, n + 1))]
-    source, target = (sentence_from_words(["w"] * n, upos=rng.choice(TAGS, n), heads=heads) for _ in range(2))
+    source, target = (Sentence.from_words(["w"] * n, upos=rng.choice(TAGS, n), heads=heads) for _ in range(2))
     links = []
     for word in range(1, n + 1):
         near = int(np.clip(word + rng.integers(-2, 3), 1, n))

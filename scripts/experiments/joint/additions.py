@@ -14,8 +14,7 @@ from itertools import compress
 import numpy as np
 
 from qsproj.alignment.aligners import align_words
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
 from qsproj.models.joint.joint_alignment import train_link_chooser
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
@@ -132,7 +131,7 @@ class Choosing:
         hand = hand_links(self.lab, "dev")
         links = align_words(words, threshold=CANDIDATE_THRESHOLD)
         return [
-            SentencePair(sentence_from_words(source), sentence_from_words(target), own, hand=gold)
+            SentencePair(Sentence.from_words(source), Sentence.from_words(target), own, hand=gold)
             for (source, target), own, gold in zip(words, links, hand, strict=False)
         ]
 

@@ -19,7 +19,6 @@ from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import read_word_pairs
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.evaluation.alignment import alignment_scores
@@ -143,7 +142,7 @@ def sentences(lab: Lab, language: str) -> list[Sentence]:
         rng = np.random.default_rng(1)
         tagger = train_tagger(treebank, rng=rng, language=language)
         side = list(TREEBANKS).index(language)
-        own = (sentence_from_words(pair[side]) for part in PARTS for pair in words_of(lab, part))
+        own = (Sentence.from_words(pair[side]) for part in PARTS for pair in words_of(lab, part))
         tagged = [tagger.parse(sentence) for sentence in own]
         if language == "es":
             parser, _ = train_arc_parser(treebank, rng=rng, options=TREE)
@@ -212,7 +211,7 @@ def choosing(lab: Lab) -> dict[str, Figures]:
     words = bitext(lab)
     links = align_words(words, threshold=CANDIDATE_THRESHOLD)
     plain = [
-        SentencePair(sentence_from_words(source), sentence_from_words(target), own)
+        SentencePair(Sentence.from_words(source), Sentence.from_words(target), own)
         for (source, target), own in zip(words, links, strict=True)
     ]
     sides = zip(sentences(lab, "en"), sentences(lab, "es"))

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.joint.joint_options import MIN_PROBABILITY_OF_GIVEN, BiparseOptions, JointOptions
 from qsproj.models.joint.joint_parser import JointParser
@@ -88,7 +87,7 @@ def tagged_bitext(lab: Lab, language: str) -> Iterator[SentencePair]:
         if max(len(one), len(other)) <= LONGEST
     )
     for one, other, links in islice(short, PROJECTED_PAIRS):
-        source, words = english.tag(sentence_from_words(one)), target.tag(sentence_from_words(other))
+        source, words = english.tag(Sentence.from_words(one)), target.tag(Sentence.from_words(other))
         yield SentencePair(source, words, links)
 
 

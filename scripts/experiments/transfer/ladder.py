@@ -20,7 +20,6 @@ import numpy as np
 
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -195,7 +194,7 @@ def write_parsed(lab: Lab, side: int, tagger: Path, model: Path, path: Path) -> 
     """Tag and parse one side of the hand-aligned sentences."""
     tag, parse = load_model(tagger).parse, load_parser(model).parse
     words = (line.split("\t")[side].split() for line in hand_lines(lab))
-    write_conllu((parse(tag(sentence_from_words(sentence))) for sentence in words), path)
+    write_conllu((parse(tag(Sentence.from_words(sentence))) for sentence in words), path)
 
 
 def hand_files(lab: Lab) -> list[Path]:

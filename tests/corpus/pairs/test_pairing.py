@@ -6,11 +6,10 @@ import itertools
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import sentence_from_words
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles, pair_aligned
 from qsproj.corpus.pairs.pairing import pair_files, pair_sentences
-from qsproj.corpus.sentence import make_alignment
+from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError
 
 
@@ -36,7 +35,7 @@ def test_by_id_in_any_order_of_the_target(key):
 
 def test_by_order_when_a_side_has_no_ids():
     assert forms(pair_sentences(sentences("a", "b"), sentences(None, None))) == [("a", "None"), ("b", "None")]
-    made = [sentence_from_words(["x"], sent_id="b"), sentence_from_words(["y"], sent_id="a")]
+    made = [Sentence.from_words(["x"], sent_id="b"), Sentence.from_words(["y"], sent_id="a")]
     assert forms(pair_sentences(sentences("a", "b"), made)) == [("a", "y"), ("b", "x")]
     # A parallel_id on one side only does not count, nor does a sent_id on the other.
     assert forms(pair_sentences(sentences("a", key="parallel_id"), sentences("z"))) == [("a", "z")]
@@ -45,7 +44,7 @@ def test_by_order_when_a_side_has_no_ids():
 def test_pairs_are_streamed():
     def endless():
         for number in itertools.count():
-            yield sentence_from_words(["x"], sent_id=str(number))
+            yield Sentence.from_words(["x"], sent_id=str(number))
 
     pairs = list(itertools.islice(pair_sentences(endless(), endless()), 5))
     assert [source.sent_id for source, _ in pairs] == list("01234")
@@ -108,7 +107,7 @@ def test_files_are_named_with_the_line(tmp_path, monkeypatch, source, target, me
 
 
 def test_aligned_pairs_have_the_sizes_of_their_sentences():
-    source, target = sentence_from_words(list("abc")), sentence_from_words(list("AB"))
+    source, target = Sentence.from_words(list("abc")), Sentence.from_words(list("AB"))
     (pair,) = pair_aligned([source], [target], [make_alignment(1, 1, [[1, 1]])])
     assert (pair.source, pair.target) == (source, target)
     assert (pair.alignment.n_source, pair.alignment.n_target) == (3, 2)
@@ -125,7 +124,7 @@ def test_aligned_pairs_have_the_sizes_of_their_sentences():
     ],
 )
 def test_alignments_that_do_not_fit(sizes, message):
-    source, target = sentence_from_words(list("abc"), sent_id="7"), sentence_from_words(list("AB"))
+    source, target = Sentence.from_words(list("abc"), sent_id="7"), Sentence.from_words(list("AB"))
     alignments = [make_alignment(*size, []) for size in sizes]
     with pytest.raises(DataError, match=message):
         list(pair_aligned([source], [target], alignments))

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qsproj
-from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
@@ -203,7 +204,7 @@ def test_words_that_the_lexicon_lacks_get_a_lemma_like_those_it_has(tagger):
 
 
 def test_a_tag_that_the_treebank_lacks_gets_no_features(tagger):
-    sentence = sentence_from_words(["Ach", "ja"], upos=["INTJ", "SYM"])
+    sentence = Sentence.from_words(["Ach", "ja"], upos=["INTJ", "SYM"])
     assert tagger.morphology.fill(sentence).feats[1] == "_"
 
 
@@ -216,7 +217,7 @@ def test_columns_that_are_named_are_replaced_and_no_others(tagger, treebank):
     with pytest.raises(UsageError, match="xpos"):
         tagger.tag(wrong, columns=["xpos"])
     with pytest.raises(UsageError, match="no UPOS on word 1"):
-        tagger.tag(sentence_from_words(["Ja"]), columns=["lemma"])
+        tagger.tag(Sentence.from_words(["Ja"]), columns=["lemma"])
 
 
 def test_sentences_without_features_do_not_teach_that_there_are_none(treebank):
@@ -279,7 +280,7 @@ def test_words_with_accents_apart_are_the_same_words():
     sentences = list(qsproj.read_conllu(CORPORA / "de.conllu"))
     tagger = qsproj.train_tagger(sentences)
     apart = [
-        sentence_from_words([normalize("NFD", form) for form in one.forms], upos=one.upos)
+        Sentence.from_words([normalize("NFD", form) for form in one.forms], upos=one.upos)
         for one in sentences
     ]
     assert sum(one.forms != other.forms for one, other in zip(sentences, apart, strict=True)) > 20

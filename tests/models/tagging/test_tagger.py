@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.kernels.tagging.linear_chain import gradient, posterior, viterbi
 from qsproj.models.arc.arc_parser import ArcParser
@@ -79,7 +80,7 @@ def made(size, seed=0):
     patterns = [("DET", "NOUN", "VERB"), ("DET", "NOUN", "VERB", "DET", "NOUN"), ("VERB",)]
     for number in range(size):
         tags = patterns[rng.integers(len(patterns))]
-        yield sentence_from_words(
+        yield Sentence.from_words(
             [str(rng.choice(WORDS[tag])) for tag in tags], sent_id=str(number), upos=tags
         )
 
@@ -94,14 +95,14 @@ def test_learns_a_made_language(tagger):
 
 
 def test_keeps_everything_but_upos(tagger):
-    before = sentence_from_words(["der", "Hund"], heads=[-1, 2, 0], upos=["X", "X"])
+    before = Sentence.from_words(["der", "Hund"], heads=[-1, 2, 0], upos=["X", "X"])
     after = tagger.tag(with_columns(before, lemmas=["x", "y"]))
     assert (after.upos, after.lemmas, after.heads.tolist()) == (("DET", "NOUN"), ("x", "y"), [-1, 2, 0])
 
 
 @pytest.mark.parametrize("words", [["Hund"], ["q"], ["Ω", "δ"], ["der", "Hund"] * 1000])
 def test_posterior_of_short_unknown_and_long_sentences(tagger, words):
-    distribution = tagger.tag_distribution(sentence_from_words(words))
+    distribution = tagger.tag_distribution(Sentence.from_words(words))
     assert distribution.shape == (len(words), 3)
     np.testing.assert_allclose(distribution.sum(axis=1), 1.0, atol=1e-9)
     assert len(tagger.tag_words(tuple(words))) == len(words)
@@ -162,7 +163,7 @@ def test_another_kind_of_model_is_refused(tmp_path):
 
 def test_untagged_words_are_refused():
     with pytest.raises(UsageError, match=r"word 1 \('Hund'\)"):
-        train_tagger([sentence_from_words(["Hund"])], rng=np.random.default_rng(1))
+        train_tagger([Sentence.from_words(["Hund"])], rng=np.random.default_rng(1))
     with pytest.raises(UsageError, match="no sentence"):
         train_tagger([], rng=np.random.default_rng(1))
 
@@ -178,7 +179,7 @@ def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
     """In a German tagger of ten sentences; what it has learned is tagged as before."""
     sample = list(read_conllu("corpora/de.conllu"))[:10]
     rng = np.random.default_rng(1)
-    signs = sentence_from_words(
+    signs = Sentence.from_words(
         ["Preis", ":", "5", "\u20ac", "%"], upos=["NOUN", "PUNCT", "NUM", "SYM", "SYM"]
     )
     tagger = train_tagger([*sample, signs], rng=rng, language="de", options=TaggerOptions(epochs=2))

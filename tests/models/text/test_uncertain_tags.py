@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import misc_values, sentence_from_words, with_columns
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
@@ -103,7 +104,7 @@ def test_the_search_is_that_of_plain_lists(model, sample, limit):
 
 def test_closing_marks_stand_below_the_word_that_opening_ones_do(model, sample, monkeypatch):
     outer, inner = sample[41].forms[:-1], sample[40].forms[:-1]
-    sentence = sentence_from_words((*outer, "(", *inner, ")", "."))
+    sentence = Sentence.from_words((*outer, "(", *inner, ")", "."))
     first, last = len(outer) + 1, len(outer) + len(inner) + 2
     marks = {first, last}
     tags = ["PUNCT" if place in marks else "_" for place in range(1, len(sentence) + 1)]

@@ -9,7 +9,8 @@ import pytest
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import comment_value, sentence_from_words
+from qsproj.corpus.editing import comment_value
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.checks import check_lines
 from qsproj.pipelines.bootstrap.fitting import BLOCK_PAIRS, Fit, blocks_of, fit_of
@@ -49,9 +50,9 @@ def test_right_pairs_fit_and_shifted_ones_are_told_by_how_much(bitext, count):
 def test_a_language_that_cannot_be_linked_is_no_error(tmp_path, shuffled):
     """No word of the target comes twice: no link is likely, and only lengths can tell."""
     pairs = sample()[:300]
-    source = [sentence_from_words(one.split()) for one, _ in pairs]
+    source = [Sentence.from_words(one.split()) for one, _ in pairs]
     target = [
-        sentence_from_words([f"{number}x{place}".translate(LETTERS) for place in range(len(one.split()))])
+        Sentence.from_words([f"{number}x{place}".translate(LETTERS) for place in range(len(one.split()))])
         for number, (one, _) in enumerate(pairs)
     ]
     if shuffled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import sentence_from_words
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import texts
@@ -13,7 +13,7 @@ from qsproj.pipelines.bootstrap.texts import SourceText, write_words
 
 
 def cut(line):
-    return sentence_from_words(line.split()) if line else None
+    return Sentence.from_words(line.split()) if line else None
 
 
 def write_lines(path, lines):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 
 WORDS = {
     "DET": {"the": "der", "a": "ein"},
@@ -28,8 +27,8 @@ def made_pairs(size, *, seed=0, wrong=0.0):
     for _ in range(size):
         tags = PATTERNS[rng.integers(len(PATTERNS))]
         chosen = [list(WORDS[tag].items())[rng.integers(len(WORDS[tag]))] for tag in tags]
-        source = sentence_from_words([english for english, _ in chosen], upos=tags)
-        target = sentence_from_words([german for _, german in chosen])
+        source = Sentence.from_words([english for english, _ in chosen], upos=tags)
+        target = Sentence.from_words([german for _, german in chosen])
         links, weights = [], []
         for word in range(1, len(tags) + 1):
             astray = rng.random() < wrong
@@ -43,4 +42,4 @@ def made_pairs(size, *, seed=0, wrong=0.0):
 
 def gold(pairs):
     """Return the target sentences with their tags."""
-    return [sentence_from_words(pair.target.forms, upos=pair.source.upos) for pair in pairs]
+    return [Sentence.from_words(pair.target.forms, upos=pair.source.upos) for pair in pairs]

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.conventions import settled_names, source_tags
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags
 
 POSSESSIVE = "PRON nmod:poss"
-SOURCE = sentence_from_words(
+SOURCE = Sentence.from_words(
     ["my", "dog", "sees", "him"],
     upos=["PRON", "NOUN", "VERB", "PRON"],
     heads=[-1, 2, 3, 0, 3],
@@ -20,12 +19,12 @@ SOURCE = sentence_from_words(
 
 def pair(words="mij hund ser han"):
     links = make_alignment(4, 4, [(i, i) for i in range(1, 5)], weights=[0.95] * 4)
-    return SentencePair(SOURCE, sentence_from_words(words.split()), links)
+    return SentencePair(SOURCE, Sentence.from_words(words.split()), links)
 
 
 def test_words_that_a_convention_speaks_of_are_kept_apart():
     assert source_tags(SOURCE) == (POSSESSIVE, "NOUN", "VERB", "PRON")
-    bare = sentence_from_words(["my", "dog"], upos=["PRON", "NOUN"])
+    bare = Sentence.from_words(["my", "dog"], upos=["PRON", "NOUN"])
     assert source_tags(bare) == ("PRON", "NOUN"), "without relations nothing is known of them"
 
 
@@ -82,7 +81,7 @@ def test_few_words_have_the_tags_of_most_languages_and_many_those_of_the_source(
 
 def test_tagged_sentences_change_what_possessives_are():
     options = TagProjectionOptions(few=1000)
-    tagged = [sentence_from_words(["mij", "kat"], upos=["PRON", "NOUN"])] * 4
+    tagged = [Sentence.from_words(["mij", "kat"], upos=["PRON", "NOUN"])] * 4
     taggers = [
         project_tags([(pair(),)] * 120, rng=np.random.default_rng(1), tagged=some, options=options).tagger
         for some in ([], tagged)

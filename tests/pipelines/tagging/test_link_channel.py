@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.link_channel import (
     LinkChannel,
@@ -29,10 +28,10 @@ def pairs(size, seed=0):
         tag = ("PRON", "NOUN")[number % 2]
         before = {"PRON": "x", "NOUN": "y"}[tag]
         chance = ("PRON", "NOUN")[rng.integers(2)]
-        source = sentence_from_words(["a", "b", "c", "d"], upos=["VERB", tag, "VERB", chance])
-        target = sentence_from_words([before, "at", before, "se"])
+        source = Sentence.from_words(["a", "b", "c", "d"], upos=["VERB", tag, "VERB", chance])
+        target = Sentence.from_words([before, "at", before, "se"])
         links = make_alignment(4, 4, [(word, word) for word in range(1, 5)], weights=[1.0] * 4)
-        gold = sentence_from_words(target.forms, upos=["VERB", tag, "VERB", tag])
+        gold = Sentence.from_words(target.forms, upos=["VERB", tag, "VERB", tag])
         yield SentencePair(source, target, links), gold
 
 

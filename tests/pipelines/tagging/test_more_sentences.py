@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import SetExample, accuracy
 from qsproj.pipelines.tagging.more_sentences import FIGURES, RawText, as_tagged, in_digits
 from qsproj.pipelines.tagging.tags_through_links import TagProjectionOptions, project_tags, usable_raw
@@ -47,10 +46,10 @@ def test_a_text_with_digits_is_left_as_it_is():
 
 def counting(count):
     """Return pairs of *two dogs* in words, and no digit."""
-    source = sentence_from_words(
+    source = Sentence.from_words(
         ["two", "dogs", "hear", "the", "cat"], upos=["NUM", "NOUN", "VERB", "DET", "NOUN"]
     )
-    target = sentence_from_words(["zwei", "Hunde", "hören", "die", "Katze"])
+    target = Sentence.from_words(["zwei", "Hunde", "hören", "die", "Katze"])
     links = make_alignment(5, 5, [(i, i) for i in range(1, 6)], weights=[0.95] * 5)
     return [SentencePair(source, target, links)] * count
 
@@ -123,7 +122,7 @@ RAW = [
 
 def test_raw_text_teaches_words_that_the_bitext_lacks():
     pairs = made_pairs(300, wrong=0.1)
-    word = sentence_from_words(["Wagner"])
+    word = Sentence.from_words(["Wagner"])
     without, with_raw = projected(pairs), projected(pairs, raw=RAW)
     column = without.tagger.tags.index("NOUN")
     chances = [result.tagger.tag_distribution(word)[0, column] for result in (without, with_raw)]

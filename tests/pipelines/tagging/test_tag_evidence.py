@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tag_evidence import (
     allowed_by_script,
@@ -57,8 +56,8 @@ def drawn(pairs, most, seed):
 def test_of_more_sentences_than_are_kept_each_is_as_likely():
     pairs = [
         SentencePair(
-            sentence_from_words(["a"], upos=["NOUN"]),
-            sentence_from_words([f"w{number}"]),
+            Sentence.from_words(["a"], upos=["NOUN"]),
+            Sentence.from_words([f"w{number}"]),
             make_alignment(1, 1, [(1, 1)]),
         )
         for number in range(8)
@@ -92,8 +91,8 @@ def test_what_is_drawn_has_its_own_votes():
 
 
 def test_parts_of_a_split_token_have_no_votes():
-    source = sentence_from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
-    target = sentence_from_words(["zum", "Haus", "!"])
+    source = Sentence.from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
+    target = Sentence.from_words(["zum", "Haus", "!"])
     links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)])
     text = read_linked_text(
         [(SentencePair(source, target, links),)], more_tags=["DET"], contractions={"zum": ("zu", "dem")}
@@ -167,7 +166,7 @@ def test_few_words_lean_on_those_that_begin_alike():
     forms = ["Hauses", "hauses", "Hausers", "Hausarzt", "Hausers", "hause", "Hauses"]
     tags = ["NOUN", "NOUN", "VERB", "ADJ", "VERB", "PROPN", "NOUN"]
     links = make_alignment(7, 7, [(i, i) for i in range(1, 8)], weights=[0.9, 0.8, 0.7, 0.9, 0.5, 0.9, 1.0])
-    pair = SentencePair(sentence_from_words(["w"] * 7, upos=tags), sentence_from_words(forms), links)
+    pair = SentencePair(Sentence.from_words(["w"] * 7, upos=tags), Sentence.from_words(forms), links)
     text = read_linked_text([(pair,)])
     allowed = allowed_tags(text.vocabulary, text.tags, {})
     shares = type_shares(text, text.votes, allowed, stems=True)

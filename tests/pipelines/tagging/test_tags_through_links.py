@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
@@ -66,8 +65,8 @@ def test_what_is_held_out_is_not_learned_from():
     """Every hundredth sentence has a word of its own, often enough to be learned."""
     pairs = made_pairs(300)
     for number in range(99, 300, 100):
-        source = sentence_from_words(["w"] * 6, upos=["VERB"] * 6)
-        target = sentence_from_words(["hält"] * 6)
+        source = Sentence.from_words(["w"] * 6, upos=["VERB"] * 6)
+        target = Sentence.from_words(["hält"] * 6)
         pairs[number] = SentencePair(source, target, make_alignment(6, 6, [(i, i) for i in range(1, 7)]))
     tagger = projected(pairs).tagger
     form = tagger.extractor.templates.index("form")
@@ -95,7 +94,7 @@ def test_parts_of_a_bitext_make_one_tagger():
 
 def renamed(sentences, old, new):
     return [
-        sentence_from_words(s.forms, upos=[new if tag == old else tag for tag in s.upos]) for s in sentences
+        Sentence.from_words(s.forms, upos=[new if tag == old else tag for tag in s.upos]) for s in sentences
     ]
 
 
@@ -134,7 +133,7 @@ def test_tagged_sentences_alone_win_where_they_are_better():
 def test_cooling_keeps_tags_and_takes_certainty_away():
     tagger = projected(made_pairs(100, wrong=0.1)).tagger
     cooler = cooled(tagger, 2.0)
-    sentence = sentence_from_words(["ein", "Baum", "hört", "der", "Hund", "!"])
+    sentence = Sentence.from_words(["ein", "Baum", "hört", "der", "Hund", "!"])
     assert cooler.tag_words(sentence.forms) == tagger.tag_words(sentence.forms)
     assert (
         cooler.tag_distribution(sentence).max(axis=1).sum()
@@ -181,10 +180,10 @@ def test_contractions_of_tagged_sentences_are_split(tmp_path):
     lines = ["\t".join([number, form, "_", tag, *"______"]) for number, form, tag in rows]
     path = tmp_path / "few.conllu"
     path.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
-    source = sentence_from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
+    source = Sentence.from_words(["to", "house", "!"], upos=["ADP", "NOUN", "PUNCT"])
     pair = SentencePair(
         source,
-        sentence_from_words(["zum", "Haus", "!"]),
+        Sentence.from_words(["zum", "Haus", "!"]),
         make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[0.9, 0.9, 0.9]),
     )
     result = projected([*made_pairs(100), *[pair] * 20], tagged=list(read_conllu(path)) * 3)
@@ -201,7 +200,7 @@ def bare(pair, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda pair: bare(pair, source=sentence_from_words(pair.source.forms)), "no source word has a UPOS"),
+        (lambda pair: bare(pair, source=Sentence.from_words(pair.source.forms)), "no source word has a UPOS"),
         (
             lambda pair: bare(pair, alignment=make_alignment(len(pair.source), len(pair.target), [])),
             "no target word is linked",
@@ -220,4 +219,4 @@ def test_an_empty_target_is_refused():
 
 def test_tagged_sentences_without_tags_are_refused():
     with pytest.raises(UsageError, match=r"tagged sentence 1: 'Hund' has no UPOS"):
-        projected(made_pairs(5), tagged=[sentence_from_words(["Hund"])])
+        projected(made_pairs(5), tagged=[Sentence.from_words(["Hund"])])
