@@ -63,7 +63,7 @@ class WrongTypeError(UsageError, TypeError):
 
 
 class NothingToLearnError(UsageError):
-    """What some files hold teaches nothing; whoever knows their names says these, too."""
+    """There is nothing to learn from; whoever knows the names of the files says these, too."""
 
 
 class SentenceError(UsageError):

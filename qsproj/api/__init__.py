@@ -1,1 +1,1 @@
-"""What ``import qsproj`` offers beside the types: it checks what it is given, calls one thing, returns."""
+"""The functions of ``import qsproj``: each checks what it is given, calls one thing, returns."""

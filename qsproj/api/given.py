@@ -1,4 +1,4 @@
-"""What callers give to the public functions, checked at the border: each mistake is one clear sentence."""
+"""Checks of what callers give to the public functions: each mistake is one clear sentence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
 
 
 def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
-    """Return sentences as they are, and lists of words as tuples; errors as :func:`sentences_of`."""
+    """Return sentences as they are, and lists of words as tuples; raises as :func:`sentences_of`."""
     return [
         text if isinstance(text, Sentence) else words_of(text, what=f"sentence {number} of {name}")
         for number, text in enumerate(_listed(given, name), start=1)
@@ -53,7 +53,7 @@ def words_in(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def alignments_of(given: object) -> list[Alignment]:
-    """Return the alignments of an iterable; errors as :func:`sentences_of`."""
+    """Return the alignments of an iterable; raises as :func:`sentences_of`."""
     return _each_a(
         Alignment, _listed(given, "alignments"), "alignments", "qsproj.align, qsproj.read_alignments"
     )

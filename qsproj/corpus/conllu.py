@@ -125,7 +125,7 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
 
 @contextmanager
 def conllu_output(path_or_file: PathOrFile | None) -> Iterator[Callable[[Sentence], None]]:
-    """Open a file of CoNLL-U and yield what writes a sentence; parameters and errors as `write_conllu`."""
+    """Open a file of CoNLL-U and yield what writes a sentence; see :func:`write_conllu`."""
     with open_output(path_or_file) as handle:
         layout: Layout | None = None
 

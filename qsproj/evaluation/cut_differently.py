@@ -185,7 +185,7 @@ def universal_features(cell: str) -> str:
     return "|".join(features) or UNSPECIFIED
 
 
-class _Side:
+class _Columns:
     """The cells of one text, and the function words that hang on each word."""
 
     def __init__(self, text: Text) -> None:
@@ -208,7 +208,7 @@ class _Side:
 
 def count_columns(counts: Counter[str], gold: Text, system: Text, partner: Mapping[int, int]) -> None:
     """Add what is right in one stretch of text to ``counts`` (mutated); ``partner`` aligns words."""
-    one, other = _Side(gold), _Side(system)
+    one, other = _Columns(gold), _Columns(system)
     partner_or_root = {**partner, -1: -1}
     counts["gold_content"] += one.content()
     counts["system_content"] += other.content()

@@ -45,7 +45,7 @@ def same_text(
     Where the last tokens differ, words of the one file may yet be aligned with what follows in the other.
     Raises DataError where the text of the files differs.
     """
-    sides = (_Side(gold, names[0]), _Side(system, names[1]))
+    sides = (_Reading(gold, names[0]), _Reading(system, names[1]))
     while sides[0].take() | sides[1].take():
         while (lengths := [len(side.characters) for side in sides]) and lengths[0] != lengths[1]:
             behind, ahead = sides if lengths[0] < lengths[1] else sides[::-1]
@@ -82,7 +82,7 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
     return text
 
 
-def _check_same_text(gold: _Side, system: _Side) -> None:
+def _check_same_text(gold: _Reading, system: _Reading) -> None:
     shorter = min(len(gold.characters), len(system.characters))
     if gold.characters[:shorter] != system.characters[:shorter]:
         raise _texts_differ(gold, system)
@@ -95,7 +95,7 @@ def _last_token(sentence: Sentence) -> str:
     return _without_spaces(ranges[-1].form if covered else sentence.forms[-1])
 
 
-class _Side:
+class _Reading:
     """A file that is read: the sentences taken and not yet given on, and how far it was read before them."""
 
     def __init__(self, sentences: Iterator[Sentence], name: str) -> None:
@@ -135,7 +135,7 @@ class _Side:
         raise IndexError(place)
 
 
-def _texts_differ(gold: _Side, system: _Side) -> DataError:
+def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
     """Build the error that names the words around the first character that is not the same."""
     pairs = zip(gold.characters, system.characters)
     place = next(i for i, (one, other) in enumerate(pairs) if one != other)
@@ -153,7 +153,7 @@ def _texts_differ(gold: _Side, system: _Side) -> DataError:
     )
 
 
-def _text_ends(behind: _Side, ahead: _Side) -> DataError:
+def _text_ends(behind: _Reading, ahead: _Reading) -> DataError:
     rest = ahead.characters[len(behind.characters) :]
     return DataError(
         behind.name,

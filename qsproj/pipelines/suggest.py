@@ -1,4 +1,4 @@
-"""Which sentences to annotate next: those that a parser would learn most from, best first.
+"""Suggest the sentences to annotate next: those that a parser would learn most from, best first.
 
 An uncertain word stands for all words of its kind, so it counts as often as its kind occurs; and what was
 annotated before, or is suggested farther up, is known already, so that kind counts less.

@@ -1,4 +1,4 @@
-"""Which treebanks teach how another language is built: those whose tags follow each other as its do."""
+"""Weights of treebanks for another language: those count most whose tags follow each other as its do."""
 
 from __future__ import annotations
 

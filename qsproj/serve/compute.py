@@ -43,7 +43,7 @@ class ComputePool:
 
     @property
     def busy(self) -> int:
-        """How many processes are at work."""
+        """Number of processes at work."""
         return len(self._all) - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:

@@ -41,7 +41,7 @@ class Arc:
 
     @property
     def label(self) -> str:
-        """What stands on it."""
+        """The text on it: relation and number."""
         return f"{self.relation} {self.number}" if self.number else self.relation
 
 

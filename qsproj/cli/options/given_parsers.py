@@ -1,4 +1,4 @@
-"""What is told of a parser that a command is given, where it may not do what one thinks it does."""
+"""Notices about a parser that a command is given, where it may not do what one thinks it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model file says of how it was made: command, version, options, names of inputs and counts."""
+"""The record in a model file of how it was made: command, version, options, names of inputs, counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which options belong to which way of using a command: a table, and one refusal for all commands.
+"""Options that only some ways to use a command read: a table, and one refusal for all commands.
 
 A command that can be used in several ways has a table of them. Its keys are what users write to ask for a way
 (``--method qg``), its values the options that this way reads and not all others do.

@@ -1,1 +1,1 @@
-"""What works on both sides of a bitext at once."""
+"""Parsing and alignment of both sides of a bitext at once."""

@@ -67,7 +67,7 @@ class JointTrainingReport:
 
     @property
     def statuses(self) -> Counter[Status]:
-        """How all runs ended."""
+        """Ends of all runs."""
         return sum(self.by_epoch, Counter())
 
     def summary(self) -> str:
@@ -295,7 +295,7 @@ def usable_pairs(
 
 
 def reason_against(pair: SentencePair, *, with_trees: bool = True) -> str | None:
-    """Say why a pair cannot be learned from; None where it can. ``with_trees`` as of :func:`usable_pairs`."""
+    """Say why a pair cannot be learned from; None where it can. ``with_trees``: see :func:`usable_pairs`."""
     if max(len(pair.source), len(pair.target)) > MAX_WORDS:
         return f"a side of more than {MAX_WORDS} words"
     if with_trees and (pair.target.heads[1:] == NO_HEAD).any():

@@ -134,7 +134,7 @@ class Session:
 
     @property
     def reviewed(self) -> int:
-        """How many sentences are reviewed."""
+        """Number of reviewed sentences."""
         return sum(self._reviewed)
 
     def overview(self) -> dict[str, Any]:
@@ -231,7 +231,7 @@ class Session:
         self._reviewed[index] = True
 
     def undo(self, index: int, *, version: str) -> None:
-        """Take the last confirmation back; errors as those of :meth:`Draft.undo`."""
+        """Take the last confirmation back; raises as :meth:`Draft.undo`."""
         self._check(index)
         self.draft.undo(index, version=version)
         self._reviewed[index] = is_reviewed(self.draft.sentences[index])

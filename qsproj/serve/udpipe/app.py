@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PATHS = ("/models", "/process", "/health")
 _ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
-# Any page may ask, as of UDPipe's own service: there is nothing here that only this machine should know.
+# Any page may ask, as UDPipe's own service allows: there is nothing here that only this machine should know.
 HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
 
 

@@ -38,7 +38,7 @@ class ServedModel:
 
     @property
     def abilities(self) -> tuple[str, ...]:
-        """What it can do, in the words of UDPipe."""
+        """Its abilities, in the words of UDPipe."""
         taggers = () if self.tagger is None else (TOKENIZER, TAGGER)
         return taggers if self.parser is None else (*taggers, PARSER)
 
