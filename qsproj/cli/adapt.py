@@ -11,7 +11,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_pairing, add_seed, add_whole_number, check_files, located, naming
+from qsproj.cli.options.common import (
+    add_options,
+    add_pairing,
+    add_seed,
+    check_files,
+    located,
+    naming,
+)
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 
@@ -32,34 +39,22 @@ WAYS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--source", metavar="FILE", help="trees in the old style, CoNLL-U")
-    parser.add_argument("--target", metavar="FILE", help="trees in the new style; train on them")
-    parser.add_argument("-m", "--model", metavar="MODEL", help="a trained converter; convert with it")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="the model, or the converted trees (these default to standard output)",
-    )
-    parser.add_argument(
-        "--parser", metavar="MODEL", help="a parser of the old style, to become one of the new"
-    )
-    add_whole_number(
-        parser, "--epochs", least=1, help="passes over the data (default: more where there is less)"
-    )
+    add_options(parser)("""
+        --source FILE: trees in the old style, CoNLL-U
+        --target FILE: trees in the new style; train on them
+        -m --model MODEL: a trained converter; convert with it
+        -o --output FILE=-: the model, or the converted trees (these default to standard output)
+        --parser MODEL: a parser of the old style, to become one of the new
+        --epochs N[1..]: passes over the data (default: more where there is less)
+    """)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--projective", action="store_true", help="arcs cross only where those of SOURCE do")
     shape.add_argument("--nonprojective", action="store_true", help="arcs may cross")
-    parser.add_argument(
-        "--confidence", action="store_true", help="add ArcProb=, the probability of each arc, to MISC"
-    )
-    parser.add_argument(
-        "--least-sure",
-        metavar="FILE",
-        help="also write the converted trees with those first that are most likely wrong, for a person to "
-        "check, with ArcProb= and the expected number of wrong heads",
-    )
+    add_options(parser)("""
+        --confidence: add ArcProb=, the probability of each arc, to MISC
+        --least-sure FILE: also write the converted trees with those first that are most likely wrong, for a
+            person to check, with ArcProb= and the expected number of wrong heads
+    """)
     add_pairing(parser)
     add_seed(parser)
     declare_ways(parser, WAYS)

@@ -32,6 +32,7 @@ from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, check_symmetrization
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.common import (
+    add_options,
     add_output,
     add_pairing,
     add_seed,
@@ -85,15 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (.gz, .xz; - for stdin)")
     parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
     add_output(parser, "links, one line a pair")
-    parser.add_argument(
-        "--method", default="hmm", metavar="NAME", help=f"{', '.join(METHODS)} (default: hmm)"
-    )
-    parser.add_argument(
-        "--symmetrize",
-        metavar="NAME",
-        help=f"how two directions become one: {', '.join(KNOWN)} "
-        f"(default: {'; '.join(f'{name} for {method}' for method, name in METHODS.items())})",
-    )
+    usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
+    add_options(parser)(f"""
+        --method NAME=hmm: {", ".join(METHODS)} (default: hmm)
+        --symmetrize NAME: how two directions become one: {", ".join(KNOWN)} (default: {usual})
+    """)
     parser.add_argument(
         "--threshold",
         type=number(least=0.0, most=1.0),
@@ -101,24 +98,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for --symmetrize threshold, and with hand alignments: least probability of a link; lower finds "
         f"more links, of which more are wrong (default: {DEFAULT_THRESHOLD})",
     )
-    parser.add_argument(
-        "--weights", action="store_true", help="write i-j:p with the probability of each link"
-    )
-    parser.add_argument(
-        "--linked", metavar="FILE", help="also write TARGET, CoNLL-U, with its links in MISC (Align=)"
-    )
-    parser.add_argument(
-        "--tokenize",
-        nargs=2,
-        metavar=("CODE", "CODE"),
-        help="tokenise text first, given the codes of both languages; links then count tokens as "
-        "qsproj tag --rules cuts them",
-    )
-    parser.add_argument(
-        "--unspaced",
-        metavar="SIDE",
-        help=f"{', '.join(SIDES)}: written without spaces between words; learn from parts of its words",
-    )
+    add_options(parser)(f"""
+        --weights: write i-j:p with the probability of each link
+        --linked FILE: also write TARGET, CoNLL-U, with its links in MISC (Align=)
+        --tokenize CODE CODE: tokenise text first, given the codes of both languages; links then count tokens
+            as qsproj tag --rules cuts them
+        --unspaced SIDE: {", ".join(SIDES)}: written without spaces between words; learn from parts of its
+            words
+    """)
     add_pairing(parser)
     add_choosing(parser)
     add_workers(parser)
@@ -213,12 +200,10 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 def add_choosing(parser: argparse.ArgumentParser) -> None:
     """Add the options of an aligner that learns from hand alignments."""
     group = add_link_learning(parser)
-    group.add_argument(
-        "--save-model", metavar="MODEL", help="with --hand-alignment, also write what was learned, for -m"
-    )
-    group.add_argument(
-        "-m", "--model", metavar="MODEL", help="choose links by what hand alignments have taught before"
-    )
+    add_options(group)("""
+        --save-model MODEL: with --hand-alignment, also write what was learned, for -m
+        -m --model MODEL: choose links by what hand alignments have taught before
+    """)
     add_seed(parser)
 
 

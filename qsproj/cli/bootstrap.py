@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.common import (
     add_files,
     add_model_output,
+    add_options,
     add_order,
     add_seed,
     add_workers,
@@ -65,37 +66,15 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "--treebank", nargs="+", action="append", required=True, metavar="FILE", help="source trees, CoNLL-U"
-    )
-    parser.add_argument(
-        "--bitext",
-        nargs="+",
-        action="append",
-        required=True,
-        metavar="FILE",
-        help="source and target text, one sentence a line, or one file of pairs",
-    )
-    parser.add_argument(
-        "--paired-by",
-        default="line",
-        metavar="HOW",
-        help="line: line i translates line i (default); verse: two files of reference TAB text (MAT 1:5) in "
-        "any order",
-    )
-    parser.add_argument(
-        "--cut",
-        action="store_true",
-        help="cut long pairs where clauses end on both sides and lengths agree, as verses always are",
-    )
-    parser.add_argument(
-        "--languages",
-        nargs=2,
-        action="append",
-        required=True,
-        metavar=("SOURCE", "TARGET"),
-        help="their codes of ISO 639, two or three letters: en de; qaa to qtz for a language without one",
-    )
+    add_options(parser)("""
+        --treebank FILE+...!: source trees, CoNLL-U
+        --bitext FILE+...!: source and target text, one sentence a line, or one file of pairs
+        --paired-by HOW=line: line: line i translates line i (default); verse: two files of reference TAB text
+            (MAT 1:5) in any order
+        --cut: cut long pairs where clauses end on both sides and lengths agree, as verses always are
+        --languages SOURCE TARGET...!: their codes of ISO 639, two or three letters: en de; qaa to qtz for a
+            language without one
+    """)
     add_model_output(parser)
     add_files(parser, "--also", "treebanks of any other languages, to vote")
     add_files(
@@ -115,34 +94,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "raw text of the target, one sentence a line, that to be parsed among it: tags are learned from it, "
         "too; how many of its words the bitext does not have is told",
     )
-    parser.add_argument(
-        "--unspaced",
-        metavar="SIDE",
-        help="source, target or both: written without spaces, see `qsproj align --help`",
-    )
-    parser.add_argument(
-        "--untranslated",
-        action="store_true",
-        help="the prior reads tags alone: the words of TREEBANK are not translated by the links",
-    )
+    add_options(parser)("""
+        --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
+        --untranslated: the prior reads tags alone: the words of TREEBANK are not translated by the links
+    """)
     add_order(
         parser,
         "2: a second order is learned above the target's parser; trees are better in some languages, parsing "
         "is slower, and tags that the tagger doubts are not tried",
     )
-    parser.add_argument("--trees", metavar="FILE", help="also write the target trees that were learned from")
-    parser.add_argument(
-        "--suggest",
-        metavar="FILE",
-        help="also write the sentences that are best annotated next, as parsed: of --text, where given",
-    )
-    parser.add_argument("--report", metavar="FILE", help="also write a page of HTML: stages, figures, pairs")
-    parser.add_argument("--work", metavar="DIR", help="keep each stage here, and go on from what is kept")
-    parser.add_argument(
-        "--clean",
-        action="store_true",
-        help="in the end, remove from --work what only earlier runs of this language used",
-    )
+    add_options(parser)("""
+        --trees FILE: also write the target trees that were learned from
+        --suggest FILE: also write the sentences that are best annotated next, as parsed: of --text, where
+            given
+        --report FILE: also write a page of HTML: stages, figures, pairs
+        --work DIR: keep each stage here, and go on from what is kept
+        --clean: in the end, remove from --work what only earlier runs of this language used
+    """)
     add_seed(parser)
     add_workers(parser)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_model_output, add_whole_number, check_files
+from qsproj.cli.options.common import add_model_output, add_options, check_files
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -27,14 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
     )
     add_model_output(parser)
-    add_whole_number(
-        parser,
-        "--readings",
-        least=0,
-        default=0,
-        help="with a first-order parser: try N tags that the tagger doubts, and average over what was tried; "
-        "16 are as in models of qsproj bootstrap, 0 takes the best tags alone",
-    )
+    add_options(parser)("""
+        --readings N[0..]=0: with a first-order parser: try N tags that the tagger doubts, and average over
+            what was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone
+    """)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
     add_input,
-    add_number,
+    add_options,
     add_output,
     add_pairing,
-    add_whole_number,
     check_files,
 )
 from qsproj.cli.options.pair_files import add_alignment_format
@@ -60,25 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="this one only: its sent_id, or its number where it has none; may be given several times",
     )
-    chosen.add_argument(
-        "--relation", metavar="NAME", help="those with such an arc, nsubj or nsubj:pass; nsubj finds both"
-    )
-    add_number(
-        chosen, "--below", least=0.0, most=1.0, metavar="P", help="those with an arc less probable than P"
-    )
-    add_whole_number(
-        parser,
-        "--width",
-        least=0,
-        default=1200,
-        metavar="PIXELS",
-        help="longer sentences go on in a further line; 0: never",
-    )
-    parser.add_argument(
-        "--format",
-        metavar="NAME",
-        help="html, svg, png or pdf (default: by the name of the output, else html)",
-    )
+    add_options(chosen)("""
+        --relation NAME: those with such an arc, nsubj or nsubj:pass; nsubj finds both
+        --below P[0.0..1.0]: those with an arc less probable than P
+    """)
+    add_options(parser)("""
+        --width PIXELS[0..]=1200: longer sentences go on in a further line; 0: never
+        --format NAME: html, svg, png or pdf (default: by the name of the output, else html)
+    """)
     add_pairing(parser)
     add_output(parser, "a page, an image or a document")
 

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from qsproj.cli.options.common import check_files, number
+from qsproj.cli.options.common import add_options, check_files, number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
@@ -120,29 +120,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for --report, the size of what each system has learned from, in their order",
     )
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--columns",
-        action="store_true",
-        help="score all columns as the CoNLL 2018 shared task did: F1 of sentences, tokens, words, UPOS, "
-        "XPOS, features, lemmas, trees",
-    )
-    instead.add_argument("--tags", action="store_true", help="score no trees; files need not have any")
-    instead.add_argument(
-        "--calibration",
-        action="store_true",
-        help="tell how far ArcProb, and RelProb, can be trusted, instead of scores",
-    )
-    instead.add_argument(
-        "--alignments", action="store_true", help="score the links of SYSTEM against those of GOLD instead"
-    )
+    add_options(instead)("""
+        --columns: score all columns as the CoNLL 2018 shared task did: F1 of sentences, tokens, words, UPOS,
+            XPOS, features, lemmas, trees
+        --tags: score no trees; files need not have any
+        --calibration: tell how far ArcProb, and RelProb, can be trusted, instead of scores
+        --alignments: score the links of SYSTEM against those of GOLD instead
+    """)
     formats = ", ".join(names_of(ALIGNMENTS))
-    parser.add_argument(
-        "--gold-format",
-        metavar="NAME",
-        help=f"of gold links: {formats} (default: {DEFAULT_ALIGNMENT_FORMAT})",
-    )
-    parser.add_argument("--alignment-format", metavar="NAME", help="of the system's links, the same names")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(parser)(f"""
+        --gold-format NAME: of gold links: {formats} (default: {DEFAULT_ALIGNMENT_FORMAT})
+        --alignment-format NAME: of the system's links, the same names
+        --json: print JSON instead of a table
+    """)
     declare_ways(parser, WAYS)
 
 

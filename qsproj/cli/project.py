@@ -19,6 +19,7 @@ from qsproj.cli.options.common import (
     add_fields,
     add_files,
     add_model_output,
+    add_options,
     add_order,
     add_pairing,
     add_seed,
@@ -78,19 +79,11 @@ _EM = {"em": EM_FROM_TAGS, "hard-em": EM_FROM_ARCS, "qg": QgOptions()}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of every method, then each method's own."""
-    parser.add_argument(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="source trees, CoNLL-U; --method em needs none, and learns relations from them alone",
-    )
-    parser.add_argument(
-        "--target", required=True, action="append", metavar="FILE", help="tagged target sentences, CoNLL-U"
-    )
-    parser.add_argument(
-        "--alignment", action="append", default=[], metavar="FILE", help="word links, for each --source"
-    )
+    add_options(parser)("""
+        --source FILE...: source trees, CoNLL-U; --method em needs none, and learns relations from them alone
+        --target FILE...!: tagged target sentences, CoNLL-U
+        --alignment FILE...: word links, for each --source
+    """)
     add_alignment_format(parser)
     add_pairing(parser)
     add_model_output(parser, "where the parser is written")
@@ -113,14 +106,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_soft_options(parser: argparse.ArgumentParser) -> None:
     """Declare what only ``soft`` reads."""
     group = parser.add_argument_group("--method soft", "--nonprojective counts here, too")
-    group.add_argument(
-        "--prior",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="a parser of another language, trained with --features delexicalised; several vote, each with "
-        "its own --prior (default: two trained on the trees of each source, with its words translated)",
-    )
+    add_options(group)("""
+        --prior MODEL...: a parser of another language, trained with --features delexicalised; several vote,
+            each with its own --prior (default: two trained on the trees of each source, with its words
+            translated)
+    """)
     add_fields(group, SoftProjectionOptions(), "strength", "sentences", "rounds", "share")
     add_files(
         group,
@@ -147,31 +137,23 @@ def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     add_fields(arcs, defaults, "min_weight", "min_attached")
     group = parser.add_argument_group("--method hard")
     add_fields(group, defaults, "max_sentences")
-    group.add_argument(
-        "--nonprojective",
-        action="store_true",
-        help="the parser may cross arcs (default: no, since most crossings in projected trees are wrong)",
-    )
+    add_options(group)("""
+        --nonprojective: the parser may cross arcs (default: no, since most crossings in projected trees are
+            wrong)
+    """)
     add_whole_number(group, "--epochs", least=1, default=HARD_EPOCHS, help="passes over them")
 
 
 def _add_em_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``em``, ``hard-em`` and ``qg`` read."""
     group = parser.add_argument_group("--method em, hard-em, qg")
-    add_whole_number(
-        group,
-        "--iterations",
-        least=0,
-        help=f"of EM, at most ({_defaults('iterations')}); with 0 what it starts from: hard-em and qg then "
-        "count whole projected trees",
-    )
-    group.add_argument(
-        "--start",
-        metavar="NAME",
-        help="what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic, nearby "
-        "tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of the "
-        f"source, as in the thesis ({_defaults('start')})",
-    )
+    add_options(group)(f"""
+        --iterations N[0..]: of EM, at most ({_defaults("iterations")}); with 0 what it starts from: hard-em
+            and qg then count whole projected trees
+        --start NAME: what EM starts from: trees, counts of whole projected trees (hard-em, qg); harmonic,
+            nearby tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of
+            the source, as in the thesis ({_defaults("start")})
+    """)
     add_whole_number(
         group,
         "--longest",
@@ -179,12 +161,10 @@ def _add_em_options(parser: argparse.ArgumentParser) -> None:
         least=1,
         help=f"leave out target sentences of more words ({_defaults('max_words')})",
     )
-    group.add_argument(
-        "--punctuation",
-        metavar="NAME",
-        help="strip: leave it out, attach it by rule when parsing; keep: learn it as any word "
-        f"({_defaults('punctuation')})",
-    )
+    add_options(group)(f"""
+        --punctuation NAME: strip: leave it out, attach it by rule when parsing; keep: learn it as any word
+            ({_defaults("punctuation")})
+    """)
     add_checkpoint(group, kept="the state of EM there after each iteration")
     add_fields(parser.add_argument_group("--method qg"), QgOptions(), "min_linked")
 

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_number, add_pairing, add_seed, add_whole_number
+from qsproj.cli.options.common import add_number, add_options, add_pairing, add_seed, add_whole_number
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
@@ -59,14 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]MODEL",
         help="a model to serve, by its name (default: that of its file); several may be given",
     )
-    parser.add_argument("--review", metavar="FILE", help="open a page to correct the trees of FILE")
-    parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="to serve at (default: 127.0.0.1)"
-    )
-    add_whole_number(parser, "--port", least=0, default=8001, help="to serve at; 0: a free one")
-    add_number(
-        parser, "--seconds", least=0.01, default=60, help="the longest that a request may take", metavar="S"
-    )
+    add_options(parser)("""
+        --review FILE: open a page to correct the trees of FILE
+        --host ADDRESS=127.0.0.1: to serve at (default: 127.0.0.1)
+        --port N[0..]=8001: to serve at; 0: a free one
+        --seconds S[0.01..]=60: the longest that a request may take
+    """)
     models = parser.add_argument_group("models", "for -m without --review")
     add_whole_number(models, "--jobs", least=1, default=1, help="processes; they share the models")
     add_number(models, "--megabytes", least=0.001, default=4, help="the largest request", metavar="M")
@@ -74,12 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         models, "--waiting", least=0, default=64, help="requests that may wait; more are told to come again"
     )
     review = parser.add_argument_group("review", "for --review")
-    review.add_argument(
-        "--pairs",
-        nargs=2,
-        metavar=("SOURCE", "LINKS"),
-        help="translations, CoNLL-U, and links to FILE's words",
-    )
+    add_options(review)("""
+        --pairs SOURCE LINKS: translations, CoNLL-U, and links to FILE's words
+    """)
     add_alignment_format(review)
     add_pairing(review)
     review.add_argument("-o", "--output", metavar="MODEL", help="where the page's training writes the parser")

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
     add_input,
-    add_number,
+    add_options,
     add_output,
-    add_whole_number,
     check_files,
     located,
 )
@@ -46,43 +45,22 @@ CRITERIA_HELP = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "-m",
-        "--model",
-        action="append",
-        required=True,
-        metavar="MODEL",
-        help="a parser; several form a committee",
-    )
+    add_options(parser)("""
+        -m --model MODEL...!: a parser; several form a committee
+    """)
     add_input(parser, "CoNLL-U")
     add_output(parser, "CoNLL-U")
     parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
-    add_whole_number(parser, "--count", least=1, help="suggest at most N sentences")
-    add_whole_number(parser, "--words", least=1, help="suggest sentences of at most N words in all")
-    parser.add_argument(
-        "--annotated",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="what is annotated already (for a converter, in the old style): its kinds of words count less; "
-        "may be given several times",
-    )
-    add_number(
-        parser,
-        "--sentence-cost",
-        least=0.0,
-        default=2.0,
-        metavar="WORDS",
-        help="fixed annotation cost per sentence, in words; large: long sentences first",
-    )
-    parser.add_argument(
-        "--plain", action="store_true", help="rank by uncertainty alone, whatever kinds of words there are"
-    )
-    parser.add_argument(
-        "--predict",
-        action="store_true",
-        help="fill in heads and relations by the first model, with ArcProb in MISC, to be corrected",
-    )
+    add_options(parser)("""
+        --count N[1..]: suggest at most N sentences
+        --words N[1..]: suggest sentences of at most N words in all
+        --annotated FILE...: what is annotated already (for a converter, in the old style): its kinds of words
+            count less; may be given several times
+        --sentence-cost WORDS[0.0..]=2.0: fixed annotation cost per sentence, in words; large: long sentences
+            first
+        --plain: rank by uncertainty alone, whatever kinds of words there are
+        --predict: fill in heads and relations by the first model, with ArcProb in MISC, to be corrected
+    """)
 
 
 def run(options: argparse.Namespace) -> None:

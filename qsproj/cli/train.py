@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.common import (
     add_fields,
     add_model_output,
+    add_options,
     add_order,
     add_seed,
     check_files,
@@ -78,11 +79,10 @@ def add_objective_arguments(parser: argparse.ArgumentParser) -> None:
     usual = TrainingOptions()
     by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
     add_fields(parser, usual, *FIELDS[:-1], by_way=by_objective)
-    parser.add_argument(
-        "--unlabelled",
-        metavar="FILE",
-        help="unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these sentences",
-    )
+    add_options(parser)("""
+        --unlabelled FILE: unlabelled CoNLL-U; adds an entropy penalty, so that the parser is sure of these
+            sentences
+    """)
     add_fields(parser, usual, FIELDS[-1])
 
 
@@ -162,17 +162,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --order 1, after: relations are named when the tree is there (default); joint: they are "
         "part of what trees are chosen by, more accurate, and RelProb= tells how sure they are",
     )
-    parser.add_argument(
-        "--factors",
-        metavar="NAMES",
-        help="with --order 2, what is scored: a list, with commas, of grand, childseq, valence, nocross "
-        "(default: all, nocross where arcs may cross)",
-    )
-    parser.add_argument(
-        "--joint-tags",
-        action="store_true",
-        help="a parser that reads nothing but forms and infers UPOS and tree together, by belief propagation",
-    )
+    add_options(parser)("""
+        --factors NAMES: with --order 2, what is scored: a list, with commas, of grand, childseq, valence,
+            nocross (default: all, nocross where arcs may cross)
+        --joint-tags: a parser that reads nothing but forms and infers UPOS and tree together, by belief
+            propagation
+    """)
     parser.add_argument(
         "--iterations",
         type=whole_number(least=1),
@@ -195,18 +190,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     roots.add_argument("--single-root", action="store_true", help="exactly one child of the root")
     roots.add_argument("--multi-root", action="store_true", help="any number of children of the root")
     add_objective_arguments(parser)
-    parser.add_argument(
-        "--features",
-        metavar="NAME",
-        help="what is read of a word: delexicalised (UPOS only, to parse another language), words (forms "
-        "too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)",
-    )
-    parser.add_argument(
-        "--like",
-        metavar="TAGGED",
-        help="weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this file: "
-        "tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all alike)",
-    )
+    add_options(parser)("""
+        --features NAME: what is read of a word: delexicalised (UPOS only, to parse another language), words
+            (forms too), morphology (lemmas, XPOS and FEATS too; default where the treebanks have any)
+        --like TAGGED: weigh each TREEBANK by how alike the trigrams of its UPOS tags are to those of this
+            file: tagged CoNLL-U of the language to be parsed; with --features delexicalised (default: all
+            alike)
+    """)
     add_seed(parser)
     declare_ways(parser, WAYS, objective_ways(), LABEL_WAYS, UNLABELLED_WAYS, CUTOFF_WAYS)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,6 +103,59 @@ def add_number(
 
 def _with_default(help: str, default: float | None) -> str:
     return help if default is None else f"{help} (default: {default:g})"
+
+
+_VALUE = re.compile(
+    r"(?P<name>.+?)(?:\[(?P<least>[\d.-]+?)\.\.(?P<most>[\d.]*)\])?(?P<count>[?+*]?)(?P<again>(?:\.\.\.)?)"
+    r"(?P<required>!?)(?:=(?P<default>.*))?"
+)
+
+
+def add_options(options: argparse._ActionsContainer) -> Callable[[str], None]:
+    """Return what declares options by text: ``-m --model MODEL: help``, which may go on in indented lines.
+
+    Without MODEL it is a switch. Behind it may follow, in this order, a range, ``[1..]`` of whole numbers or
+    ``[0.0..1.0]`` of others; ``?``, ``+`` or ``*``, the number of values as ``argparse`` has it; ``...``: it
+    may be given several times; ``!``: it must be given; ``=usual``: its default, which help tells of numbers.
+    """
+
+    def add(text: str) -> None:
+        for line in re.split(r"\n(?=\S)", textwrap.dedent(text).strip()):
+            head, _, help = " ".join(line.split()).partition(": ")
+            words = head.split()
+            names = [word for word in words if word.startswith("-")] or words[:1]
+            _add_told(options, names, words[len(names) :], help)
+
+    return add
+
+
+def _add_told(options: argparse._ActionsContainer, names: list[str], values: list[str], help: str) -> None:
+    if not values:
+        options.add_argument(*names, action="store_true", help=help)
+        return
+    value = _VALUE.fullmatch(values[-1])
+    assert value is not None
+    kept: dict[str, Any] = {"metavar": value["name"], "default": value["default"], "help": help}
+    if value["least"] is not None:
+        whole = "." not in value["least"]
+        kept["type"] = read = (
+            whole_number(least=int(value["least"]))
+            if whole
+            else number(least=float(value["least"]), most=float(value["most"] or math.inf))
+        )
+        kept["default"] = None if value["default"] is None else read(value["default"])
+        kept["help"] = _with_default(help, kept["default"])
+    if value["count"]:
+        kept["nargs"] = value["count"]
+    if len(values) > 1:
+        kept |= {"nargs": len(values), "metavar": (*values[:-1], value["name"])}
+    if value["again"]:
+        kept |= {"action": "append", "default": []}
+    if value["count"] == "*":
+        kept["default"] = []
+    if value["required"]:
+        kept |= {"required": True}
+    options.add_argument(*names, **kept)
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:

@@ -89,15 +89,25 @@ def _tell_language(
 def telling_unknown_relations(
     sentences: Iterator[Sentence], converter: Converter, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    """Pass sentences on, and say once where a converter has seen few of their relations."""
-    first = list(islice(sentences, _LOOKED_AT))
-    share = share_of_known_relations(converter, first)
-    if share is not None and share < _FEW:
-        notice(
-            f"{path} has learned from {100 * share:.0f}% of the relations (DEPREL) of {name}, which seems to "
-            "be in another style than its source trees"
-        )
-    yield from chain(first, sentences)
+    """Pass sentences on, none before it is asked for; say once where few of their relations are known."""
+    first = list[Sentence]()
+
+    def tell() -> None:
+        share = share_of_known_relations(converter, first)
+        if share is not None and share < _FEW:
+            notice(
+                f"{path} has learned from {100 * share:.0f}% of the relations (DEPREL) of {name}, which "
+                "seems to be in another style than its source trees"
+            )
+
+    for sentence in sentences:
+        yield sentence
+        if len(first) < _LOOKED_AT:
+            first.append(sentence)
+            if len(first) == _LOOKED_AT:
+                tell()
+    if len(first) < _LOOKED_AT:
+        tell()
 
 
 def tell_misfit(

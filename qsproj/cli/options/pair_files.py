@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.cli.options.common import add_pairing
+from qsproj.cli.options.common import add_options, add_pairing
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import lines_before, lines_in
@@ -149,30 +149,19 @@ FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCE
 def add_link_learning(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add ``--hand-alignment`` and its format, ``--alignment-factors`` and ``--dictionary``, as a group."""
     group = parser.add_argument_group("hand alignments", "and what is learned of links")
-    group.add_argument(
-        "--hand-alignment",
-        metavar="FILE",
-        help="links by hand of the first pairs, as many as the file has: sure ones are true, those that are "
-        "not there false, possible ones hidden; those that are no candidates are counted and teach nothing",
-    )
-    group.add_argument(
-        "--hand-alignment-format",
-        metavar="NAME",
-        help=f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
-    )
-    group.add_argument(
-        "--alignment-factors",
-        metavar="NAME",
-        help="fertility (default): how many links each word has; target-hmm: also how far one target word's "
-        "link jumps from the last one's, each target word then having one link at most; source-hmm: the same "
-        "of source words; itg: each word has one link at most, and their order comes about by bracketing, in "
-        f"pairs of at most {MOST_ITG_WORDS} words a side that have candidates (longer ones do without)",
-    )
-    group.add_argument(
-        "--dictionary",
-        action="store_true",
-        help="count from the candidate links how firmly words belong together, and learn from that, too",
-    )
+    add_options(group)(f"""
+        --hand-alignment FILE: links by hand of the first pairs, as many as the file has: sure ones are true,
+            those that are not there false, possible ones hidden; those that are no candidates are counted and
+            teach nothing
+        --hand-alignment-format NAME: {", ".join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})
+        --alignment-factors NAME: fertility (default): how many links each word has; target-hmm: also how far
+            one target word's link jumps from the last one's, each target word then having one link at most;
+            source-hmm: the same of source words; itg: each word has one link at most, and their order comes
+            about by bracketing, in pairs of at most {MOST_ITG_WORDS} words a side that have candidates
+            (longer ones do without)
+        --dictionary: count from the candidate links how firmly words belong together, and learn from that,
+            too
+    """)
     return group
 
 
