@@ -90,9 +90,7 @@ def _parsed(
     if fixed:
         from qsproj.models.text.completion import complete
 
-        return (
-            complete(parser, one, decode=decode, confidence=confidence, retag=retag) for one in sentences
-        )
+        return (complete(parser, one, decode=decode, confidence=confidence, retag=retag) for one in sentences)
     if is_text_parser(parser):
         return parser.parse_all(sentences, decode=decode, confidence=confidence, retag=retag)
     if isinstance(parser, BlockParser):

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import (
-    lines_in,
-    misc_values,
-    sentence_from_words,
-    with_columns,
-    with_heads,
-    with_misc,
-)
+from qsproj.corpus.editing import lines_in, misc_values, with_columns, with_heads, with_misc
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.storage import load_model
 from qsproj.models.text.completion import complete, conditioned, spans_of
@@ -40,7 +34,7 @@ def partly(heads=(), relations=(), span=None):
         known[word] = head
     for word, relation in relations:
         names[word - 1] = relation
-    sentence = with_heads(sentence_from_words(FORMS, upos=TAGS), known, names)
+    sentence = with_heads(Sentence.from_words(FORMS, upos=TAGS), known, names)
     return sentence if span is None else with_misc(sentence, "Span", [span] + [None] * (N - 1))
 
 
