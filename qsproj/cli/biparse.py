@@ -24,7 +24,6 @@ from qsproj.cli.options.common import (
     add_checkpoint,
     add_fields,
     add_jobs,
-    add_model_output,
     add_options,
     add_order,
     add_seed,
@@ -99,9 +98,7 @@ def add_training(actions: Actions) -> None:
         --source-model MODEL!: a parser of the source, of order 1 or 2: with 2, its factors take part
         --target-model MODEL: a parser of the target that was not trained on these trees, as from `qsproj
             project`; without it, one is trained on them
-    """)
-    add_model_output(train)
-    add_options(train)("""
+        -o --output MODEL!: where the model is written
         --factors NAME=all: all (default); pairs: also those of two arcs on either side, grandparents and
             siblings; mono: reward parallel arcs only; synch: two parsers under a hard constraint
         --features NAME: what the target parser reads of a word, as in `qsproj train`: words, for text that
@@ -135,8 +132,8 @@ def add_joining(actions: Actions) -> None:
             made as this one was
         --source-model MODEL!: a parser of the source
         --target-model MODEL!: a parser of the target
+        -o --output MODEL!: where the model is written
     """)
-    add_model_output(join)
 
 
 def add_parsing(actions: Actions) -> None:
@@ -165,9 +162,7 @@ def add_cotraining(actions: Actions) -> None:
     add_options(cotrain)("""
         -m --model MODEL!: from `qsproj biparse train`
         --trees FILE!: target sentences with trees, best those that the model was trained on
-    """)
-    add_model_output(cotrain, "for `qsproj parse`")
-    add_options(cotrain)("""
+        -o --output MODEL!: for `qsproj parse`
         --method NAME=co-training: co-training (default): learn what the joint model believes of the target
             trees; noisy-channel: learn target trees that explain the source trees
         --source-forest NAME=best: with --method noisy-channel, the source trees that the channel generates:

@@ -29,8 +29,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
-    add_files,
-    add_model_output,
     add_options,
     add_order,
     add_seed,
@@ -74,27 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --cut: cut long pairs where clauses end on both sides and lengths agree, as verses always are
         --languages SOURCE TARGET...!: their codes of ISO 639, two or three letters: en de; qaa to qtz for a
             language without one
-    """)
-    add_model_output(parser)
-    add_files(parser, "--also", "treebanks of any other languages, to vote")
-    add_files(
-        parser,
-        "--parsed-source",
-        "trees over the very text of a source side, CoNLL-U, taken as they are: of a Bible, PROIEL's Greek, "
-        "Latin, Gothic",
-    )
-    add_files(parser, "--tagged", "target sentences with UPOS, CoNLL-U")
-    add_files(parser, "--annotated", "target sentences with UPOS and trees")
-    parser.add_argument(
-        "--lexicon", metavar="FILE", help="target words and the tags they may have: WORD TAB TAGS"
-    )
-    add_files(
-        parser,
-        "--text",
-        "raw text of the target, one sentence a line, that to be parsed among it: tags are learned from it, "
-        "too; how many of its words the bitext does not have is told",
-    )
-    add_options(parser)("""
+        -o --output MODEL!: where the model is written
+        --also FILE+: treebanks of any other languages, to vote
+        --parsed-source FILE+: trees over the very text of a source side, CoNLL-U, taken as they are: of a
+            Bible, PROIEL's Greek, Latin, Gothic
+        --tagged FILE+: target sentences with UPOS, CoNLL-U
+        --annotated FILE+: target sentences with UPOS and trees
+        --lexicon FILE: target words and the tags they may have: WORD TAB TAGS
+        --text FILE+: raw text of the target, one sentence a line, that to be parsed among it: tags are
+            learned from it, too; how many of its words the bitext does not have is told
         --unspaced SIDE: source, target or both: written without spaces, see `qsproj align --help`
         --untranslated: the prior reads tags alone: the words of TREEBANK are not translated by the links
     """)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options.common import add_model_output, add_options, check_files
+from qsproj.cli.options.common import add_options, check_files
 from qsproj.cli.options.made import made_by
 
 EXAMPLES = """examples:
@@ -22,12 +22,10 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("tagger", metavar="TAGGER", help="a model of qsproj tag --train")
-    parser.add_argument(
-        "parser", metavar="PARSER", help="a model that parses: of qsproj train, project, adapt ..."
-    )
-    add_model_output(parser)
     add_options(parser)("""
+        tagger TAGGER: a model of qsproj tag --train
+        parser PARSER: a model that parses: of qsproj train, project, adapt ...
+        -o --output MODEL!: where the model is written
         --readings N[0..]=0: with a first-order parser: try N tags that the tagger doubts, and average over
             what was tried; 16 are as in models of qsproj bootstrap, 0 takes the best tags alone
     """)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_action
+from qsproj.cli.options.common import add_action, add_options
 from qsproj.corpus.files import open_output
 
 if TYPE_CHECKING:
@@ -52,20 +52,15 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_get(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]"
-    )
-    parser.add_argument(
-        "--part",
-        action="append",
-        choices=("train", "dev", "test"),
-        default=[],
-        help="of treebanks, these only; may be given several times (default: all there are)",
-    )
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="also copy the files there")
-    parser.add_argument("--cache", metavar="FOLDER", help="where files are kept")
-    parser.add_argument("--mirror", metavar="URL", help="fetch from there, laid out as the original site")
-    parser.add_argument("--offline", action="store_true", help="fetch nothing; say what would be fetched")
+    add_options(parser)("""
+        names NAME+: ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]
+        --part {train,dev,test}...: of treebanks, these only; may be given several times (default: all there
+            are)
+        -o --output FOLDER: also copy the files there
+        --cache FOLDER: where files are kept
+        --mirror URL: fetch from there, laid out as the original site
+        --offline: fetch nothing; say what would be fetched
+    """)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -53,13 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
     )
     chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
-    chosen.add_argument(
-        "--sentence",
-        action="append",
-        metavar="ID",
-        help="this one only: its sent_id, or its number where it has none; may be given several times",
-    )
     add_options(chosen)("""
+        --sentence ID...: this one only: its sent_id, or its number where it has none; may be given several
+            times
         --relation NAME: those with such an arc, nsubj or nsubj:pass; nsubj finds both
         --below P[0.0..1.0]: those with an arc less probable than P
     """)

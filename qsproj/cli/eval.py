@@ -100,17 +100,17 @@ WAYS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "gold", metavar="GOLD", help="CoNLL-U file with the right trees (.gz, .xz; - for stdin)"
-    )
-    parser.add_argument("system", metavar="SYSTEM", help="CoNLL-U file of the same text, parsed")
-    parser.add_argument("more", nargs="*", default=[], metavar="SYSTEM", help="further ones, for --report")
-    parser.add_argument("--no-punct", action="store_true", help="do not score words whose gold UPOS is PUNCT")
+    add_options(parser)("""
+        gold GOLD: CoNLL-U file with the right trees (.gz, .xz; - for stdin)
+        system SYSTEM: CoNLL-U file of the same text, parsed
+        more SYSTEM*: further ones, for --report
+        --no-punct: do not score words whose gold UPOS is PUNCT
+    """)
     parser.add_argument("--by", choices=tuple(GROUPINGS), help="break the scores down by this")
-    parser.add_argument(
-        "--versus", metavar="OTHER", help="a second parsed file: test the difference to SYSTEM"
-    )
-    parser.add_argument("--report", metavar="FILE", help="write a page of HTML on all systems")
+    add_options(parser)("""
+        --versus OTHER: a second parsed file: test the difference to SYSTEM
+        --report FILE: write a page of HTML on all systems
+    """)
     parser.add_argument(
         "--at",
         nargs="+",

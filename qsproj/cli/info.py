@@ -36,8 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print."""
-    from qsproj.cli.info import model_info
-
     info = model_info(options.model)
     text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
     with open_output(None) as handle:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.common import (
     add_checkpoint,
     add_fields,
-    add_files,
     add_model_output,
     add_options,
     add_order,
@@ -112,11 +111,10 @@ def _add_soft_options(parser: argparse.ArgumentParser) -> None:
             translated)
     """)
     add_fields(group, SoftProjectionOptions(), "strength", "sentences", "rounds", "share")
-    add_files(
-        group,
-        "--annotated",
-        "the few target trees that there are, in the style of the source: they fine-tune the parser",
-    )
+    add_options(group)("""
+        --annotated FILE+: the few target trees that there are, in the style of the source: they fine-tune the
+            parser
+    """)
     add_order(
         group,
         "2: factors over several arcs are learned from the links as well; parsing then takes several times "

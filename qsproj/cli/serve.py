@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_number, add_options, add_pairing, add_seed, add_whole_number
+from qsproj.cli.options.common import add_options, add_pairing, add_seed
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
@@ -66,21 +66,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --seconds S[0.01..]=60: the longest that a request may take
     """)
     models = parser.add_argument_group("models", "for -m without --review")
-    add_whole_number(models, "--jobs", least=1, default=1, help="processes; they share the models")
-    add_number(models, "--megabytes", least=0.001, default=4, help="the largest request", metavar="M")
-    add_whole_number(
-        models, "--waiting", least=0, default=64, help="requests that may wait; more are told to come again"
-    )
+    add_options(models)("""
+        --jobs N[1..]=1: processes; they share the models
+        --megabytes M[0.001..]=4: the largest request
+        --waiting N[0..]=64: requests that may wait; more are told to come again
+    """)
     review = parser.add_argument_group("review", "for --review")
     add_options(review)("""
         --pairs SOURCE LINKS: translations, CoNLL-U, and links to FILE's words
     """)
     add_alignment_format(review)
     add_pairing(review)
-    review.add_argument("-o", "--output", metavar="MODEL", help="where the page's training writes the parser")
-    add_whole_number(
-        review, "--train-after", least=1, default=10, help="sentences to be reviewed before it may train"
-    )
+    add_options(review)("""
+        -o --output MODEL: where the page's training writes the parser
+        --train-after N[1..]=10: sentences to be reviewed before it may train
+    """)
     add_seed(review)
     declare_ways(parser, WAYS)
 

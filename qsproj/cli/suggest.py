@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
-    add_input,
     add_options,
-    add_output,
     check_files,
     located,
 )
@@ -47,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add_options(parser)("""
         -m --model MODEL...!: a parser; several form a committee
+        input INPUT?=-: CoNLL-U (default: standard input)
+        -o --output FILE=-: CoNLL-U (default: standard output)
     """)
-    add_input(parser, "CoNLL-U")
-    add_output(parser, "CoNLL-U")
     parser.add_argument("--by", default="errors", metavar="NAME", help=CRITERIA_HELP)
     add_options(parser)("""
         --count N[1..]: suggest at most N sentences

@@ -155,14 +155,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_order(
         parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
     )
-    parser.add_argument(
-        "--labels",
-        choices=("after", "joint"),
-        default="after",
-        help="with --order 1, after: relations are named when the tree is there (default); joint: they are "
-        "part of what trees are chosen by, more accurate, and RelProb= tells how sure they are",
-    )
     add_options(parser)("""
+        --labels {after,joint}=after: with --order 1, after: relations are named when the tree is there
+            (default); joint: they are part of what trees are chosen by, more accurate, and RelProb= tells how
+            sure they are
         --factors NAMES: with --order 2, what is scored: a list, with commas, of grand, childseq, valence,
             nocross (default: all, nocross where arcs may cross)
         --joint-tags: a parser that reads nothing but forms and infers UPOS and tree together, by belief

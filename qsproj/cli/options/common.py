@@ -135,27 +135,27 @@ def _add_told(options: argparse._ActionsContainer, names: list[str], values: lis
         return
     value = _VALUE.fullmatch(values[-1])
     assert value is not None
-    kept: dict[str, Any] = {"metavar": value["name"], "default": value["default"], "help": help}
+    name, default = value["name"], value["default"]
+    told: dict[str, Any] = {"metavar": name, "help": help, "default": default}
+    if name.startswith("{"):
+        told |= {"metavar": None, "choices": tuple(name.strip("{}").split(","))}
     if value["least"] is not None:
-        whole = "." not in value["least"]
-        kept["type"] = read = (
-            whole_number(least=int(value["least"]))
-            if whole
-            else number(least=float(value["least"]), most=float(value["most"] or math.inf))
-        )
-        kept["default"] = None if value["default"] is None else read(value["default"])
-        kept["help"] = _with_default(help, kept["default"])
+        least, most = float(value["least"]), float(value["most"] or math.inf)
+        is_whole = "." not in value["least"]
+        read = whole_number(least=int(least)) if is_whole else number(least=least, most=most)
+        usual = None if default is None else read(default)
+        told |= {"type": read, "default": usual, "help": _with_default(help, usual)}
     if value["count"]:
-        kept["nargs"] = value["count"]
+        told["nargs"] = value["count"]
     if len(values) > 1:
-        kept |= {"nargs": len(values), "metavar": (*values[:-1], value["name"])}
+        told |= {"nargs": len(values), "metavar": (*values[:-1], name)}
     if value["again"]:
-        kept |= {"action": "append", "default": []}
-    if value["count"] == "*":
-        kept["default"] = []
+        told["action"] = "append"
+    if value["again"] or value["count"] in ("+", "*"):
+        told["default"] = []
     if value["required"]:
-        kept |= {"required": True}
-    options.add_argument(*names, **kept)
+        told["required"] = True
+    options.add_argument(*names, **told)
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:
