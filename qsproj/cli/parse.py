@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_input, add_options, add_output, add_workers, check_files, workers_of
+from qsproj.cli.options.common import add_options, add_workers, check_files, workers_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences

@@ -29,7 +29,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_output, add_seed, add_workers, check_files, workers_of
+from qsproj.cli.options.common import add_options, add_seed, add_workers, check_files, workers_of
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 from qsproj.errors import UsageError
@@ -81,38 +81,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "input", nargs="?", metavar="INPUT", help="CoNLL-U or plain text (default: standard input)"
     )
     task = parser.add_mutually_exclusive_group(required=True)
-    task.add_argument("-m", "--model", metavar="MODEL", help="tag with this model")
-    task.add_argument("--train", nargs="+", metavar="TREEBANK", help="train on these CoNLL-U files")
-    task.add_argument(
-        "--project", action="store_true", help="train through links, on tagged translations: see below"
-    )
-    add_output(parser, "the model, or tagged CoNLL-U")
-    parser.add_argument(
-        "--language",
-        metavar="CODE",
-        help="language of plain text, two or three letters; one that sacremoses has no rules for is cut as "
-        "English is (default: that of the model)",
-    )
-    parser.add_argument("--raw", nargs="+", metavar="FILE", help="train also on this plain text")
-    parser.add_argument("--dev", metavar="FILE", help="keep the epoch that is best on this treebank")
-    parser.add_argument(
-        "--split-contractions",
-        action="store_true",
-        help="split tokens of plain text into words as the treebanks did: zum to zu dem; where tokens were "
-        "learned, they are split in any case",
-    )
-    parser.add_argument(
-        "--paragraphs", action="store_true", help="find the sentences of plain text that goes on over them"
-    )
-    parser.add_argument(
-        "--rules",
-        action="store_true",
-        help="cut plain text by the rules of the language and a table of its contractions, even where a "
-        "treebank shows its tokens: better where it shows fewer than 200 sentences",
-    )
-    parser.add_argument(
-        "--confidence", action="store_true", help="add TagProb=, the probability of each tag, to MISC"
-    )
+    add_options(task)("""
+        -m --model MODEL: tag with this model
+        --train TREEBANK+: train on these CoNLL-U files
+        --project: train through links, on tagged translations: see below
+    """)
+    add_options(parser)("""
+        -o --output FILE=-: the model, or tagged CoNLL-U (default: standard output)
+        --language CODE: language of plain text, two or three letters; one that sacremoses has no rules for is
+            cut as English is (default: that of the model)
+        --raw FILE+: train also on this plain text
+        --dev FILE: keep the epoch that is best on this treebank
+        --split-contractions: split tokens of plain text into words as the treebanks did: zum to zu dem; where
+            tokens were learned, they are split in any case
+        --paragraphs: find the sentences of plain text that goes on over them
+        --rules: cut plain text by the rules of the language and a table of its contractions, even where a
+            treebank shows its tokens: better where it shows fewer than 200 sentences
+        --confidence: add TagProb=, the probability of each tag, to MISC
+    """)
     parser.add_argument(
         "--columns",
         metavar="NAME,...",
@@ -268,35 +254,19 @@ def add_tag_projection(parser: argparse.ArgumentParser) -> None:
         "tags through links",
         "with --project: learn from tagged translations and what words they are linked to",
     )
-    group.add_argument(
-        "--source",
-        action="append",
-        metavar="FILE",
-        help="the translation in CoNLL-U with UPOS; several vote: --source and --alignment for each",
-    )
-    group.add_argument(
-        "--target",
-        metavar="FILE",
-        help="CoNLL-U, or text, one sentence a line: cut as --language says, else at white space",
-    )
-    group.add_argument(
-        "--alignment",
-        action="append",
-        metavar="FILE",
-        help="links of --source and --target, best with weights",
-    )
+    add_options(group)("""
+        --source FILE...: the translation in CoNLL-U with UPOS; several vote: --source and --alignment for
+            each
+        --target FILE: CoNLL-U, or text, one sentence a line: cut as --language says, else at white space
+        --alignment FILE...: links of --source and --target, best with weights
+    """)
     add_alignment_format(group)
-    group.add_argument(
-        "--tagged", nargs="+", metavar="FILE", help="target sentences with UPOS, as few as there are"
-    )
-    group.add_argument(
-        "--text",
-        nargs="+",
-        metavar="FILE",
-        help="raw text of the target language, one sentence a line, that to be tagged among it: helps where "
-        "the target has few of its words",
-    )
-    group.add_argument("--lexicon", metavar="FILE", help="lines of a word, a tab, and the tags it may have")
+    add_options(group)("""
+        --tagged FILE+: target sentences with UPOS, as few as there are
+        --text FILE+: raw text of the target language, one sentence a line, that to be tagged among it: helps
+            where the target has few of its words
+        --lexicon FILE: lines of a word, a tab, and the tags it may have
+    """)
 
 
 def project_tagger(options: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import sentence_from_words, with_columns
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.morphology.morphology_training import train_morphology
@@ -310,7 +310,7 @@ def with_projected_features(
     made = []
     for number, upos in zip(sentences, tags, strict=True):
         forms = text.sentences[number]
-        made.append(with_columns(sentence_from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
+        made.append(with_columns(Sentence.from_words(forms, upos=upos), feats=[next(cells) for _ in forms]))
     return made, judged
 
 

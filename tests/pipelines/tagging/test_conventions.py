@@ -29,14 +29,14 @@ def test_words_that_a_convention_speaks_of_are_kept_apart():
 
 
 def test_participles_before_nouns_are_adjectives_in_most_languages():
-    source = sentence_from_words(
+    source = Sentence.from_words(
         ["living", "water", "runs"],
         upos=["VERB", "NOUN", "VERB"],
         heads=[-1, 2, 3, 0],
         deprels=["amod", "nsubj", "root"],
     )
     links = make_alignment(3, 3, [(i, i) for i in range(1, 4)])
-    corpus = [(SentencePair(source, sentence_from_words(["levend", "vand", "rinder"]), links),)]
+    corpus = [(SentencePair(source, Sentence.from_words(["levend", "vand", "rinder"]), links),)]
     assert list(tags_of(read_linked_text(corpus, few=9)).values()) == ["ADJ", "NOUN", "VERB"]
     assert list(tags_of(read_linked_text(corpus)).values()) == ["VERB", "NOUN", "VERB"]
 

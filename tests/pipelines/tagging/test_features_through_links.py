@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import sentence_from_words, with_columns
-from qsproj.corpus.sentence import SentencePair, make_alignment
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.features_through_links import leaning_chances, suffix_groups
 from qsproj.pipelines.tagging.marks import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -25,7 +25,7 @@ def made_pairs(size, *, seed=1, wrong=0.1):
     for _ in range(size):
         number, tense = ENDING.keys() and list(ENDING)[rng.integers(2)], ("Past", "Pres")[rng.integers(2)]
         noun, adjective, verb = rng.integers(len(STEMS), size=3)
-        source = sentence_from_words(
+        source = Sentence.from_words(
             [f"good{adjective}", f"noun{noun}{number}", f"does{verb}", "."],
             upos=["ADJ", "NOUN", "VERB", "PUNCT"],
             heads=[-1, 2, 3, 0, 3],
@@ -41,7 +41,7 @@ def made_pairs(size, *, seed=1, wrong=0.1):
         ]
         links = [(rng.integers(1, 5) if rng.random() < wrong else word, word) for word in range(1, 5)]
         alignment = make_alignment(4, 4, links, weights=[0.9] * 4)
-        pairs.append(SentencePair(with_columns(source, feats=cells), sentence_from_words(target), alignment))
+        pairs.append(SentencePair(with_columns(source, feats=cells), Sentence.from_words(target), alignment))
     return pairs
 
 
@@ -52,9 +52,9 @@ def learned(pairs, **more):
 def test_what_forms_show_is_written_and_nothing_else():
     projected = learned(made_pairs(600))
     # None of the words was seen.
-    found = projected.tagger.tag(sentence_from_words(["aflofi", "flofi", "ofufn", "."]))
+    found = projected.tagger.tag(Sentence.from_words(["aflofi", "flofi", "ofufn", "."]))
     assert found.feats == ("Number=Plur", "Number=Plur", "_", "_")
-    found = projected.tagger.tag(sentence_from_words(["aflof", "flof", "ofufn", "."]))
+    found = projected.tagger.tag(Sentence.from_words(["aflof", "flof", "ofufn", "."]))
     assert found.feats == ("Number=Sing", "Number=Sing", "_", "_")
     assert "features that forms show: Number of ADJ, NOUN" in projected.report
     assert projected.report[-1].endswith("not written: Gender, Person, Tense, VerbForm")
@@ -74,7 +74,7 @@ def test_tags_do_not_change_with_features():
 def values_of(words):
     """Return the values of words, given as form, UPOS, FEATS, head, relation."""
     forms, upos, feats, heads, relations = zip(*words, strict=True)
-    sentence = sentence_from_words(forms, upos=upos, heads=[-1, *heads], deprels=relations)
+    sentence = Sentence.from_words(forms, upos=upos, heads=[-1, *heads], deprels=relations)
     marks = marks_of(with_columns(sentence, feats=feats))
     return [
         {
@@ -110,7 +110,7 @@ def test_words_share_what_their_neighbours_mark():
 
 
 def test_without_features_all_is_unknown():
-    (mark,) = marks_of(sentence_from_words(["x"], upos=["NOUN"]))
+    (mark,) = marks_of(Sentence.from_words(["x"], upos=["NOUN"]))
     assert set(mark.values) == {UNKNOWN}
 
 
