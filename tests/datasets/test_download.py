@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from qsproj.datasets.download import MissingFileError, Patience, _check_answer, download
+from qsproj.datasets.store import MissingFileError, Patience, _check_answer, download
 from qsproj.errors import UsageError
 from tests.datasets.server import serving
 

@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 from qsproj.datasets.catalogue import Dataset, RemoteFile, dataset
-from qsproj.datasets.download import Patience
-from qsproj.datasets.store import Store, blob_of, fetched, terms_of
+from qsproj.datasets.store import Patience, Store, blob_of, fetched, terms_of
 from qsproj.errors import DataError, UsageError
 from tests.datasets.server import serving
 

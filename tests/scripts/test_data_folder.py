@@ -5,8 +5,7 @@ import gzip
 import pytest
 
 from qsproj.datasets.catalogue import dataset
-from qsproj.datasets.download import Patience
-from qsproj.datasets.store import Store
+from qsproj.datasets.store import Patience, Store
 from scripts.experiments import data
 from tests.datasets.server import serving
 

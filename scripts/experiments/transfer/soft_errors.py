@@ -8,8 +8,8 @@ from typing import Any
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.evaluation.calibration import arc_confidences, reliability
-from qsproj.evaluation.confusion import confusions
 from qsproj.models.storage import Parser
+from qsproj.pipelines.evaluation_report import confusions
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, Part, parsed
 

@@ -11,7 +11,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.pipelines.train_again import gain_of, tagged_itself
+from qsproj.serve.review.retraining import gain_of, tagged_itself
 
 
 @pytest.fixture(scope="module")

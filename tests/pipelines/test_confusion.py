@@ -1,6 +1,6 @@
 """What is taken for what, counted."""
 
-from qsproj.evaluation.confusion import TAGS, Confusion, confusions
+from qsproj.pipelines.evaluation_report import TAGS, Confusion, confusions
 from tests.sentences import make_sentence
 
 GOLD = make_sentence("a b c d .", "X Y X Y PUNCT", [2, 0, 2, -1, 2], "p root p _ punct")
