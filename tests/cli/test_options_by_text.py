@@ -28,7 +28,7 @@ def by_hand() -> argparse.ArgumentParser:
     parser.add_argument("tree", nargs="?", default="-", metavar="TREE", help="what is read: a tree")
     help_ = "a model, whose help goes on in a further line"
     parser.add_argument("-m", "--model", required=True, metavar="MODEL", help=help_)
-    parser.add_argument("--also", nargs="+", metavar="FILE", help="several")
+    parser.add_argument("--also", nargs="+", default=[], metavar="FILE", help="several")
     parser.add_argument(
         "--pair", nargs=2, action="append", default=[], metavar=("CODE", "CODE"), help="two, again and again"
     )
