@@ -22,6 +22,9 @@ import numba
 from qsproj.kernels.compilation_cache import KernelCache
 from qsproj.kernels.inner_kernels import InnerCompiler
 
+# All that kernels allow the compiler to round otherwise; infinities and NaN are kept.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
 # Those that this system has of the signals that end a command, or have one come again.
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)

@@ -40,10 +40,7 @@ _OUR_IMPORT = re.compile(rb"^from qsproj\.kernels\.([\w.]+) import", re.MULTILIN
 
 
 class KernelCache:
-    """The cache of one kernel, as numba's dispatcher asks for it.
-
-    ``cache_path``: folder of the files; None where none can be written.
-    """
+    """The cache of one kernel, as numba's dispatcher asks for it."""
 
     def __init__(self, function: Any) -> None:
         self._source = Path(inspect.getfile(function))
@@ -52,7 +49,7 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str | None:
-        """Name the folder, or None."""
+        """Name the folder, or None where none can be written."""
         folder = writable_folder(self._source.parent)
         return None if folder is None else str(folder)
 
@@ -118,7 +115,6 @@ def _is_compiled_ahead() -> bool:
 
 
 def sealed(payload: Any, stamp: bytes) -> bytes:
-    """Return the content of a file: digest, stamp and payload."""
     content: bytes = stamp + dumps(payload)
     return hashlib.sha256(content).digest() + content
 
@@ -126,8 +122,7 @@ def sealed(payload: Any, stamp: bytes) -> bytes:
 def unsealed(content: bytes, stamp: bytes) -> Any:
     """Return the payload, or None where it was compiled from another source.
 
-    Raises ValueError when the content is not what was written: machine code with one bit flipped must not
-    run.
+    ValueError when the content is not what was written: machine code with one bit flipped must not run.
     """
     digest, rest = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     if hashlib.sha256(rest).digest() != digest:

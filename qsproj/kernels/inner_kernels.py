@@ -45,7 +45,6 @@ class InnerCompiler(CompilerBase):
     """Numba's compiler with :class:`_InnerLowering` in place of its own."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the passes."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.passes = [
             (_InnerLowering, told) if made is NativeLowering else (made, told)
@@ -75,7 +74,6 @@ def _entry(described: Any, environment: Any, library: Any) -> Any:
 
 
 def is_inner(compiled: Any) -> bool:
-    """Tell whether a kernel was compiled by :class:`InnerCompiler`."""
     return not compiled.library._object_caching_enabled
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.adaptation.source_paths import PLACES, pair_atoms, path_between, workspace
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import MULTIPLIER, mix
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
@@ -29,10 +29,9 @@ NEGLIGIBLE = 1e-3
 
 
 class Templates(NamedTuple):
-    """What features ask, as integer programs.
+    """Integer programs of features: ``operations`` int32[T, W], and where hashes start, ``seeds`` uint64[T].
 
-    ``operations`` int32[T, W]. ``seeds`` uint64[T]: where the hash of each template starts. ``shift``: a
-    64-bit hash shifted right by this is a bucket.
+    A 64-bit hash shifted right by ``shift`` is a bucket.
     """
 
     operations: NDArray[np.int32]
@@ -61,7 +60,7 @@ def arc_buckets(source, templates, head, dependent, room, out):
     return operations.shape[0]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_scores(source, templates, weights, share, scores):
     """Add ``share`` times the score of every arc to ``scores`` float64[n+1, n+1].
 
@@ -94,9 +93,8 @@ def add_prior(source, amount, scores):
 def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see kernels.features.sparse_gradient.
 
-    ``source`` SourceNodes. ``templates`` Templates. ``slopes`` float64[n+1, n+1]: derivative of the loss by
-    each arc score; entries below NEGLIGIBLE are skipped. ``share``: what the scores of this tree were
-    multiplied by.
+    ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score; entries below NEGLIGIBLE are
+    skipped. ``share``: what the scores of this tree were multiplied by.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)
@@ -114,7 +112,7 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
     return used, DONE
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def turn_scores(source, templates, weights, scores):
     """Write into ``scores`` float64[n+1] the score of turning each word's source arc round.
 
@@ -169,7 +167,7 @@ def branches(source, heads, found):
             found[word] = up[ups - 1]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def score_relations(source, templates, heads, weights, scores):
     """Write the score of every outcome for the arc into each word into ``scores`` float64[n+1, COPIES + L].
 
@@ -189,12 +187,11 @@ def score_relations(source, templates, heads, weights, scores):
                 scores[word, outcome] += row[outcome]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_relations(source, templates, heads, gradient, weights, state, rate, step):
-    """Take one AdaGrad step for each arc of a sentence.
+    """Take one AdaGrad step for each arc of a sentence, by ``gradient`` float64[n+1, COPIES + L].
 
-    ``gradient`` float64[n+1, COPIES + L]: derivative of the loss by each score. ``weights``, ``state``,
-    ``rate``, ``step``: see :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    The rest as for :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     room = workspace()
     out = np.empty(templates.operations.shape[0], np.uint64)

@@ -1,10 +1,8 @@
-"""What lies between two words in a source tree: path, configuration, siblings on the way, hashed.
+"""Paths between two words in a source tree: configuration, siblings on the way, hashed.
 
 Atoms of nodes stand in a table with a row for each node. Its first columns are given, the columns of DERIVED
 are filled in here from the tree. Atoms of pairs (head and dependent of a candidate arc) are worked out pair
-by pair.
-
-Trees in which some arcs of the source tree are turned round are guesses at the target tree.
+by pair. Trees in which some arcs of the source tree are turned round are guesses at the target tree.
 """
 
 from __future__ import annotations
@@ -43,18 +41,12 @@ TOP = np.uint64(0x165667B19E3779F9)
 
 
 class SourceNodes(NamedTuple):
-    """A source tree as the kernels read it.
+    """A source tree as the kernels read it."""
 
-    ``heads`` int32[n+1]: -1 for the root and where a head is missing. ``depths`` int32[n+1]: what
-    :func:`node_depths` gave. ``atoms`` uint64[n+2, A]: hashes of what each node is, with the columns of
-    DERIVED last; row n + 1 stands for no node. ``turned_heads`` int32[4, n+1]: heads in the trees of
-    kernels.turned_trees.
-    """
-
-    heads: NDArray[np.int32]
-    depths: NDArray[np.int32]
-    atoms: NDArray[np.uint64]
-    turned_heads: NDArray[np.int32]
+    heads: NDArray[np.int32]  # [n+1]: -1 for the root and where a head is missing
+    depths: NDArray[np.int32]  # [n+1]: what node_depths gave
+    atoms: NDArray[np.uint64]  # [n+2, A]: hashes of each node, DERIVED last; row n + 1 is no node
+    turned_heads: NDArray[np.int32]  # [4, n+1]: heads in the trees of turned_trees
 
 
 @njit(cache=True, error_model="numpy")
@@ -108,9 +100,8 @@ def derive_nodes(heads, atoms, first):
 def path_between(heads, depths, head, dependent, up, down):
     """Find the path from ``dependent`` up to the lowest common ancestor and down to ``head``.
 
-    ``up``, ``down`` int64[MAX_UP], int64[MAX_DOWN]: filled, as far as they go, with the nodes from
-    ``dependent`` and from ``head`` upwards, without the ancestor. Returns (int, int, int): steps up, steps
-    down, the ancestor; -1 where there is none.
+    ``up``, ``down`` int64[MAX_UP], int64[MAX_DOWN] are filled, as far as they go, with the nodes from both
+    upwards, without the ancestor. Returns steps up, steps down, the ancestor; -1 where there is none.
     """
     ups = downs = 0
     low, high = dependent, head
@@ -175,9 +166,9 @@ def hash_inner_tags(atoms, up, ups, down, downs, ancestor):
 def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, counts):
     """Count in ``counts`` int64[6] the ancestor's dependents between its two branches or beyond them.
 
-    By column: between the branches, of the relation of the head's branch, of that of the dependent's, of any;
-    farther from the ancestor than the head's branch, of its relation, of any; farther than the dependent's,
-    of its relation.
+    Between the branches: of the relation of the head's branch, of that of the dependent's, of any; farther
+    from the ancestor than the head's branch: of its relation, of any; farther than the dependent's: of its
+    relation.
     """
     counts[:] = 0
     low, high = min(head_branch, dependent_branch), max(head_branch, dependent_branch)
@@ -198,11 +189,9 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
 
 @njit(cache=True, inner=True, error_model="numpy")
 def pair_atoms(source, head, dependent, room):
-    """Work out the atoms of one candidate arc.
+    """Fill ``room`` for an arc with the nodes at all PLACES but the last, n + 1 for none, and atoms of PAIR.
 
-    ``source`` SourceNodes. ``room``: what :func:`workspace` gave. Filled: the nodes at all PLACES but the
-    last, n + 1 where there is none, and the atoms of PAIR. Returns whether the path is short enough to be
-    told; if not, ``room`` holds nothing of use.
+    Returns whether the path is short enough to be told; if not, ``room`` holds nothing of use.
     """
     up, down, counts, nodes, pair = room
     heads, atoms = source.heads, source.atoms
@@ -257,13 +246,10 @@ TREES = ("stay", "move", "other-stay", "other-move")
 
 @njit(cache=True, inner=True, error_model="numpy")
 def chains_above(heads, turned, innermost, outermost, outwards):
-    """Put the words turned over each word in order.
+    """Put the words turned over each word in order: from inside out, on its right, nearest first, then left.
 
-    From inside out, those on its right come first, the nearest innermost, then those on its left.
-
-    ``heads`` int32[n+1]. ``turned`` bool[n+1]. ``innermost``, ``outermost`` int32[n+1]: filled with the first
-    and the last word of the chain over each word; -1 where there is none. ``outwards`` int32[n+1]: filled
-    with the word after each turned word on its chain; -1 for the last.
+    Filled, int32[n+1], -1 for none: ``innermost``, ``outermost``, the first and the last word of the chain
+    over each word; ``outwards``, the word after each turned word on its chain.
     """
     n = heads.shape[0] - 1
     innermost[:] = -1
@@ -287,11 +273,10 @@ def turned_trees(heads, turned, nests, trees):
     """Write the heads of the trees of TREES, in which each turned word stands above its source head.
 
     The words turned over a word are a chain, in which each heads the one inside it, or a fan, in which the
-    outermost heads the word and all others. The outermost stands where the word stood.
-
-    ``heads`` int32[n+1]: the source tree, without cycles; -1 where a head is missing. ``turned`` bool[n+1]:
-    False for words without a head and for dependents of the root. ``nests`` bool[n+1]: whether the words over
-    each word are a chain in the first two trees. ``trees`` int32[4, n+1]: filled.
+    outermost heads the word and all others. The outermost stands where the word stood. ``heads`` int32[n+1]:
+    without cycles; -1 for none. ``turned`` bool[n+1]: False for words without a head and for dependents of
+    the root. ``nests`` bool[n+1]: whether the words over each word are a chain in the first two trees.
+    ``trees`` int32[4, n+1]: filled.
     """
     size = heads.shape[0]
     innermost, outermost, outwards = (

@@ -29,9 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.align.ibm1 import ibm1_posteriors
-from qsproj.kernels.compilation import njit
-
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+from qsproj.kernels.compilation import FAST, njit
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
@@ -129,15 +127,14 @@ def hmm_posteriors(
     jump_counts,
     jump_exposures,
 ):
-    """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
+    """Fill the posteriors of one sentence pair and return the log-likelihood.
 
-    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
-    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior probability of
-    NULL. ``jump`` float64[2 reach + 3]: weights > 0 of jumps, up to a factor. ``posteriors``,
-    ``null_posteriors`` float64[n, m], float64[n], written: p(j comes from i), p(j comes from NULL); each row
-    and its NULL sum to 1. ``jump_counts``, ``jump_exposures`` float64[2 reach + 3]: added to: the expected
-    number of jumps of each distance; and of positions left with such a jump in range, each over its Z. Their
-    quotient is the next ``jump`` (minorise-maximise, Hunter 2004). O(n m reach) time, O(nm) memory.
+    O(n m reach) time, O(nm) memory.
+
+    Arguments and results as in :func:`qsproj.kernels.align.ibm1.ibm1_posteriors`, and ``jump`` float64[2
+    reach + 3]: weights > 0 of jumps, up to a factor. Added to, of that shape: ``jump_counts``, the expected
+    number of jumps of each distance; ``jump_exposures``, of positions left with such a jump in range, each
+    over its Z. Their quotient is the next ``jump`` (minorise-maximise, Hunter 2004).
     """
     n, m = emissions.shape
     centre = jump.size // 2
@@ -216,40 +213,29 @@ def hmm_posteriors(
 
 
 class Cells(NamedTuple):
-    """The bitext; sentence pair s has m * n cells from ``cell_offsets[s]`` on, source word by source word.
+    """The bitext; sentence pair s has m * n cells from ``cell_offsets[s]`` on, source word by source word."""
 
-    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens. ``source_offsets``,
-    ``target_offsets``, ``cell_offsets`` int64[S+1]: where each sentence begins. ``cell_pairs`` int32[cells]:
-    number of the word pair in each cell.
-    """
-
-    source_words: NDArray[np.int32]
-    source_offsets: NDArray[np.int64]
+    source_words: NDArray[np.int32]  # [T]: vocabulary numbers of all tokens
+    source_offsets: NDArray[np.int64]  # [S+1]: where each sentence begins
     target_words: NDArray[np.int32]
     target_offsets: NDArray[np.int64]
     cell_offsets: NDArray[np.int64]
-    cell_pairs: NDArray[np.int32]
+    cell_pairs: NDArray[np.int32]  # [cells]: number of the word pair in each cell
 
 
 class LexicalCounts(NamedTuple):
-    """Expected counts or Dirichlet pseudo-counts of links, >= 0.
+    """Expected counts or Dirichlet pseudo-counts of links, >= 0."""
 
-    ``pairs`` float64[P] or float32[P]: links of each word pair. ``sources``, ``targets`` float64[V],
-    float64[W]: the sums of ``pairs`` by source and by target word. ``null_sources``, ``null_targets``
-    float64[V], float64[W]: how often each word is aligned to NULL. ``null_totals`` float64[2]: the sums of
-    ``null_sources`` and ``null_targets``.
-    """
-
-    pairs: NDArray[np.floating]
-    sources: NDArray[np.float64]
-    targets: NDArray[np.float64]
-    null_sources: NDArray[np.float64]
+    pairs: NDArray[np.floating]  # [P], float64 or float32: links of each word pair
+    sources: NDArray[np.float64]  # [V]: their sums by source word
+    targets: NDArray[np.float64]  # [W]: and by target word
+    null_sources: NDArray[np.float64]  # [V]: how often each word is aligned to NULL
     null_targets: NDArray[np.float64]
-    null_totals: NDArray[np.float64]
+    null_totals: NDArray[np.float64]  # [2]: the sums of the last two
 
 
 class Shares(NamedTuple):
-    """What each cell and token has in the counts, float32: cells, source tokens, target tokens."""
+    """Parts of each cell and token in the counts, float32: cells, source tokens, target tokens."""
 
     cells: NDArray[np.float32]
     null_sources: NDArray[np.float32]
@@ -332,15 +318,12 @@ def fill_emissions(s, bitext, counts, prior, forward, backward):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
-    """Align the sentence pairs in turn, updating counts and shares after each.
+    """Align the sentence pairs in turn, updating ``counts``, ``shares`` and statistics of ``jumps``.
 
-    ``bitext``, ``counts``, ``prior``, ``shares``, ``jumps`` NamedTuple: see their classes; ``counts``,
-    ``shares`` and the statistics of ``jumps`` are updated. ``null_probability``: prior probability of NULL.
-    ``use_jumps``: True: hidden Markov model, agreeing counts (product of the directions). False: IBM model 1,
-    mean of the directions, for its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] or
-    float32[0, 2], written: p(target word comes from source word), p(source word comes from target word); or
-    none. Returns float: sum of both directions' log-likelihoods (natural log), each sentence given all
-    others.
+    ``use_jumps``: the hidden Markov model, agreeing counts (product of the directions); else IBM model 1,
+    mean of the directions, for its posteriors are too flat to multiply. ``posteriors`` float32[cells, 2] are
+    written, or float32[0, 2]: p(target word comes from source word), p(source word comes from target word).
+    Returns the sum of both directions' log-likelihoods, each sentence given all others.
     """
     log_likelihood = 0.0
     for s in range(bitext.cell_offsets.size - 1):

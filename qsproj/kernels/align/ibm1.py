@@ -1,31 +1,28 @@
 """IBM model 1: which word generates each word, all positions alike; and the word pairs of a bitext.
 
-Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
-
 Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
-tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j
-and n target tokens.
+tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j and
+n target tokens. Pairs that are spelt alike (names, numbers, punctuation, cognates) have larger Dirichlet
+pseudo-counts.
 
-Pairs that are spelt alike (names, numbers, punctuation, cognates) have larger Dirichlet pseudo-counts.
+Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+from qsproj.kernels.compilation import FAST, njit
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, null_posteriors):
-    """Fill the posteriors of one sentence pair and return the log-likelihood (natural log).
+    """Fill the posteriors of one sentence pair and return the log-likelihood; O(nm) time.
 
-    ``emissions`` float64[n, m]: probability of generated word j given generating word i. ``null_emissions``
-    float64[n]: probability of generated word j given NULL, > 0. ``null_probability``: prior of NULL; each of
-    the m words has an equal share of the rest. ``posteriors``, ``null_posteriors`` float64[n, m], float64[n],
-    written: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1. O(nm) time.
+    ``emissions`` float64[n, m]: probability of generated word j given generating word i; ``null_emissions``
+    float64[n]: given NULL, > 0. ``null_probability``: prior of NULL; each of the m words has an equal share
+    of the rest. Written, of their shapes: p(j comes from i) and p(j comes from NULL); each row and its NULL
+    sum to 1.
     """
     n, m = emissions.shape
     prior = (1.0 - null_probability) / m
@@ -77,12 +74,11 @@ def number_pairs(
     cell_offsets,
     target_vocabulary_size,
 ):
-    """Number the distinct word pairs, source word by source word; see the module for the layout.
+    """Number the distinct word pairs, source word by source word; O(cells) time.
 
-    Returns ``pair_starts`` int64[V+1] (pairs of source word v are ``pair_starts[v]:pair_starts[v+1]``),
-    ``pair_targets`` int32[P or more] (target word of each pair; more is unused) and ``cell_pairs``
-    int32[cells].
-    O(cells) time; one array of the target vocabulary besides the results.
+    Returns ``pair_starts`` int64[V+1], where the pairs of each source word begin, ``pair_targets`` int32[P or
+    more], target word of each pair (more is unused), and ``cell_pairs`` int32[cells]. One array of the target
+    vocabulary besides the results.
     """
     vocabulary_size = starts.size - 1
     number = np.empty(target_vocabulary_size, np.int64)
@@ -117,10 +113,10 @@ def number_pairs(
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def renumber(cells, numbers, following):
-    """Number what is in ``cells`` anew by where each first comes, so that neighbours lie side by side.
+    """Number ``cells`` int32[k] anew by where each first comes, so that neighbours lie side by side.
 
-    ``cells`` int32[k] gets the new numbers. ``numbers`` int32[P] has that of each old one, -1 for none yet,
-    and is added to, from ``following`` on; the next free number is returned.
+    ``numbers`` int32[P] has the new number of each old one, -1 for none yet, and is added to, from
+    ``following`` on; the next free number is returned.
     """
     for cell in range(cells.size):
         old = cells[cell]
@@ -135,10 +131,9 @@ def renumber(cells, numbers, following):
 def join_pairs(starts, targets, target_vocabulary_size):
     """Number the word pairs of several shards together, source word by source word.
 
-    ``starts`` int64[shards, B+1]: where in ``targets`` the pairs of each of B source words begin, for each
-    shard. ``targets`` int32[k]: target word of each pair. Returns ``numbers`` int64[k]: the number of each
-    pair, from 0; the same for the same pair of two shards; ``joined_starts`` int64[B+1]: the first number of
-    each source word; ``joined_targets`` int32[k or fewer]: target word of each numbered pair.
+    ``starts`` int64[shards, B+1]: where in ``targets`` int32[k], target words, the pairs of each of B source
+    words begin, for each shard. Returns ``numbers`` int64[k], the same for the same pair of two shards;
+    ``joined_starts`` int64[B+1], the first number of each source word; ``joined_targets`` int32[k or fewer].
     """
     shards, words = starts.shape[0], starts.shape[1] - 1
     number = np.full(target_vocabulary_size, -1, np.int64)
@@ -166,11 +161,11 @@ def join_pairs(starts, targets, target_vocabulary_size):
 def pair_pseudo_counts(
     pair_starts, pair_targets, source_letters, source_starts, target_letters, target_starts, base, likeness
 ):
-    """Return the pseudo-count of each word pair, float32[P].
+    """Return the pseudo-count of each word pair, float32[P]; O(P) times the length of a shared prefix.
 
-    ``base``, plus ``likeness`` times the square of the shared prefix's part of the longer word. Other
-    than identical words count as alike from three shared letters on. Letters are int32 code points, word
-    v's being ``letters[starts[v]:starts[v + 1]]``. O(P) times the length of a shared prefix.
+    ``base``, plus ``likeness`` times the square of the shared prefix's part of the longer word. Other than
+    identical words count as alike from three shared letters on. Letters are int32 code points, word v's being
+    ``letters[starts[v]:starts[v + 1]]``.
     """
     result = np.empty(pair_targets.size, np.float32)
     for e in range(pair_starts.size - 1):

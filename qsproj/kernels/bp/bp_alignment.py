@@ -24,18 +24,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.bp.bp_arithmetic import FLAGS, others_totals, plus, settle_forced
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced
+from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def jump_place(scores, before, position):
     """Return which score a jump from ``before`` to ``position`` counts."""
     widest = (scores.shape[0] - 2) // 2
     return min(max(position - before, -widest), widest) + widest
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _null_weight(messages, scores):
     """Return the log weight of taking no link: impossible where one is certain."""
     for e in range(messages.shape[0]):
@@ -44,7 +44,7 @@ def _null_weight(messages, scores):
     return scores[scores.shape[0] - 1]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _forward(incoming, settled, starts, positions, scores, reached, maximise):
     """Fill ``reached`` float64[n+1, m+1]: total of the choices up to word j that end at a position."""
     reached[:] = -np.inf
@@ -63,7 +63,7 @@ def _forward(incoming, settled, starts, positions, scores, reached, maximise):
             reached[j + 1, here] = plus(reached[j + 1, here], total + settled[e], maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _backward(incoming, settled, starts, positions, scores, ahead, maximise):
     """Fill ``ahead`` float64[n+1, m+1]: total of the choices after word j, from a position on."""
     n = starts.shape[0] - 1
@@ -79,7 +79,7 @@ def _backward(incoming, settled, starts, positions, scores, ahead, maximise):
             ahead[j, p] = total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _charts(incoming, starts, positions, scores, n_source, maximise):
     """Return the settled weights float64[E] and both charts."""
     n = starts.shape[0] - 1
@@ -93,13 +93,12 @@ def _charts(incoming, starts, positions, scores, n_source, maximise):
     return settled, reached, ahead
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def align_hmm_messages(incoming, starts, positions, scores, n_source, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds float64[E] of the candidate links, target word after target word.
 
-    ``incoming`` float64[E]: log-odds of the candidate links, target word after target word. ``starts``
-    int64[n+1]: where the candidates of each target word begin. ``positions`` int32[E]: source word of each,
-    1..m. ``scores`` float64[2 W + 2]: natural log, as the module says. ``n_source``: m.
+    ``starts`` int64[n+1]: where the candidates of each begin. ``positions`` int32[E]: source word of each,
+    1..``n_source``. ``scores`` float64[2 W + 2].
     """
     _, reached, ahead = _charts(incoming, starts, positions, scores, n_source, maximise)
     outgoing = np.empty(incoming.shape[0])
@@ -123,7 +122,7 @@ def align_hmm_messages(incoming, starts, positions, scores, n_source, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def align_hmm_beliefs(incoming, starts, positions, scores, n_source):
     """Return log partition and float64[2 W + 2], how often each score is expected to count."""
     settled, reached, ahead = _charts(incoming, starts, positions, scores, n_source, False)
@@ -146,32 +145,31 @@ def align_hmm_beliefs(incoming, starts, positions, scores, n_source):
 WEIGHTS, LOGS, MAXIMA = 0, 1, 2
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _plus(x, y, scale):
     return x + y if scale == WEIGHTS else plus(x, y, scale == MAXIMA)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _times(x, y, scale):
     if scale == WEIGHTS:
         return x * y
     return -np.inf if x == -np.inf or y == -np.inf else x + y
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _may_be_unlinked(must, begin, end):
     """Tell whether none of the words begin..end-1 must be linked, of which ``must`` counts those before."""
     return end <= begin or must[end] == must[begin]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_inside(links, must_source, must_target, scale):
-    """Return what the derivations of each block sum to.
+    """Return the sums over the derivations of each block, float64[m+1, m+1, n+1, n+1]; O(m^3 n^3).
 
     ``links`` float64[m, n]: of each link, against none. ``must_source``, ``must_target`` int64[m+1],
-    int64[n+1]: how many of the words before each place must be linked. Returns ``whole``,
-    ``first_of_straight``, ``first_of_inverted`` float64[m+1, m+1, n+1, n+1]: of all derivations; and of those
-    that may be the first of blocks joined straight, or inverted. O(m^3 n^3).
+    int64[n+1]: how many of the words before each place must be linked. Three charts: of all derivations; and
+    of those that may be the first of blocks joined straight, or inverted.
     """
     m, n = links.shape
     nothing = 0.0 if scale == WEIGHTS else -np.inf
@@ -201,7 +199,7 @@ def itg_inside(links, must_source, must_target, scale):
     return whole, first_of_straight, first_of_inverted
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_total(whole, must_source, must_target, scale):
     """Return the total over all alignments, the one without a link among them."""
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
@@ -214,12 +212,9 @@ def itg_total(whole, must_source, must_target, scale):
     return total
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def itg_outside(inside, must_source, must_target, scale):
-    """Return what surrounds each block that is a single link, by the charts of :func:`itg_inside`.
-
-    float64[m+1, m+1, n+1, n+1]; O(m^3 n^3).
-    """
+    """Return what surrounds each block that is a single link, in the shape of the charts; O(m^3 n^3)."""
     whole, first_of_straight, first_of_inverted = inside
     m, n = whole.shape[0] - 1, whole.shape[2] - 1
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
@@ -262,13 +257,12 @@ def itg_outside(inside, must_source, must_target, scale):
     return around
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_sums(links, must_source, must_target, scale):
     """Return the total over all alignments, and what it is made of, word by word of the source.
 
-    ``links``, ``must_source``, ``must_target``, ``scale`` as of :func:`itg_inside`. Returns ``total``;
-    ``without`` float64[m, n]: what the alignments with each link sum to, its own weight left out;
-    ``unlinked`` float64[m]: what those sum to in which a source word has no link.
+    ``without`` float64[m, n]: the alignments with each link, its own weight left out; ``unlinked``
+    float64[m]: those in which a source word has no link. Arguments as of :func:`itg_inside`.
     """
     m, n = links.shape
     nothing, one = (0.0, 1.0) if scale == WEIGHTS else (-np.inf, 0.0)
@@ -298,7 +292,7 @@ def itg_sums(links, must_source, must_target, scale):
     return itg_total(whole, must_source, must_target, scale), without, unlinked
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def itg_messages(links, without, unlinked, of_source, of_target, scale):
     """Return the log-odds float64[E] of links, from what :func:`itg_sums` gave.
 

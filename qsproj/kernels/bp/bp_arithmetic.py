@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+from qsproj.kernels.compilation import FAST, njit
 
 # A message that rules out state 0 of a variable with more than two states is written relative to the best
 # other state and raised by this much: exp(-CERTAIN) is 0, and sums keep eleven decimals.
 CERTAIN = 1e5
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def plus(x, y, maximise):
     """Return log(exp(x) + exp(y)), or max(x, y); infinities of either sign are legal."""
     high, low = (x, y) if x > y else (y, x)
@@ -27,7 +25,7 @@ def plus(x, y, maximise):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def total(values, maximise):
     """Return the log of the sum of exp(values), or the maximum; -inf when there are none."""
     high = -np.inf
@@ -41,19 +39,19 @@ def total(values, maximise):
     return high + np.log(mass)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def weight_if_false(log_odds):
     """Return the log weight that a message gives to false: 0, or -inf when it says certainly true."""
     return -np.inf if log_odds == np.inf else 0.0
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def weight_if_true(log_odds):
     """Return the log weight that a message gives to true: its log-odds, or 0 when it says certainly true."""
     return 0.0 if log_odds == np.inf else log_odds
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def others_totals(values, before, result, maximise):
     """Fill ``result[k]`` with the total of all values but the k-th, without a subtraction.
 
@@ -70,7 +68,7 @@ def others_totals(values, before, result, maximise):
         running = plus(running, values[k], maximise)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def state_weights(ratios, weights):
     """Fill ``weights`` float64[K], the log weight of each state, from a message of K - 1 log-ratios.
 
@@ -86,13 +84,13 @@ def state_weights(ratios, weights):
             weights[k] = 0.0 if weights[k] == np.inf else -np.inf
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def ratios_against_state_0(weights, incoming, ratios):
     """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
-    ``incoming`` float64[K] are the log weights that it hears: where both leave no state, all ratios are NaN.
-    Else +inf when just one state is possible, and it is not state 0; when state 0 is one of several
-    impossible states, see ``CERTAIN``.
+    ``incoming`` are those that it hears: where both leave no state, all ratios are NaN. Else +inf when just
+    one state is possible, and it is not state 0; when state 0 is one of several impossible states, see
+    ``CERTAIN``.
     """
     possible = 0
     contradiction = True
@@ -113,7 +111,7 @@ def ratios_against_state_0(weights, incoming, ratios):
             ratios[k] = weights[k + 1] - reference
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def settle_forced(log_odds, weights):
     """Fill ``weights`` with log odds of which exactly one is true: one that is certain rules out the rest.
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import (
-    FLAGS,
     others_totals,
     plus,
     settle_forced,
@@ -29,7 +28,7 @@ from qsproj.kernels.bp.bp_arithmetic import (
     weight_if_false,
     weight_if_true,
 )
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 
 # Below this, exp() of the numbers and of their sums neither overflows nor underflows.
 SAFE = 300.0
@@ -37,7 +36,7 @@ SAFE = 300.0
 SETTLED = 40.0
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _two(other, score, reward, maximise):
     """Return the message of a factor of two booleans, given what the other one says; reward = exp(score)."""
     if other + max(score, 0.0) < -SETTLED:
@@ -51,7 +50,7 @@ def _two(other, score, reward, maximise):
     return plus(false, true + score, maximise) - plus(false, true, maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _extend_all(every, rest, message, maximise):
     """Take one more boolean into the weights of "all true" and of "not all true"."""
     false, true = weight_if_false(message), weight_if_true(message)
@@ -59,13 +58,9 @@ def _extend_all(every, rest, message, maximise):
     return every + true, plus(rest + either, every + false, maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def all_true_messages(incoming, scores, degree, maximise):
-    """Return the outgoing log-odds, float64[F * degree].
-
-    ``incoming`` float64[F * degree]: log-odds, factor after factor. ``scores`` float64[F]: natural log of the
-    factor's value where all are true; -inf forbids it. ``degree``: number of booleans of each factor.
-    """
+    """Return the outgoing log-odds float64[F * degree] of factors by their scores float64[F], natural log."""
     outgoing = np.empty(incoming.shape[0])
     if degree == 2:
         for f in range(scores.shape[0]):
@@ -90,7 +85,7 @@ def all_true_messages(incoming, scores, degree, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def all_true_beliefs(incoming, scores, degree):
     """Return the sum of the factors' log partitions and float64[F], the probability that each one fires."""
     fired = np.empty(scores.shape[0])
@@ -106,7 +101,7 @@ def all_true_beliefs(incoming, scores, degree):
     return log_partition, fired
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _pair_weights(first, second, maximise):
     """Return the log weights of "both true" and of "not both", given the log-odds of the two."""
     first_true, second_true = weight_if_true(first), weight_if_true(second)
@@ -115,13 +110,13 @@ def _pair_weights(first, second, maximise):
     return first_true + second_true, plus(first_false + either, first_true + second_false, maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _extend_any(some, none, both, rest, maximise):
     """Take one more pair into the weights of "some pair is both true" and of "none is"."""
     return plus(some + plus(both, rest, maximise), none + both, maximise), none + rest
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _member_message(partner, fired, idle, maximise):
     """Return the log-odds for one of a pair, by what its partner hears and what the pair's state is worth."""
     true, false = weight_if_true(partner), weight_if_false(partner)
@@ -129,13 +124,9 @@ def _member_message(partner, fired, idle, maximise):
     return if_true - (plus(true, false, maximise) + idle)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def any_pair_messages(incoming, starts, maximise):
-    """Return the outgoing log-odds, float64[E].
-
-    ``incoming`` float64[E]: log-odds, factor after factor: its result, then its pairs. ``starts`` int64[F+1]:
-    where the edges of each factor begin.
-    """
+    """Return the outgoing log-odds float64[E]; from ``starts`` int64[F+1], results and their pairs."""
     outgoing = np.empty(incoming.shape[0])
     before = np.empty((incoming.shape[0] // 2 + 1, 2))
     for f in range(starts.shape[0] - 1):
@@ -163,7 +154,7 @@ def any_pair_messages(incoming, starts, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def any_pair_log_partition(incoming, starts):
     """Return the sum of the factors' log partitions; arguments as above."""
     log_partition = 0.0
@@ -177,15 +168,12 @@ def any_pair_log_partition(incoming, starts):
     return log_partition
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds float64[E] of factors whose booleans begin at ``starts`` int64[F+1].
 
-    ``incoming`` float64[E]: log-odds, factor after factor. ``starts`` int64[F+1]: where the booleans of each
-    factor begin. ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1.
-
-    *Source*: thesis 2.5.2. It subtracts each odds from their sum; the sum of the others is formed here
-    without, so that nothing cancels.
+    ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. *Source*: thesis 2.5.2, which subtracts each
+    odds from their sum; the sum of the others is formed here without, so that nothing cancels.
     """
     outgoing = np.empty(incoming.shape[0])
     before = np.empty(incoming.shape[0])
@@ -197,7 +185,7 @@ def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def exactly_one_log_partition(incoming, starts, log_weight_of_none):
     """Return the sum of the factors' log partitions; arguments as above."""
     weights = np.empty(incoming.shape[0])
@@ -214,12 +202,11 @@ def exactly_one_log_partition(incoming, starts, log_weight_of_none):
     return result
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def link_beliefs(incoming, scores):
     """Return the sum of log partitions and float64[F], the probability that each factor fires.
 
-    ``incoming`` float64[F] are log-odds, ``scores`` float64[F] natural logs; a score of +inf gives true
-    weight 1 and false weight 0.
+    A score of +inf gives true weight 1 and false weight 0.
     """
     fired = np.empty(scores.shape[0])
     log_partition = 0.0
@@ -240,7 +227,7 @@ def link_beliefs(incoming, scores):
 FORBIDDEN = (0b0111, 0b1011, 0b1101)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _weight(messages, assignment, left_out):
     """Return the log weight of an assignment under its messages, all but the one to ``left_out``."""
     weight = 0.0
@@ -253,7 +240,7 @@ def _weight(messages, assignment, left_out):
     return weight
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def synch_messages(incoming, maximise):
     """Return the outgoing log-odds, float64[4 F]; ``incoming`` float64[4 F] are log-odds too."""
     outgoing = np.empty(incoming.shape[0])
@@ -272,7 +259,7 @@ def synch_messages(incoming, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def synch_log_partition(incoming):
     """Return the sum of the factors' log partitions."""
     log_partition = 0.0

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.bp.bp_arithmetic import FLAGS, plus, weight_if_false, weight_if_true
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.bp.bp_arithmetic import plus, weight_if_false, weight_if_true
+from qsproj.kernels.compilation import FAST, njit
 
 # Sums of products of shares down to 1e-308 are exact above this.
 SMALLEST = 1e-280
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _forward(messages, scores, before, reached, maximise):
     """Fill ``before[q]``, the total of the paths up to candidate q, and ``reached[q]``, with q's own weight.
 
@@ -49,7 +49,7 @@ def _forward(messages, scores, before, reached, maximise):
                 earliest = q
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _backward(messages, scores, reached, after, skipped, maximise):
     """Fill ``after[p]``, the total of the paths on from candidate p, and ``skipped[q]``, of those without q.
 
@@ -72,7 +72,7 @@ def _backward(messages, scores, reached, after, skipped, maximise):
             latest = p
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _fast_backward(messages, scores, before, reached, after, skipped):
     """Do as ``_backward`` for sums, with one exponential a step; say whether the result is exact.
 
@@ -110,13 +110,11 @@ def _fast_backward(messages, scores, before, reached, after, skipped):
     return True
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds float64[E] of chains whose candidates begin at ``starts`` int64[F+1].
 
-    ``incoming`` float64[E]: log-odds, chain after chain. ``starts`` int64[F+1]: where the candidates of each
-    chain begin. ``scores``, ``score_starts`` float64[...], int64[F+1]: the blocks of scores, one after
-    another, and where each begins.
+    Their blocks of ``scores`` begin at ``score_starts`` int64[F+1].
     """
     outgoing = np.empty(incoming.shape[0])
     longest = 0
@@ -140,7 +138,7 @@ def child_sequence_messages(incoming, starts, scores, score_starts, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def child_sequence_beliefs(incoming, starts, scores, score_starts):
     """Return the sum of log partitions and the probability of each step, laid out like ``scores``."""
     expected = np.zeros(scores.shape[0])
@@ -165,7 +163,7 @@ def child_sequence_beliefs(incoming, starts, scores, score_starts):
     return log_partition, expected
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _count_forward(messages, counted, maximise):
     """Fill ``counted`` float64[m+1, B+1]: the total of the choices of the first j booleans by their count."""
     last = counted.shape[1] - 1
@@ -179,12 +177,11 @@ def _count_forward(messages, counted, maximise):
             counted[j + 1, higher] = plus(counted[j + 1, higher], counted[j, c] + true, maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def valence_messages(incoming, starts, scores, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds float64[E] of chains whose booleans begin at ``starts`` int64[F+1].
 
-    ``incoming`` float64[E]: log-odds, chain after chain. ``starts`` int64[F+1]: where the booleans of each
-    chain begin. ``scores`` float64[F, B+1]: natural log, by count.
+    ``scores`` float64[F, B+1]: natural log, by count.
     """
     outgoing = np.empty(incoming.shape[0])
     last = scores.shape[1] - 1
@@ -209,7 +206,7 @@ def valence_messages(incoming, starts, scores, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def valence_beliefs(incoming, starts, scores):
     """Return the sum of log partitions and float64[F, B+1], the probability of each count."""
     expected = np.empty(scores.shape)

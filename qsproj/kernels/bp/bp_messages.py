@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.bp.bp_arithmetic import FLAGS, state_weights
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.bp.bp_arithmetic import state_weights
+from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_up(outgoing, slots, finite, infinite):
-    """Replace ``finite`` float64[S] and ``infinite`` int32[S] by the sums of one group's messages by slot.
-
-    ``outgoing`` float64[M] are the messages, natural-log ratios; ``slots`` int32[M] say where they belong.
-    """
+    """Replace sums by those of one group's messages float64[M] at their ``slots`` int32[M]."""
     finite[:] = 0.0
     infinite[:] = 0
     for e in range(outgoing.shape[0]):
@@ -43,7 +40,7 @@ def total_of_groups(finite_by_group, infinite_by_group, finite, infinite):
             infinite[slot] += of_infinite[slot]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def leave_out(finite, infinite, slots, outgoing, incoming):
     """Fill ``incoming`` float64[M]: the total at each slot without the group's own message (eq. 2.7)."""
     for e in range(outgoing.shape[0]):
@@ -62,7 +59,7 @@ def leave_out(finite, infinite, slots, outgoing, incoming):
         incoming[e] = rest
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def largest_change(old, new):
     """Return the largest absolute difference of two message arrays; equal infinities do not differ."""
     change = 0.0
@@ -72,15 +69,13 @@ def largest_change(old, new):
     return change
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def replace(incoming, proposed, outgoing, damping):
     """Move ``outgoing`` float64[M] to ``proposed``, ``damping`` of the way held back, in place.
 
-    Infinite messages are not damped: they are conclusions, not estimates.
-
-    Returns ``residual``: largest undamped change; inf where a message became or ceased to be infinite;
-    ``contradiction``: True when a message is NaN or is infinite against an infinite incoming one; then
-    nothing changed.
+    Infinite messages are not damped: they are conclusions, not estimates. Returns the largest undamped
+    change, inf where a message became or ceased to be infinite; and True, nothing changed, when a message is
+    NaN or is infinite against an infinite incoming one.
     """
     residual = 0.0
     for e in range(proposed.shape[0]):
@@ -97,7 +92,7 @@ def replace(incoming, proposed, outgoing, damping):
     return residual, False
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _normalise(weights):
     """Turn log weights into probabilities, in place."""
     high = weights.max()
@@ -109,11 +104,11 @@ def _normalise(weights):
         weights[k] /= mass
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def state_probabilities(log_ratios, starts):
     """Return the probability of every state of every variable, float64[S + V], variable after variable.
 
-    ``log_ratios`` float64[S] are the beliefs; those of variable v start at ``starts[v]`` of int64[V+1].
+    ``log_ratios`` float64[S] are the beliefs, from ``starts`` int64[V+1] on.
     """
     n_variables = starts.shape[0] - 1
     result = np.empty(log_ratios.shape[0] + n_variables)
@@ -124,7 +119,7 @@ def state_probabilities(log_ratios, starts):
     return result
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def variable_entropies(probabilities, starts):
     """Return the entropy of every variable's belief, float64[V], in nats; arguments as above."""
     n_variables = starts.shape[0] - 1
@@ -136,12 +131,12 @@ def variable_entropies(probabilities, starts):
     return entropies
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def expected_messages(incoming, outgoing, starts):
     """Return the sum over edges of E[log weight that the incoming message gives to the variable's state].
 
-    The expectation is under the factor's belief, incoming plus outgoing. ``starts`` int64[E+1] says where
-    the log-ratios of each edge begin.
+    The expectation is under the factor's belief, incoming plus outgoing; edges begin at ``starts``
+    int64[E+1].
     """
     expected = 0.0
     n_edges = starts.shape[0] - 1

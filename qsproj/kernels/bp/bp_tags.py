@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import (
-    FLAGS,
     plus,
     ratios_against_state_0,
     state_weights,
@@ -22,15 +21,14 @@ from qsproj.kernels.bp.bp_arithmetic import (
     weight_if_false,
     weight_if_true,
 )
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_messages(incoming, scores):
-    """Return the outgoing log-ratios, float64[F, K-1].
+    """Return the outgoing log-ratios float64[F, K-1] by ``scores`` float64[F, K].
 
-    ``scores`` float64[F, K] are natural logs; ``incoming`` float64[F, K-1] is only looked at for states that
-    it rules out.
+    Incoming ones are only looked at for states that they rule out.
     """
     outgoing = np.empty(incoming.shape)
     weights = np.empty(scores.shape[1])
@@ -40,7 +38,7 @@ def tag_messages(incoming, scores):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_beliefs(incoming, scores):
     """Return the sum of log partitions and the probabilities float64[F, K]; incoming float64[F, K-1]."""
     beliefs = np.empty(scores.shape)
@@ -54,7 +52,7 @@ def tag_beliefs(incoming, scores):
     return log_partition, beliefs
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _sum_out(scores, head_weights, dependent_weights, by_head, by_dependent, maximise):
     """Fill ``by_head[t]``, the total over the dependent's tags of score and weight, and its mirror image."""
     work = np.empty(scores.shape[0])
@@ -66,13 +64,13 @@ def _sum_out(scores, head_weights, dependent_weights, by_head, by_dependent, max
         by_dependent[u] = total(work, maximise)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_link_messages(links, heads, dependents, scores, maximise):
-    """Return the outgoing messages, shaped like the first three arguments.
+    """Return the outgoing messages, shaped like the incoming ones.
 
-    ``links`` float64[F]: incoming log-odds of the arcs. ``heads``, ``dependents`` float64[F, H-1], float64[F,
-    D-1]: incoming log-ratios of the tags of head and dependent. ``scores`` float64[F, H, D]: natural log of
-    the factor's value where the arc is true, [tag of head, tag of dependent].
+    ``links`` float64[F], log-odds; ``heads``, ``dependents`` float64[F, H-1], float64[F, D-1]: log-ratios of
+    their tags. ``scores`` float64[F, H, D]: natural log where the arc is true, [tag of head, tag of
+    dependent].
     """
     n_head, n_dependent = scores.shape[1], scores.shape[2]
     link_messages = np.empty(links.shape)
@@ -96,7 +94,7 @@ def tag_link_messages(links, heads, dependents, scores, maximise):
     return link_messages, head_messages, dependent_messages
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tag_link_beliefs(links, heads, dependents, scores):
     """Return the sum of log partitions and float64[F, H, D], the probability of arc and tags."""
     expected = np.empty(scores.shape)
@@ -118,12 +116,11 @@ def tag_link_beliefs(links, heads, dependents, scores):
     return log_partition, expected
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _possible_tags(incoming, n_tags):
-    """Return the weights of the tags, which tags of each word are not ruled out, and how many these are.
+    """Return the weights of tags float64[n, K], those not ruled out int64[n, K], and how many int64[n].
 
-    float64[n, K]; int64[n, K], of which each row is filled so far as the count says; int64[n]. Loops run over
-    these tags alone: with c of them left for each word, the time is O(n c^3).
+    Loops run over these tags alone: with c of them left for each word, the time is O(n c^3).
     """
     n = incoming.shape[0]
     weights = np.empty((n, n_tags))
@@ -138,7 +135,7 @@ def _possible_tags(incoming, n_tags):
     return weights, tags, counts
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _trigram_charts(weights, tags, counts, scores, maximise):
     """Return totals before and after each pair of tags, float64[n, K+1, K] each.
 
@@ -175,13 +172,9 @@ def _trigram_charts(weights, tags, counts, scores, maximise):
     return before, after
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def trigram_messages(incoming, scores, maximise):
-    """Return the outgoing log-ratios, float64[n, K-1].
-
-    ``incoming`` float64[n, K-1]: log-ratios of the tags of each word, n >= 1. ``scores`` float64[K+1, K+1,
-    K+1]: natural log [tag before the last, last tag, tag], boundary K.
-    """
+    """Return the outgoing log-ratios float64[n, K-1]; ``scores`` float64[K+1, K+1, K+1], boundary K."""
     n, k = incoming.shape[0], scores.shape[0] - 1
     weights, tags, counts = _possible_tags(incoming, k)
     before, after = _trigram_charts(weights, tags, counts, scores, maximise)
@@ -198,7 +191,7 @@ def trigram_messages(incoming, scores, maximise):
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def trigram_beliefs(incoming, scores):
     """Return the log partition and float64[K+1, K+1, K+1], the expected number of uses of each score."""
     n, k = incoming.shape[0], scores.shape[0] - 1

@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.bp.bp_arithmetic import FLAGS, others_totals, plus, settle_forced, total
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
+from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tree_scores(incoming, heads, dependents, size):
-    """Return arc scores float64[size, size] [head, dependent], -inf where there is no variable.
+    """Return arc scores float64[size, size] [head, dependent] of log-odds; -inf where there is no variable.
 
-    ``incoming`` float64[E] are log-odds of the arcs ``heads[e] -> dependents[e]``, int32[E]. A certain arc
-    forbids its dependent's other heads.
+    A certain arc forbids its dependent's other heads.
     """
     by_dependent = np.full((size, size), -np.inf)
     for e in range(incoming.shape[0]):
@@ -36,11 +35,10 @@ def tree_scores(incoming, heads, dependents, size):
     return settled.T.copy()
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def tree_messages(incoming, heads, dependents, with_arc, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds, by log-marginals, or best scores of a tree with the arc, ``with_arc``.
 
-    ``with_arc`` float64[n+1, n+1] [head, dependent] are log-marginals, or best scores of a tree with the arc.
     A word has exactly one head, so the weight of "not this arc" is the total over the word's other heads
     (design section 4): nothing is taken from 1. Where an arc is certain or excluded, so is the answer.
     """
@@ -70,19 +68,18 @@ SMALLEST = 1e-280
 LARGEST_SCORE = 300.0
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _join(x, y, mode):
     """Return the total of two weights."""
     return x + y if mode == PLAIN else plus(x, y, mode == LOG_MAX)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _split(word, other, weights, work, mode):
     """Fill, for every head of ``word``, the totals of the heads of ``other`` that cross it and that do not.
 
-    ``weights`` float64[n+1] are those of the heads of ``other`` by position, nothing (-inf, or plain 0) where
-    it has none. ``work`` is float64[5, n+2]; totals go to its rows CROSSING and CLEAR, by position of the
-    head.
+    ``weights`` float64[n+1], by position, nothing (-inf, or plain 0) where ``other`` has no such head.
+    ``work`` is float64[5, n+2]; totals go to its rows CROSSING and CLEAR.
     """
     size = weights.shape[0]
     nothing = 0.0 if mode == PLAIN else -np.inf
@@ -113,7 +110,7 @@ def _split(word, other, weights, work, mode):
             work[CLEAR, head] = _join(up_to[low + 1], from_[high], mode)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _spread(messages, heads, weights):
     """Put the messages of one word's candidate heads at their positions, certain ones settled."""
     settled = np.empty(messages.shape[0])
@@ -123,7 +120,7 @@ def _spread(messages, heads, weights):
         weights[heads[e]] = settled[e]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
     """Fill the messages to the heads of one word, ``outgoing`` float64[k], in log space.
 
@@ -142,7 +139,7 @@ def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgo
         outgoing[e] -= others[e]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing):
     """Do as ``_answer`` for sums, with plain weights, six times faster; say whether the result is exact."""
     top, rival_top = -np.inf, -np.inf
@@ -176,14 +173,12 @@ def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work,
     return True
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximise):
-    """Return the outgoing log-odds, float64[E].
+    """Return the outgoing log-odds float64[E] of arcs into each factor's first word, then its second.
 
-    ``incoming`` float64[E]: log-odds of the arcs into the first word of a factor, then of those into the
-    second. ``heads`` int32[E]: head of each arc. ``starts`` int64[2 F + 1]: where the arcs into each word
-    begin. ``dependents`` int32[F, 2]: the two words of each factor. ``scores`` float64[F]: natural log of the
-    factor's value where the arcs cross. ``size``: n + 1.
+    ``heads`` int32[E]; ``starts`` int64[2 F + 1]: where the arcs into each word begin. ``dependents``
+    int32[F, 2]. ``scores`` float64[F]: natural log where the arcs cross. ``size``: n + 1.
     """
     outgoing = np.empty(incoming.shape[0])
     work = np.empty((5, size + 2))
@@ -203,7 +198,7 @@ def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximis
     return outgoing
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def no_cross_beliefs(incoming, heads, starts, dependents, scores, size):
     """Return the sum of log partitions and float64[F], the probability of a crossing; arguments as above."""
     weights, own = np.empty(size), np.empty(size)

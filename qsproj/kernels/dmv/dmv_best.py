@@ -9,21 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.dmv.dmv_charts import LEFT, NONE, RIGHT, SOME
+from qsproj.kernels.dmv.dmv_expectation import FREE
 
 # "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
 # added and compared.
 # None that changes rounding; see dmv_charts.
 FLAGS = {"nsz", "nnan"}
-FREE = -1
-LEFT, RIGHT = 0, 1
-NONE, SOME = 0, 1
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
 def _split_score(half, left_way, right_way, i, j, k):
     """Return the score of meeting at k: i's half up to k and j's half from k + 1.
 
-    ``left_way`` and ``right_way`` are what the words i and j do next, [valence]: one goes on, one stops.
+    ``left_way``, ``right_way`` [valence]: what the words i and j do next: one goes on, one stops.
     """
     left = left_way[NONE] if k == i else left_way[SOME]
     right = right_way[NONE] if k + 1 == j else right_way[SOME]
@@ -103,13 +102,9 @@ def _follow(stop, go, half, sealed, opened, top, heads):
 def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
     """Find the most probable tree of each packed sentence.
 
-    ``tags``, ``starts`` int16[W], int64[S+1]: packed tags 0..T-1. ``known_heads`` int16[W]: heads that have
-    to be kept, 1-based, 0 for the root; -1 where free. ``log_stop``, ``log_go`` float64[T, 2, 2]: natural
-    logs of the probabilities to stop and to go on, [tag, direction, valence]; may be -inf. ``log_child``,
-    ``log_root`` float64[T, 2, T], float64[T]: natural logs of the probabilities of dependents' tags; may be
-    -inf. Returns ``heads`` int16[W]: 1-based within each sentence, 0 for the root's child; all -1 where no
-    tree is possible; ``scores`` float64[S]: natural log probability of tree and tags; -inf where no tree is
-    possible.
+    Sentences as in :mod:`.dmv_expectation`, ``known_heads`` its ``heads``; tables as there, in natural logs,
+    -inf legal. Returns ``heads`` int16[W], 1-based within each sentence, 0 for the root's child, and
+    ``scores`` float64[S], log probability of tree and tags; -1 and -inf where no tree is possible.
     """
     sentences = starts.shape[0] - 1
     heads = np.full(tags.shape[0], -1, np.int16)

@@ -51,13 +51,10 @@ def _span_sum(half, a, b, i, j):
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
 def valence_inside(first, weights, stop, go, half, sealed_by_end, opened):
-    """Fill the charts.
+    """Fill the charts, whose entries beyond the N nodes and n words are not read.
 
-    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i; N nodes in all. ``weights``
-    float64[>=N, >=N]: weight of the arc [head node, dependent node]; not read between nodes of one word.
-    ``stop``, ``go`` float64[>=N, 2, 2]: probability of stopping and of going on, [node, direction, valence].
-    ``half``, ``sealed_by_end``, ``opened`` float64[>=N, >=n], [>=n, >=N], [>=N, >=N], written: what they held
-    is not read.
+    ``first`` int[n+1]: ``first[i] : first[i + 1]`` are the nodes of word i. ``weights`` [head node, dependent
+    node] are not read between nodes of one word. ``half``, ``sealed_by_end``, ``opened`` are written.
     """
     n = first.shape[0] - 1
     for i in range(n):
@@ -141,13 +138,10 @@ def valence_outside(
 ):
     """Turn the charts into expectations.
 
-    ``first``, ``weights``, ``stop``, ``go``, ``half``, ``sealed_by_end``, ``opened`` as
-    :func:`valence_inside` read and left them, except that ``opened`` is overwritten: on return it is the
-    posterior probability of each arc between nodes (0 between nodes of one word). ``root_weights``
-    float64[>=N]: weight of each node as the child of the root; overwritten by the posterior probability of
-    that. ``goal``: what :func:`valence_goal` gave: finite, above 0. ``d_half``, ``d_sealed``, ``d_opened``:
-    working space. ``empty`` float64[>=N, 2], written: the expected number of times that a node has no
-    dependent in a direction.
+    Arrays are as :func:`valence_inside` read and left them, and ``goal``, finite, above 0, as
+    :func:`valence_goal` gave it. Overwritten by posterior probabilities: ``opened``, of each arc between
+    nodes (0 between nodes of one word), and ``root_weights``, of each node as the child of the root.
+    ``empty`` is filled; ``d_half``, ``d_sealed``, ``d_opened`` are working space.
     """
     n = first.shape[0] - 1
     nodes = first[n]
@@ -227,9 +221,6 @@ def _link_outside(weights, stop, go, half, d_half, d_opened, empty, a, b, i, j):
     empty[a, RIGHT] += a_empty * half[b, i + 1]
 
 
-# None that changes rounding; see dmv_charts.
-LEFT, RIGHT = 0, 1
-NONE, SOME = 0, 1
 # The weight of each word is multiplied by a scale that brings the goal between these: far enough from the
 # ends of float64 for the parts of a derivation to stay within it too.
 LOWEST, HIGHEST = 1e-200, 1e200
@@ -238,26 +229,19 @@ MOST_STEPS = 12
 
 
 class ChartSpace(NamedTuple):
-    """What the sums of one sentence are made in; entries beyond its nodes and words are not read.
+    """Room for the sums of one sentence; entries beyond its N nodes and its words are not read."""
 
-    ``weights`` float64[>=N, >=N]: weight of each arc between nodes, [head, dependent]. ``root_weights``
-    float64[>=N]: weight of each node as the child of the root. ``stop``, ``go`` float64[>=N, 2, 2]:
-    probabilities of stopping and going on, [node, direction, valence]. ``half``, ``sealed``, ``opened``,
-    ``d_half``, ``d_sealed``, ``d_opened``: charts and their derivatives. ``empty`` float64[>=N, 2]: expected
-    number of times that a node has no dependent in a direction.
-    """
-
-    weights: NDArray[np.float64]
-    root_weights: NDArray[np.float64]
-    stop: NDArray[np.float64]
-    go: NDArray[np.float64]
-    half: NDArray[np.float64]
-    sealed: NDArray[np.float64]
-    opened: NDArray[np.float64]
+    weights: NDArray[np.float64]  # [N, N]: of each arc between nodes, [head, dependent]
+    root_weights: NDArray[np.float64]  # [N]: of each node as the child of the root
+    stop: NDArray[np.float64]  # [N, 2, 2]: probability of stopping, [node, direction, valence]
+    go: NDArray[np.float64]  # [N, 2, 2]: of going on
+    half: NDArray[np.float64]  # [N, n], and its derivatives below
+    sealed: NDArray[np.float64]  # [n, N]
+    opened: NDArray[np.float64]  # [N, N]
     d_half: NDArray[np.float64]
     d_sealed: NDArray[np.float64]
     d_opened: NDArray[np.float64]
-    empty: NDArray[np.float64]
+    empty: NDArray[np.float64]  # [N, 2]: expected number of times without a dependent in a direction
 
 
 @njit(cache=True, inner=True, error_model="numpy")
@@ -282,12 +266,11 @@ def chart_space(nodes, words):
 def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     """Sum over the derivations of one sentence, and count its decisions to stop or go on.
 
-    ``first`` int[n+1]: the first node of each word, and the number of nodes, N. ``tags`` int16[N].
-    ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [tag, direction, valence]. ``space``
-    ChartSpace: with ``weights`` and ``root_weights`` filled. On return ``opened[:N, :N]`` and
-    ``root_weights[:N]`` are the posterior probabilities of the arcs. ``stop_counts`` float64[T, 2, 2, 2]:
-    expected decisions are added, the last axis {stop, go on}. Returns float64: natural log of the total;
-    -inf, and nothing counted, where there is no derivation.
+    ``first`` int[n+1]: the first node of each word, and their number, N. ``tags`` int16[N]. ``stop_by_tag``
+    float64[T, 2, 2]: probability of stopping, [tag, direction, valence]. ``space`` comes with ``weights`` and
+    ``root_weights`` filled; on return ``opened[:N, :N]`` and ``root_weights[:N]`` are posterior
+    probabilities. To ``stop_counts`` float64[T, 2, 2, {stop, go on}] expected decisions are added. Returns
+    the natural log of the total; -inf, and nothing counted, where there is no derivation.
     """
     weights, root_weights, stop, go, half, sealed, opened, d_half, d_sealed, d_opened, empty = space
     _fill_node_stops(tags, stop_by_tag, stop, go)
@@ -305,8 +288,7 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
 def _rescaled_goal(first, weights, root_weights, stop, go, half, sealed_by_end, opened):
     """Fill the charts, scaling the weights in place until the goal is in range.
 
-    Returns ``goal``: the total weight of all derivations as scaled; 0 when there is none; ``log_scale``: what
-    to add to the log of the goal for the log of the total without scaling.
+    Returns the total weight of all derivations as scaled, 0 when there is none, and what to add to its log.
     """
     n = first.shape[0] - 1
     nodes = first[n]

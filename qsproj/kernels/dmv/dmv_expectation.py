@@ -1,6 +1,9 @@
-"""What the DMV counts: expected derivations, trees that are given, the harmonic initialiser.
+"""Counts of the DMV: expected derivations, trees that are given, the harmonic initialiser.
 
-Sentences are packed: ``tags[starts[s] : starts[s + 1]]`` are those of sentence s.
+Sentences are packed: ``tags[starts[s] : starts[s + 1]]``, int16, 0..T-1, are those of sentence s; ``heads``
+int16[W] are 1-based within it, 0 for the root, -1 where free. Tables, of probabilities or counts: ``stop``
+float64[T, 2, 2], [tag, direction, valence], counts with a last axis {stop, go on}; ``child`` float64[T, 2,
+T], [head tag, direction, dependent tag]; ``root`` float64[T], the tag of the root's one child.
 """
 
 from __future__ import annotations
@@ -8,12 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.dmv.dmv_charts import chart_space, sum_derivations
+from qsproj.kernels.dmv.dmv_charts import FLAGS, LEFT, NONE, RIGHT, SOME, chart_space, sum_derivations
 
-# None that changes rounding; see dmv_charts.
-FLAGS = {"nsz"}
 FREE = -1
-LEFT, RIGHT = 0, 1
+STOP, GO = 0, 1
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -33,15 +34,9 @@ def _fill_weights(tags, heads, child, root, weights, root_weights):
 def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     """Sum the expected counts of all derivations over packed sentences.
 
-    ``tags`` int16[W]: tags 0..T-1 of the words of S sentences. ``starts`` int64[S+1]: where each sentence
-    starts. ``heads`` int16[W]: head of each word that has to be kept, 1-based within its sentence, 0 for the
-    root; -1 where free. ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [tag, direction, valence].
-    ``child`` float64[T, 2, T]: probability of a dependent's tag, [head tag, direction, dependent tag].
-    ``root`` float64[T]: probability of the tag of the root's one child. Returns ``stop_counts`` float64[T, 2,
-    2, 2]: expected decisions, the last axis {stop, go on}; ``child_counts`` float64[T, 2, T]; ``root_counts``
-    float64[T]; ``log_likelihoods`` float64[S]: natural log probability of each sentence (with its known
-    heads); -inf, and no counts, where it is 0; ``arcs``, ``root_arcs`` float64[longest, longest],
-    float64[longest]: posterior probability of the arcs of the last sentence, words from 0.
+    Returns counts of ``stop``, ``child``, ``root``; ``log_likelihoods`` float64[S]: natural log probability
+    of each sentence (with its known heads), -inf, and no counts, where it is 0; and of the last sentence,
+    words from 0, the posterior probability of the arcs [longest, longest], and of the root's.
     """
     size = root.shape[0]
     stop_counts = np.zeros((size, 2, 2, 2))
@@ -73,21 +68,9 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     return stop_counts, child_counts, root_counts, log_likelihoods, arcs, root_arcs
 
 
-# None that changes rounding; see dmv_charts.
-LEFT, RIGHT = 0, 1
-NONE, SOME = 0, 1
-STOP, GO = 0, 1
-
-
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def dmv_tree_counts(tags, starts, heads, size):
-    """Count the decisions that build given trees.
-
-    ``tags``, ``starts`` int16[W], int64[S+1]: packed tags. ``heads`` int16[W]: head of every word, 1-based
-    within its sentence, 0 for the root: trees. ``size``: number of tags, T. Returns ``stop_counts``
-    float64[T, 2, 2, 2]: [tag, direction, valence, {stop, go on}]; ``child_counts`` float64[T, 2, T]: [head
-    tag, direction, dependent tag]; ``root_counts`` float64[T].
-    """
+    """Count the decisions that build given trees, of T = ``size`` tags."""
     stop_counts = np.zeros((size, 2, 2, 2))
     child_counts = np.zeros((size, 2, size))
     root_counts = np.zeros(size)
@@ -119,9 +102,9 @@ def dmv_tree_counts(tags, starts, heads, size):
 def dmv_harmonic_counts(tags, starts, size):
     """Give the counts of the harmonic initialiser.
 
-    Every word of a sentence is the root's child with the same probability; otherwise its head is another
-    word with probability in proportion to 1 / distance. The stop decisions follow as if the dependents of a
-    head were independent of each other. Parameters and returns as for :func:`dmv_tree_counts`.
+    Every word of a sentence is the root's child with the same probability; otherwise its head is another word
+    with probability in proportion to 1 / distance. The stop decisions follow as if the dependents of a head
+    were independent of each other.
 
     *Source*: Klein and Manning 2004, section 3 (the harmonic completion). They do not print how valence is
     initialised; the independence above is ours.

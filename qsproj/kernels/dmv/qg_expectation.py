@@ -1,8 +1,8 @@
 """The E-step of the QG-DMV over many sentence pairs in one call, and the posterior of one.
 
-A node is a target word in one of its senses. Pairs are packed: those of pair s are the nodes
-``node_starts[s] : node_starts[s + 1]``, N of them; its table of configurations has N + 1 rows of N (row 0 is
-the root as head), its table of choices N + 1 rows of C.
+A node is a target word in one of its senses. Pairs are packed: those of pair s are the nodes ``node_starts[s]
+: node_starts[s + 1]``, N of them; its table of configurations has N + 1 rows of N (row 0 is the root as
+head), its table of choices N + 1 rows of C. T target tags, G tags of senses.
 """
 
 from __future__ import annotations
@@ -10,11 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import njit
-from qsproj.kernels.dmv.dmv_charts import chart_space, sum_derivations
-
-# None that changes rounding; see dmv_charts.
-FLAGS = {"nsz"}
-LEFT, RIGHT = 0, 1
+from qsproj.kernels.dmv.dmv_charts import FLAGS, LEFT, RIGHT, chart_space, sum_derivations
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -83,23 +79,20 @@ def qg_expectation(
 ):
     """Sum the expected counts of all derivations of the target sentences, given the source trees.
 
-    ``word_starts`` int64[P+1]: where the words of each of P pairs start; W words in all. ``first_nodes``
-    int32[W+P]: for each pair n + 1 entries, from ``word_starts[s] + s``: the first node of each word, counted
-    within the pair, and the number of nodes. ``node_starts`` int64[P+1]: where the nodes of each pair start;
-    V nodes in all. ``tags``, ``source_tags`` int16[V]: target tag 0..T-1 and tag of the sense, 0..G-1, of
-    each node. ``priors`` float64[V]: weight of each sense, above 0. ``relation_starts`` int64[P+1]: where the
-    configurations of each pair start. ``relations`` int8[...]: the configurations of the node pairs, [head,
-    dependent], flat. ``choices`` int16[V+P, C]: how many senses a dependent of each head could have in each
-    configuration; the rows of pair s start at ``node_starts[s] + s``, the root's is the first of them.
-    ``stop_by_tag`` float64[T, 2, 2]: probability of stopping, [head tag, direction, valence].
-    ``configuration`` float64[C]: probability of each configuration. ``child`` float64[T, 2, G, T]:
-    probability of a dependent's tag, [head tag, direction, tag of its sense, tag]. ``root`` float64[G, T]:
-    probability of the tag of the root's one child, [tag of its sense, tag]. Returns ``stop_counts``
-    float64[T, 2, 2, 2]: expected decisions, the last axis {stop, go on}; configuration_counts, child_counts,
-    root_counts: as the parameters; ``log_likelihoods`` float64[P]: natural log probability of each target
-    sentence with an alignment among the candidates, given the source; -inf, and no counts, where it is 0;
-    ``arcs``, ``root_arcs`` float64[most, most], float64[most]: posterior probability of the arcs between
-    nodes of the last pair.
+    ``word_starts`` int64[P+1], of W words. ``first_nodes`` int32[W+P]: for each pair n + 1 entries, from
+    ``word_starts[s] + s``: the first node of each word, counted within the pair, and the number of nodes.
+    ``node_starts`` int64[P+1], of V nodes. ``tags``, ``source_tags`` int16[V]: tag of each node and of its
+    sense. ``priors`` float64[V]: weight of each sense, above 0. ``relation_starts`` int64[P+1] and
+    ``relations`` int8[...]: the configurations of the node pairs, [head, dependent], flat. ``choices``
+    int16[V+P, C]: how many senses a dependent of each head could have in each configuration; the rows of pair
+    s start at ``node_starts[s] + s``, the root's is the first.
+
+    Probabilities: ``stop_by_tag`` float64[T, 2, 2], [head tag, direction, valence]; ``configuration``
+    float64[C]; ``child`` float64[T, 2, G, T], [head tag, direction, tag of the dependent's sense, its tag];
+    ``root`` float64[G, T]. Returns their expected counts, those of stopping with a last axis {stop, go on};
+    ``log_likelihoods`` float64[P] of each target sentence with an alignment among the candidates, given the
+    source, -inf, and no counts, where it is 0; and the posterior probability of the arcs between nodes, and
+    of the root's, of the last pair.
     """
     stop_counts = np.zeros((root.shape[1], 2, 2, 2))
     configuration_counts = np.zeros(configuration.shape[0])

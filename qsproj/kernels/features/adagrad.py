@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.prefetch import prefetch
 
 # Memory is asked for a weight so many steps ahead.
@@ -16,14 +16,14 @@ AHEAD = 16
 TWO, THREE = np.uint64(2), np.uint64(3)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad(weights, state, touched, used, rate, step):
     """Take one step down the gradient, and clear it.
 
-    ``weights`` float32[buckets] or float64[buckets], mutated. ``state`` like ``weights``, [buckets, 3]: by
-    column: sum of squared gradients; sum of changes, each times the number of its step; gradient, all zero
-    between steps. Mutated. ``touched`` uint64[capacity]: the buckets with a gradient; one may be listed
-    twice. ``used``: how many of ``touched`` are listed. ``step``: number of steps taken before this one.
+    ``state``, like ``weights`` float[buckets] but [buckets, 3], by column: sum of squared gradients; sum of
+    changes, each times the number of its step; gradient, all zero between steps. ``touched`` uint64: the
+    buckets with a gradient, ``used`` of which are listed; one may be listed twice. ``step``: steps taken
+    before.
     """
     flat = state.reshape(-1)
     for k in range(used):
@@ -42,14 +42,13 @@ def adagrad(weights, state, touched, used, rate, step):
             state[bucket, 2] = 0.0
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
     """Take one step for a softmax whose score of each outcome sums the weights of the same features.
 
-    ``weights`` float32[buckets, L], mutated. ``state`` float32[2, buckets, L]: sum of squared gradients; sum
-    of changes times the number of the step. Mutated. ``buckets`` uint64[k]: the features. ``slopes``
-    float64[L]: derivative of the loss by the score of each outcome; those below 1e-3 are skipped. ``rate``,
-    ``step`` as for :func:`adagrad`.
+    ``weights`` float32[buckets, L]; ``state`` float32[2, buckets, L]: sum of squared gradients; sum of
+    changes times the number of the step. ``buckets`` uint64[k]: the features. ``slopes`` float64[L]:
+    derivative of the loss by each score; those below 1e-3 are skipped.
     """
     steep, n_steep = np.empty(slopes.shape[0], np.int64), 0
     for outcome in range(slopes.shape[0]):
@@ -68,25 +67,25 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
             sums[bucket, outcome] -= step * change
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_row(weights, state, row, slopes, rate, step):
     """Take one step in one row of ``weights`` float[rows, L], all of whose outcomes have slopes float64[L].
 
     Others as for :func:`adagrad_outcomes`.
     """
     for outcome in range(slopes.shape[0]):
-        _move(weights, state, row, outcome, slopes[outcome], rate, step)
+        move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
     """Do what :func:`adagrad_row` does, for some ``outcomes`` int64[k] alone."""
     for outcome in outcomes:
-        _move(weights, state, row, outcome, slopes[outcome], rate, step)
+        move(weights, state, row, outcome, slopes[outcome], rate, step)
 
 
-@njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}, inline="always")
-def _move(weights, state, row, outcome, slope, rate, step):
+@njit(inner=True, error_model="numpy", fastmath=FAST, inline="always")
+def move(weights, state, row, outcome, slope, rate, step):
     """Take one step with one weight."""
     state[0, row, outcome] += slope * slope
     change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
@@ -96,12 +95,9 @@ def _move(weights, state, row, outcome, slope, rate, step):
 
 @njit(cache=True, error_model="numpy")
 def plain_step(weights, sums, gradient, touched, used, rate, step):
-    """Take one step down the gradient, and clear it.
+    """Take one step down the gradient, and clear it; a listed bucket may have none.
 
-    ``weights``, ``sums``, ``gradient`` float32[buckets] or float64[buckets]: ``weights - sums / steps`` is
-    the mean of all past weights. Mutated. ``touched`` uint64[capacity]: the buckets with a gradient; one may
-    be listed twice, or have none. ``used``: how many of ``touched`` are listed. ``step``: number of steps
-    taken before this one.
+    As :func:`adagrad` otherwise.
     """
     for k in range(used):
         bucket = touched[k]

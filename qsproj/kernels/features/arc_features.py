@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
@@ -50,23 +50,19 @@ ZERO: Any = np.int64(0)
 
 
 class ArcFeatures(NamedTuple):
-    """All that the features of a sentence's arcs are put together from.
+    """Parts that the features of a sentence's arcs are put together from.
 
-    ``head_parts``, ``dependent_parts`` uint64[n + 1, T]: hash of what each template asks of a position as
-    head and as dependent. ``tags`` uint8[n + 1]: coarse tag of each position as a number below 63: one bit
-    each of an int64, but the sign. ``between`` int32[T]: what each template asks of the tags between: a sum
-    of EACH, SET, VERBS, PUNCTUATION, COORDINATORS. ``plain``, ``directed``: templates come in three runs: [0,
-    plain) fire with and without direction and distance, [plain, directed) only with, [directed, T) ask about
-    the tags between and fire with and without. ``shift``: a 64-bit hash shifted right by this is a bucket.
+    Templates come in three runs: [0, plain) fire with and without direction and distance, [plain, directed)
+    only with, [directed, T) ask about the tags between and fire with and without.
     """
 
-    head_parts: NDArray[np.uint64]
-    dependent_parts: NDArray[np.uint64]
-    tags: NDArray[np.uint8]
-    between: NDArray[np.int32]
+    head_parts: NDArray[np.uint64]  # [n + 1, T]: hash of what each template asks of a position as head
+    dependent_parts: NDArray[np.uint64]  # [n + 1, T]: and as dependent
+    tags: NDArray[np.uint8]  # [n + 1]: coarse tags below 63: one bit each of an int64, but the sign
+    between: NDArray[np.int32]  # [T]: a sum of EACH, SET, VERBS, PUNCTUATION, COORDINATORS
     plain: int
     directed: int
-    shift: np.uint64
+    shift: np.uint64  # a 64-bit hash shifted right by this is a bucket
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -105,16 +101,11 @@ def direction_and_distance(head, dependent):
 
 
 class Between(NamedTuple):
-    """What is known of the words between a head and a dependent; widened word by word, and mutated so.
+    """Tags of the words between a head and a dependent; widened word by word, and mutated so."""
 
-    ``counts`` int64[5]: tags seen (bits), verbs, punctuation, coordinators, different tags. ``different``
-    uint64[64]: the different tags, as they are hashed, in the order they were met in. ``hashes`` uint64[T -
-    directed]: what each template that asks of the tags between (other than for EACH) reads there.
-    """
-
-    counts: NDArray[np.int64]
-    different: NDArray[np.uint64]
-    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int64]  # [5]: tags seen (bits), verbs, punctuation, coordinators, different tags
+    different: NDArray[np.uint64]  # [64]: the different tags, as they are hashed, in the order of meeting
+    hashes: NDArray[np.uint64]  # [T - directed]: what each template (other than for EACH) reads there
 
 
 @njit(cache=True, inner=True, error_model="numpy")
@@ -173,9 +164,9 @@ def hash_between(features, between):
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
 def arc_lines(features, head, dependent, between, out):
-    """Write the buckets of an arc's features with direction and distance into ``out`` uint64.
+    """Write the buckets of an arc's features with direction and distance, each in a block of its own.
 
-    Each lies in a block of its own. Returns how many there are.
+    Count them.
     """
     head_part, dependent_part = features.head_parts[head], features.dependent_parts[dependent]
     directed, shift = features.directed, features.shift
@@ -202,8 +193,10 @@ def arc_lines(features, head, dependent, between, out):
 def arc_buckets(features, head, dependent, between, out):
     """Write the buckets of the features of one arc into ``out`` uint64.
 
-    Returns ``lines``: the first so many lie in a block of 16 each: the features with direction and distance;
-    ``count``: how many there are in all. Those without follow, in the same blocks.
+    Return how many lie in blocks, and all.
+
+    The first so many lie in a block of 16 each: the features with direction and distance. Those without
+    follow, in the same blocks.
     """
     plain, directed = features.plain, features.directed
     place = direction_and_distance(head, dependent)
@@ -215,9 +208,7 @@ def arc_buckets(features, head, dependent, between, out):
     return lines, 2 * lines - (directed - plain)
 
 
-@njit(
-    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
-)
+@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
 def total_weight(weights, buckets, count):
     """Return the sum of the weights of the first ``count`` buckets."""
     total = 0.0
@@ -304,10 +295,9 @@ def score_arcs(features, weights, first, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_block(features, weights, starts, sizes, scores):
-    """Score the arcs of several sentences, encoded as one; those of one follow those of another.
+    """Score the arcs of several sentences, encoded as one, into ``scores`` float64[sum of sizes squared].
 
-    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`; ``scores``
-    float64[sum of sizes squared] holds zeros and is filled.
+    ``starts`` and ``sizes`` int64[S] are as of :class:`qsproj.features.atoms.EncodedBlock`.
     """
     begin = 0
     for sentence in range(starts.shape[0]):
@@ -353,11 +343,10 @@ NEGLIGIBLE = 5e-3
 
 @njit(cache=True, error_model="numpy")
 def count_features(features, arcs, counts, last, sentence):
-    """Count the features that fire on some arcs of a sentence.
+    """Count the features that fire on some arcs bool[n+1, n+1] of a sentence, in ``counts`` uint16[buckets].
 
-    ``features`` ArcFeatures. ``arcs`` bool[n+1, n+1]. ``counts`` uint16[buckets]: saturating. Mutated.
-    ``last`` int32[buckets]: the sentence that each bucket was last counted in. Mutated. ``sentence``: 0 or
-    more: the number of this sentence, which counts once for each feature; -1: every arc counts.
+    Counts saturate. ``last`` int32[buckets]: the sentence that each bucket was last counted in. ``sentence``:
+    its number, 0 or more, which counts once for each feature; -1: every arc counts.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     for head in range(arcs.shape[0]):
@@ -385,8 +374,7 @@ def keep_supported(buckets, count, support):
 def list_arcs(features, heads, dependents, support):
     """List the features of some arcs, ``heads[a]`` to ``dependents[a]``, int32[A].
 
-    Returns ``starts`` int64[A + 1]; ``buckets`` uint64[starts[A]]: those of arc a are ``buckets[starts[a] :
-    starts[a + 1]]``.
+    Returns ``starts`` int64[A + 1]; ``buckets`` uint64[starts[A]].
     """
     between, out = between_workspace(features), bucket_workspace(features)
     starts = np.zeros(heads.shape[0] + 1, np.int64)
@@ -432,9 +420,8 @@ def _gather_arcs(features, slopes, support, where, gradient, touched, used, betw
 def gather_arcs(features, slopes, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
 
-    ``features`` ArcFeatures. ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score.
-    ``support`` uint64[buckets / 64]: bit mask of the features that exist. ``negligible``: slopes of this size
-    or less are skipped.
+    ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score, skipped up to ``negligible``.
+    ``support`` uint64[buckets / 64]: bit mask of the features that exist.
     """
     between = between_workspace(features)
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)

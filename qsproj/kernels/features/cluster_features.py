@@ -50,11 +50,10 @@ def total_weights(weights, places, count, scores):
 
 @njit(cache=True, error_model="numpy")
 def score_clusters(features, weights, scores):
-    """Write the score of every arc in every cluster into ``scores`` float64[n+1, n+1, C].
+    """Write the score of every arc in every cluster into ``scores`` float64[n+1, n+1, C]; O(n^2 T C) time.
 
     ``weights`` float32[buckets * C] holds zeros for a feature that does not exist. Column 0 and the diagonal
-    of ``scores`` are left as they are. O(n^2 T C) time. Memory is asked for as in
-    :func:`~qsproj.kernels.features.arc_features.score_arcs`.
+    are left as they are. Memory is asked for as where arcs are scored.
     """
     n, clusters = scores.shape[0] - 1, scores.shape[2]
     between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
@@ -80,12 +79,10 @@ def score_clusters(features, weights, scores):
 
 @njit(cache=True, error_model="numpy")
 def gather_clusters(features, slopes, chances, support, negligible, gradient, touched, used, begin):
-    """Add the gradient of one sentence to those of its features; see :mod:`.sparse_gradient`.
+    """Add the gradient of one sentence to those of its features, as :func:`.arc_features.gather_arcs` does.
 
-    ``features`` ArcFeatures. ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score, the
-    clusters summed out. ``chances`` float64[n+1, n+1, C]: probability of each cluster of an arc. ``support``
-    uint64[buckets / 64]: bit mask of the features that exist. ``negligible``: slopes of this size or less are
-    skipped. ``gradient`` float array [buckets * C].
+    ``slopes`` are by arc scores, the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of
+    each cluster of an arc. ``gradient`` float array [buckets * C].
     """
     between, out = between_workspace(features), bucket_workspace(features)
     size, clusters = slopes.shape[0], chances.shape[2]

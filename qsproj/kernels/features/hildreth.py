@@ -5,14 +5,10 @@ dual, each constraint has a multiplier, 0 or more, and the change is the sum of 
 multipliers; the algorithm maximises over one multiplier after the other. No matrix of products is made: the
 change itself, over all buckets, says what a constraint still lacks.
 
-Arrays that the kernels share
------------------------------
-row_starts : int64[rows + 1], buckets : uint64[features of all rows]
-    Rows of features, as of :func:`~qsproj.kernels.features.arc_features.list_arcs`.
-starts : int64[constraints + 1], members : int32[k], signs : float64[k]
-    The vector of a constraint is a sum of rows, each with its sign.
-change : float32[buckets] or float64[buckets]
-    Minus the change of the weights, as a gradient to step down.
+The kernels share rows of features, ``row_starts`` int64[rows + 1], ``buckets`` uint64, as of
+:func:`~qsproj.kernels.features.arc_features.list_arcs`; ``starts`` int64[constraints + 1], ``members``
+int32[k], ``signs`` float64[k]: the vector of a constraint is a sum of rows, each with its sign; and
+``change`` float[buckets]: minus the change of the weights, as a gradient to step down.
 
 *Source*: Hildreth 1957; Censor and Zenios 1997, whom McDonald, Crammer and Pereira 2006 follow (3.1).
 """
@@ -64,11 +60,12 @@ def hildreth(
 ):
     """Raise the dual objective, one multiplier after the other, until the constraints hold.
 
-    ``slacks`` float64[constraints]: what each constraint lacks before the change; negative where it holds.
-    ``limit``: no multiplier rises above it, and a constraint whose multiplier is there may stay broken.
-    ``tolerance``: a pass in which no constraint was further off than this is the last. ``most``: passes at
-    most. ``multipliers`` float64[constraints]: those that led to the weights as they are, 0 to begin with.
-    Mutated. ``change`` float[buckets]: zero to begin with. Mutated. Returns int: passes taken.
+    Return the passes.
+
+    ``slacks`` float64[constraints]: what each lacks before the change; negative where it holds. ``limit``: no
+    multiplier rises above it, and a constraint whose multiplier is there may stay broken. ``tolerance``: a
+    pass in which no constraint was further off is the last. ``most``: passes at most. ``multipliers``
+    float64[constraints], mutated: those that led to the weights as they are. ``change``: zero to begin with.
     """
     lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
     for passed in range(most):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.features.adagrad import adagrad_outcomes
 from qsproj.kernels.features.arc_features import ZERO, between_workspace, bucket_workspace, one_arc
 from qsproj.kernels.features.sparse_gradient import DONE
@@ -24,7 +24,7 @@ TINY = 1e-300
 LINE = 16
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def score_labels(features, heads, weights, scores):
     """Write the score of every relation for the arc into each word into ``scores`` float64[n+1, L].
 
@@ -55,9 +55,7 @@ def ask_for_rows(weights, rows, count):
             prefetch(flat, rows[k] * np.uint64(width) + np.uint64(place))
 
 
-@njit(
-    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
-)
+@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
 def add_rows(weights, rows, count, sums):
     """Add the first ``count`` of some rows of weights to ``sums`` float64[L]."""
     for k in range(count):
@@ -66,9 +64,7 @@ def add_rows(weights, rows, count, sums):
             sums[label] += row[label]
 
 
-@njit(
-    cache=True, inner=True, borrows=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
-)
+@njit(cache=True, inner=True, borrows=True, error_model="numpy", fastmath=FAST)
 def softmax_of_rows(weights, rows, chances):
     """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
     chances[:] = 0.0
@@ -86,12 +82,12 @@ def softmax_of_rows(weights, rows, chances):
         chances[label] /= total
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_labels(features, heads, labels, weights, state, rate, step):
     """Take one AdaGrad step for each labelled arc of a sentence; return the loss before it, in nats.
 
-    ``labels`` int32[n+1]: index of the relation of each word, -1 where there is nothing to learn.
-    ``weights``, ``state``, ``rate``, ``step``: see :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    ``labels`` int32[n+1]: index of the relation of each word, -1 where there is nothing to learn. The rest as
+    for :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     slope = np.empty(weights.shape[1])
@@ -109,15 +105,13 @@ def step_labels(features, heads, labels, weights, state, rate, step):
     return loss
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_label_evidence(features, heads, evidence, weights, state, rate, step):
     """Take one AdaGrad step for each arc with evidence for its relation; return the loss before, in nats.
 
-    The loss is minus the log of the mean of exp(evidence) over the relations of an arc.
-
-    ``evidence`` float64[n+1, L]: log of how much likelier what was seen is under each relation; a row of
-    zeros teaches nothing. ``weights``, ``state``, ``rate``, ``step``: see
-    :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
+    The loss is minus the log of the mean of exp(evidence) over the relations of an arc. ``evidence``
+    float64[n+1, L]: log of how much likelier what was seen is under each relation; a row of zeros teaches
+    nothing.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     chances, slope = np.empty(weights.shape[1]), np.empty(weights.shape[1])
@@ -159,7 +153,7 @@ def _ask_for_candidates(weights, labels, buckets, count, candidates):
         prefetch(weights, start + last)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _add_candidates(weights, labels, buckets, count, candidates, scores):
     """Write the sums of the candidates' weights over rows of ``labels`` weights to ``scores`` float64[L]."""
     sums = np.zeros(candidates.shape[0])
@@ -199,10 +193,9 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
 def sum_relations(arcs, heads, dependents, relations, summed, chances):
     """Sum the relations of each arc out, and say how probable each is given the arc.
 
-    ``arcs`` float64[n+1, n+1]: what each arc scores whatever its relation, natural log. ``relations``
-    float64[k, L]: what each relation of each arc adds; -inf for what is no candidate. At least one of a row
-    is finite. ``summed`` float64[n+1, n+1], written: the scores of arcs, -inf for others than the k.
-    ``chances`` float64[k, L], written: rows sum to one.
+    ``arcs`` float64[n+1, n+1]: what each arc scores whatever its relation. ``relations`` float64[k, L]: what
+    each relation adds; -inf for no candidate, at least one of a row is finite. Written: ``summed``
+    float64[n+1, n+1], -inf for others than the k; ``chances`` float64[k, L], whose rows sum to one.
     """
     summed[:] = -np.inf
     for arc in range(heads.shape[0]):
@@ -223,8 +216,7 @@ def sum_relations(arcs, heads, dependents, relations, summed, chances):
 def best_relations(marginals, heads, dependents, chances, best):
     """Write how probable the likeliest labelled arc between two words is into ``best`` float64[n+1, n+1].
 
-    ``marginals`` are those of arcs, float64[n+1, n+1]; where there is no such arc, or its probability is 0,
-    -inf is written.
+    -inf where there is no such arc, or its probability is 0.
     """
     best[:] = -np.inf
     for arc in range(heads.shape[0]):
@@ -239,9 +231,8 @@ def best_relations(marginals, heads, dependents, chances, best):
 def gather_relations(features, heads, dependents, slopes, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its weights; see :mod:`.sparse_gradient`.
 
-    ``slopes`` float64[k, L]: derivative of the loss by the score of each relation of each arc.
-    ``negligible``: slopes of this size or less are skipped. ``gradient`` float32[buckets * L]: of the rows of
-    weights, one after the other.
+    ``slopes`` float64[k, L]: derivative of the loss by the score of each relation of each arc, skipped up to
+    ``negligible``. ``gradient`` float32[buckets * L].
     """
     between, out = between_workspace(features), bucket_workspace(features)
     labels = slopes.shape[1]

@@ -22,20 +22,17 @@ NEGLIGIBLE = 1e-3
 
 
 class FactorFeatures(NamedTuple):
-    """All that the features of one family of factors in one sentence are put together from.
+    """Parts that the features of one family of factors in one sentence are put together from.
 
-    ``parts`` uint64[R, n + 3, T]: hash of what each template asks of a position in each of R roles; position
-    p stands at p + 1, and the first and the last are the outside of the sentence. ``members`` int32[F, R]:
-    the words of each factor, as indices into ``parts``. ``places`` uint64[F]: place of each factor, 1..15.
-    ``plain``: templates [0, plain) fire with and without the place, the others with it only. ``shift``: a
-    64-bit hash shifted right by this is a bucket.
+    Position p stands at p + 1 of ``parts``; the first and the last are the outside of the sentence. Templates
+    [0, plain) fire with and without the place, the others with it only.
     """
 
-    parts: NDArray[np.uint64]
-    members: NDArray[np.int32]
-    places: NDArray[np.uint64]
+    parts: NDArray[np.uint64]  # [R, n + 3, T]: hash of what each template asks of a position in R roles
+    members: NDArray[np.int32]  # [F, R]: the words of each factor, as indices into parts
+    places: NDArray[np.uint64]  # [F]: place of each factor, 1..15
     plain: int
-    shift: np.uint64
+    shift: np.uint64  # a 64-bit hash shifted right by this is a bucket
 
 
 @njit(cache=True, inner=True, borrows=True, error_model="numpy")
@@ -90,8 +87,7 @@ def score_factors(features, weights):
 def gather_factors(features, slopes, gradient, touched, used, begin):
     """Add the gradient of one family in one sentence to those of its features; see :mod:`.sparse_gradient`.
 
-    ``features`` FactorFeatures. ``slopes`` float64[F]: derivative of the loss by each factor's score; entries
-    below NEGLIGIBLE are skipped.
+    ``slopes`` float64[F]: derivative of the loss by each score; entries below NEGLIGIBLE are skipped.
     """
     out = np.empty(2 * features.parts.shape[2], np.uint64)
     for factor in range(begin, slopes.shape[0]):

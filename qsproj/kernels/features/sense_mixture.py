@@ -51,13 +51,10 @@ def sum_senses(words, chances, weighed, size):
 def step_mixture(words, chances, rows, base, known, scale, weights, state, rate, step):
     """Take one AdaGrad step for each sense of the words whose outcome is known.
 
-    The probability of an outcome goes with ``exp(scale * base)`` and the sum of the word's senses.
-
-    ``words``, ``chances``, ``rows``: the senses, as above. ``base`` float64[n+1, L]: what is known of each
-    word's outcome without senses, natural log. ``known`` int32[n+1]: number of the outcome, -1 where it is
-    not known. ``weights``, ``state``, ``rate``, ``step``: see
-    :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`. Returns (float, float): the loss before the
-    step, in nats, and its derivative by ``scale``.
+    The probability of an outcome goes with ``exp(scale * base)`` and the sum of the word's senses. ``base``
+    float64[n+1, L]: what is known of each word's outcome without senses, natural log. ``known`` int32[n+1]:
+    number of the outcome, -1 where it is not known. Returns the loss before the step, in nats, and its
+    derivative by ``scale``.
     """
     weighed = weigh_senses(rows, chances, weights)
     mixed = sum_senses(words, chances, weighed, base.shape[0])

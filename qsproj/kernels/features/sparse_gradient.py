@@ -1,18 +1,9 @@
 """Sparse gradients of hashed weights, and rows of features that are kept as a table.
 
-Kernels add to gradients, bucket by bucket; optimisers read and clear them.
-
-Arrays that the kernels which gather share
-------------------------------------------
-gradient : float32[buckets] or float64[buckets], any stride
-    Zero but for the buckets that are listed. Mutated.
-touched : uint64[capacity]
-    The buckets with a gradient; one whose gradient was zero again in between is listed twice. Mutated.
-used : int
-    How many are listed.
-begin : int
-    Where to begin: 0, or where the last call stopped because there was no more room.
-
+Kernels add to gradients, bucket by bucket; optimisers read and clear them. Those that gather share
+``gradient``, float32[buckets] or float64[buckets] of any stride, zero but for the buckets that are listed;
+``touched`` uint64[capacity], these buckets (one whose gradient was zero again in between is listed twice);
+``used``, how many are listed; ``begin``: 0, or where the last call stopped because there was no more room.
 They return ``used`` and where they stopped: DONE, or a ``begin`` to go on from when there is room again.
 
 Unlike arcs, whose features are hashed again whenever they are needed, the factors of a joint graph are few
@@ -42,9 +33,6 @@ def add_slopes(buckets, count, slope, gradient, touched, used):
         used += gradient[bucket] == 0.0
         gradient[bucket] += slope
     return used
-
-
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, error_model="numpy", fastmath={"nsz"})

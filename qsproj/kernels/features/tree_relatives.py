@@ -15,14 +15,11 @@ def find_relatives(heads, tags, classes, nominals, nodes, ranks):
     """Find some relatives of each word, and how many bare nominal siblings are on either side of it.
 
     A nominal is bare where no adposition depends on it: these are the dependents whose order tells subject
-    from object.
-
-    ``heads`` int32[n+1]: -1 where missing. ``tags`` uint8[n+1]: number of each position's UPOS. ``classes``
-    int64[C]: bits of the tags that each class of dependents has; the first is that of adpositions.
-    ``nominals``: bits of the tags of nominals. ``nodes`` int32[n+1, C+3], written: by class the first
-    dependent of that class, then the first and the last dependent, then the head; -1 where there is none.
-    ``ranks`` int64[n+1], written: MOST_SIBLINGS + 1 times the siblings to the left, plus those to the right,
-    each at most MOST_SIBLINGS.
+    from object. ``heads`` int32[n+1]: -1 where missing. ``tags`` uint8[n+1]: numbers of UPOS. ``classes``
+    int64[C]: bits of the tags of each class of dependents, adpositions first; ``nominals``: those of
+    nominals. Written: ``nodes`` int32[n+1, C+3]: by class its first dependent, then the first and the last
+    dependent, then the head; -1 for none. ``ranks`` int64[n+1]: MOST_SIBLINGS + 1 times the siblings to the
+    left, plus those to the right, each at most MOST_SIBLINGS.
     """
     count, first = heads.shape[0], classes.shape[0]
     nodes[:] = -1

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.tagging.linear_chain import FAST, add_emissions
+from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.tagging.linear_chain import add_emissions
 
 # Counts of 0, 1, 2 to 3, 4 to 9, more.
 LEVELS = 5
@@ -40,18 +40,10 @@ def level(count):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def propose(emissions, table, words, support, gold, candidates, scores):
-    """Fill the K best analyses of each word and their potentials, best first.
+    """Fill the K best analyses of each word, ``candidates`` int64[n, K], and their potentials, best first.
 
-    Parameters
-    ----------
-    emissions : float64[n, P]
-    table, words, support
-        See the module.
-    gold : int64[n]
-        Right analyses, each a candidate in any case and with one occurrence less than counted; NO_ANALYSIS
-        where there is none.
-    candidates, scores : int64[n, K], float64[n, K]
-        Output. Where the tag allows fewer than K, the rest have -inf.
+    ``emissions`` float64[n, P]. ``gold`` int64[n]: right analyses, each a candidate in any case and with one
+    occurrence less than counted; NO_ANALYSIS for none. Where the tag allows fewer than K, the rest have -inf.
     """
     starts, parts, _, _ = table
     ranges, seen, known = words
@@ -183,16 +175,9 @@ def best_candidates(scores, links, best):
 def analysis_gradient(rows, gold, table, words, weights, transitions, support, places, slopes):
     """Fill the gradient of minus the log-likelihood of the right analyses among the candidates; return that.
 
-    Parameters
-    ----------
-    rows : int32[n, T]
-        Rows of ``weights`` float[R, P] that fire at each word, -1 for none.
-    gold : int64[n]
-        Right analyses.
-    places : int
-        Candidates of a word.
-    slopes : float64[n, P], float64[1, X], float64[L, L]
-        Output: by the emissions, by ``transitions`` float64[1, X], and by ``support``.
+    ``rows`` int32[n, T]: rows of ``weights`` float[R, P] that fire at each word, -1 for none. ``gold``
+    int64[n]. ``places``: candidates of a word. ``slopes``, filled: by the emissions float64[n, P], by
+    ``transitions`` float64[1, X], and by ``support`` float64[L, L].
     """
     starts, parts, values, attributes = table
     _, seen, known = words

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.tagging.linear_chain import FAST
+from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.features.adagrad import move
 from qsproj.kernels.tagging.tag_features import mixed
 
 
@@ -29,10 +29,7 @@ def script_scores(word, scripts, lemmas, weights, shift, scores):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def learn_script(word, scripts, lemmas, right, shift, weights, state, rate, step):
-    """Take a step of AdaGrad towards the candidate ``right``; return minus its log-probability.
-
-    ``weights`` float32[1, 2^b] and ``state``: see :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
-    """
+    """Take a step of AdaGrad towards the candidate ``right``; return minus its log-probability."""
     scores = np.empty(scripts.shape[0])
     script_scores(word, scripts, lemmas, weights[0], shift, scores)
     highest = scores.max()
@@ -43,16 +40,8 @@ def learn_script(word, scripts, lemmas, right, shift, weights, state, rate, step
         if abs(slope) < 1e-4:
             continue
         for feature in word:
-            _move(weights, state, mixed(feature + scripts[c]) >> shift, slope, rate, step)
+            move(weights, state, 0, mixed(feature + scripts[c]) >> shift, slope, rate, step)
         for feature in lemmas[c]:
             if feature != np.uint64(0):
-                _move(weights, state, mixed(feature) >> shift, slope, rate, step)
+                move(weights, state, 0, mixed(feature) >> shift, slope, rate, step)
     return loss
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST, inline="always")
-def _move(weights, state, bucket, slope, rate, step):
-    state[0, 0, bucket] += slope * slope
-    change = rate * slope / np.sqrt(state[0, 0, bucket] + 1e-8)
-    weights[0, bucket] -= change
-    state[1, 0, bucket] -= step * change

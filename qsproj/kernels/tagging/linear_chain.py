@@ -17,20 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.features.adagrad import adagrad_entries, adagrad_row
-
-FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def posterior(emissions, transitions, marginals, pair_counts):
-    """Fill the tag posteriors of one sentence and add its expected tag pairs; return log Z.
+    """Fill the tag posteriors float64[n, T] of one sentence and add its expected tag pairs; return log Z.
 
-    ``emissions`` float64[n, T]: natural-log potentials; overwritten by the forward probabilities.
-    ``transitions`` float64[T+1, T]: natural-log potentials. ``marginals`` float64[n, T], written: p(tag of
-    word i is t). ``pair_counts`` float64[T+1, T]: input and output: expected counts of [previous tag, tag]
-    are added; row T is that of the first tag. O(n T^2) time.
+    O(n T^2) time. ``emissions`` are overwritten by the forward probabilities; to ``pair_counts``, laid out as
+    ``transitions``, expected counts are added.
     """
     n, n_tags = emissions.shape
     forward = emissions
@@ -126,10 +122,8 @@ def add_emissions(rows, weights, emissions):
 def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
     """Fill the gradient of log p(gold tags) of one sentence and return that log-likelihood.
 
-    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``gold`` int32[n]: gold
-    tags. ``weights``, ``transitions`` float32[R, T], float64[T+1, T]: the model. ``residuals`` float64[n, T],
-    written: d/d emissions, that is gold minus expected. ``pair_residuals`` float64[T+1, T], written: d/d
-    transitions.
+    ``rows`` int32[n, K]: the rows of ``weights`` float32[R, T] that fire at each word, -1 for none. ``gold``
+    int32[n]. ``residuals``, ``pair_residuals`` float64[n, T], float64[T+1, T], written: gold minus expected.
     """
     n, n_tags = residuals.shape
     emissions = np.empty((n, n_tags))
@@ -153,12 +147,7 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_emissions(rows, slopes, weights, state, rate, step):
-    """Take a step of AdaGrad in the rows that fire at each word, one word after the other.
-
-    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``slopes`` float64[n,
-    T]: derivative of the loss by the emissions. ``weights``, ``state``, ``rate``, ``step``: see
-    :func:`qsproj.kernels.features.adagrad.adagrad_outcomes`.
-    """
+    """Take a step of AdaGrad in the rows that fire at each word, by ``slopes`` float64[n, T] of the loss."""
     for i in range(rows.shape[0]):
         for row in rows[i]:
             if row >= 0:
@@ -180,11 +169,8 @@ FLAT = 1e-4
 def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_residuals):
     """Fill the gradient of log sum over tag sequences of p(sequence) evidence(sequence); return that value.
 
-    ``rows`` int32[n, K]: the rows of ``weights`` that fire at each word, -1 for none. ``log_evidence``
-    float32[n, T]: natural-log weights, at most 0, of which -inf forbids; at least one of a word finite.
-    ``weights``, ``transitions`` float32[R, T], float64[T+1, T]: the model. ``residuals`` float64[n, T],
-    written: d/d emissions, the tag's posterior with the evidence less that without. ``pair_residuals``
-    float64[T+1, T], written: d/d transitions. O(n (K T + T^2)) time.
+    As :func:`gradient`, but for ``log_evidence`` float32[n, T]: at most 0, -inf forbids, at least one of a
+    word finite; residuals are posteriors with the evidence less those without. O(n (K T + T^2)) time.
     """
     n, n_tags = residuals.shape
     emissions = np.empty((n, n_tags))
@@ -202,7 +188,7 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_steep_emissions(rows, slopes, weights, state, rate, step):
-    """Do what :func:`qsproj.kernels.tagging.linear_chain.step_emissions` does, but along steep slopes alone.
+    """Do as :func:`step_emissions`, but along steep slopes alone.
 
     To pass over slopes below FLAT takes two thirds of the time away.
     """

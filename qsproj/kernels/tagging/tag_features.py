@@ -28,9 +28,8 @@ def mixed(value):
 def feature_keys(attributes, words, templates, keys):
     """Fill ``keys`` uint64[n, K] with the features of one sentence; 0 is a feature that does not fire.
 
-    ``attributes`` uint64[V, A]: attribute codes of the word types. ``words`` int32[n]: types of the words of
-    the sentence. ``templates`` int32[K, 4]: first attribute, its distance, second attribute or -1, its
-    distance.
+    ``attributes`` uint64[V, A]: of the word types, ``words`` int32[n] those of the sentence. ``templates``
+    int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
     """
     n = len(words)
     for i in range(n):

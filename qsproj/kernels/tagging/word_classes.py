@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+from qsproj.kernels.compilation import FAST, njit
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -26,16 +24,12 @@ def exchange_pass(
 ):
     """Move each word in ``order`` to the class that suits it best and return how many moved.
 
-    With V words, E distinct bigrams and C classes. The log-likelihood of the text, classes given, is the sum
-    of x log x over class bigrams less that over ``left`` and over ``right``, and a constant.
-
-    ``order`` int64[M]: words to move, each once. ``next_starts``, ``next_words``, ``next_counts`` int64[V+1],
-    int32[E], int64[E]: rows of the bigram counts: word w precedes ``next_words[e]`` ``next_counts[e]`` times
-    for e in ``next_starts[w]:next_starts[w + 1]``. ``last_starts``, ``last_words``, ``last_counts``
-    int64[V+1], int32[E], int64[E]: the same by columns: what precedes w. ``classes`` int32[V], updated: class
-    of each word. ``bigrams``, ``left``, ``right`` int64[C, C], int64[C], int64[C], updated: counts of class
-    bigrams and their sums over rows and over columns. ``entropy`` float64[L]: x log x for every count x that
-    can occur.
+    The log-likelihood of the text, classes given, is the sum of x log x over class bigrams less that over
+    ``left`` and over ``right``, and a constant. ``next_*``: rows of the bigram counts: word w precedes
+    ``next_words[e]`` ``next_counts[e]`` times for e in ``next_starts[w]:next_starts[w + 1]``; ``last_*`` the
+    same by columns. ``classes`` int32[V] are updated, and ``bigrams``, ``left``, ``right`` int64[C, C],
+    int64[C], int64[C], counts of class bigrams and their sums over rows and columns. ``entropy``: x log x for
+    every count x that can occur.
 
     *Source*: Martin, Liermann and Ney (1998), section 3.
     """
@@ -83,10 +77,10 @@ def exchange_pass(
 
 @njit(cache=True)
 def _by_class(w, words, counts, classes, sums, seen):
-    """Sum the neighbours of word ``w`` by class.
+    """Sum the neighbours of word ``w`` by class into ``sums`` int64[C], listing the classes in ``seen``.
 
-    Fills ``sums`` int64[C] and ``seen``, the classes that occur; returns (their number, occurrences of all
-    neighbours, those of ``w`` itself, which ``sums`` leaves out).
+    Returns the number of classes, occurrences of all neighbours, and those of ``w`` itself, which ``sums``
+    leaves out.
     """
     n_seen = total = own = 0
     for e in range(len(words)):

@@ -26,33 +26,22 @@ FLAGS = {"nsz", "nnan"}
 
 
 class Components(NamedTuple):
-    """What is known of components while cycles are contracted; mutated.
+    """Components while cycles are contracted: words 1..n, then cycles from n + 1 up; mutated."""
 
-    Components are numbered as nodes: words 1..n, then contracted cycles from n + 1 up.
-
-    ``alone_head`` int64[n+1]: the best head of every word alone, -1 where there is none. ``alone_score``
-    float64[n+1]: the score of that arc. ``entering`` float64[n+1, n+1]: once a node is in a cycle, row
-    ``slot[node]`` has the scores of arcs from every head into it, -inf from its own words. ``entry``
-    int32[n+1, n+1]: the words that these arcs end in. ``component`` int64[n+1]: the node that each word is
-    in. ``slot``, ``parent``, ``chosen_head``, ``chosen_entry`` int64[2(n+1)]: by node: its row; the cycle
-    that it is in; the arc that was chosen to enter it. ``cost`` float64[2(n+1)]: the score of that arc.
-    ``on_path``, ``joined`` bool[2(n+1)]: whether a node is on the path, or joined to the root. ``path``
-    int64[n+1]: from the word that the path began with to its top.
-    """
-
-    alone_head: NDArray[np.int64]
-    alone_score: NDArray[np.float64]
+    alone_head: NDArray[np.int64]  # [n+1]: the best head of every word alone, -1 where there is none
+    alone_score: NDArray[np.float64]  # [n+1]: the score of that arc
+    # [n+1, n+1]: of a node in a cycle, row slot[node]: scores of arcs into it, -inf from its own words
     entering: NDArray[np.float64]
-    entry: NDArray[np.int32]
-    component: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    parent: NDArray[np.int64]
-    chosen_head: NDArray[np.int64]
+    entry: NDArray[np.int32]  # [n+1, n+1]: the words that these arcs end in
+    component: NDArray[np.int64]  # [n+1]: the node that each word is in
+    slot: NDArray[np.int64]  # [2(n+1)], as the six below: by node, its row
+    parent: NDArray[np.int64]  # the cycle that it is in
+    chosen_head: NDArray[np.int64]  # the arc that was chosen to enter it
     chosen_entry: NDArray[np.int64]
-    cost: NDArray[np.float64]
+    cost: NDArray[np.float64]  # the score of that arc
     on_path: NDArray[np.bool_]
-    joined: NDArray[np.bool_]
-    path: NDArray[np.int64]
+    joined: NDArray[np.bool_]  # to the root
+    path: NDArray[np.int64]  # [n+1]: from the word that it began with to its top
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -218,10 +207,7 @@ def _join_all(scores, single_root, nodes):
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def arborescence(scores, single_root):
-    """Find the best tree.
-
-    Returns the heads, meaningless where the score is -inf, and the score: -inf when no tree is possible.
-    """
+    """Find the best tree: heads, and the score, -inf when no tree is possible."""
     size = scores.shape[0]
     heads = np.full(size, -1, np.int32)
     nodes = _components(size)

@@ -1,47 +1,36 @@
 """Projective trees by Eisner's algorithm (1996): best, and sums in probability space.
 
 O(n^3) time, O(n^2) memory. The charts of every Eisner kernel are laid out alike, so that each inner loop
-walks along two rows:
-
-``closed[h, e]``
-    the span between head ``h`` and its far end ``e``, all of it below ``h``; the side of ``e`` gives the
-    direction, so one array holds both;
-``closed_by_end[e, h]``
-    the same, transposed;
-``open[h, d]``
-    the span between head ``h`` and dependent ``d`` with the arc h -> d, neither side yet complete outwards.
-
-For a span i < j::
+walks along two rows: ``closed[h, e]``, the span between head ``h`` and its far end ``e``, all of it below
+``h`` (the side of ``e`` gives the direction); ``closed_by_end[e, h]``, the same, transposed; ``open[h, d]``,
+the span between ``h`` and its dependent ``d``, neither side yet complete outwards. For a span i < j::
 
     link          = max over i <= k < j of  closed[i, k] + closed[j, k + 1]
     open[i, j]    = link + scores[i, j]                 open[j, i] = link + scores[j, i]
     closed[i, j]  = max over i < k <= j of  open[i, k] + closed_by_end[j, k]
     closed[j, i]  = max over i <= k < j of  open[j, k] + closed_by_end[i, k]
 
-Every tree has one derivation. *Source*: thesis appendix B, where the chart starts at semiring one.
+Every tree has one derivation. Sums have products and sums for sums and maxima. There, the column of each
+dependent is shifted by the score of its head in the best tree, so that this tree weighs 1 and the sum over
+trees at least 1. Marginals are the reverse mode of the inside pass.
 
-Sums have products and sums for sums and maxima. The column of each dependent is shifted by the score of its
-head in the best tree, so that this tree weighs 1 and the sum over trees at least 1. Marginals are the reverse
-mode of the inside pass.
-
-*Source*: thesis appendix B; the shifts and the range check are ours (docs/notes/tree-inference.md).
+*Source*: thesis appendix B, where the chart starts at semiring one; the shifts and the range check are ours
+(docs/notes/tree-inference.md).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.trees.semirings import FLAGS, MAXIMUM_FLAGS, maximum, product
+from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.trees.semirings import MAXIMUM_FLAGS, maximum, product
 
 
 @njit(cache=True, inner=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_charts(scores, first):
-    """Fill the Viterbi charts over the words ``first..n``.
+    """Fill the Viterbi charts over the words ``first..n``: from 0, or from 1 to leave out the root.
 
-    ``first``: 0 to let the root (word 0) take dependents as any word does, 1 to leave it out. Returns
-    ``closed``, ``closed_by_end``, ``open`` float64[n+1, n+1]: as the module says; only the entries of spans
-    in ``first..n`` are set.
+    Returns ``closed``, ``closed_by_end``, ``open``; only the entries of spans in ``first..n`` are set.
     """
     size = scores.shape[0]
     closed = np.full((size, size), -np.inf)
@@ -107,10 +96,7 @@ def _follow(closed, closed_by_end, opened, top, heads):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def eisner_best(scores, single_root):
-    """Find the best projective tree.
-
-    Returns the heads, meaningless where the score is -inf, and the score: -inf when no tree is possible.
-    """
+    """Find the best projective tree: heads, and the score, -inf when no tree is possible."""
     size = scores.shape[0]
     last = size - 1
     heads = np.full(size, -1, np.int32)
@@ -137,13 +123,12 @@ LIMIT = 1e120
 UNDERFLOW = 1e-290
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def inside(weights, first):
     """Sum the weights of all derivations of every span of the words ``first..n``.
 
-    ``weights`` is float64[n+1, n+1] [head, dependent], probability scale, 0 where forbidden, in column 0 and
-    on the diagonal. Returns ``closed, closed_by_end, opened, links``; ``links[h, d]`` is ``opened`` without
-    the weight of the arc.
+    ``weights`` float64[n+1, n+1], probability scale, are 0 where forbidden, in column 0 and on the diagonal.
+    Returns ``closed, closed_by_end, opened, links``; ``links`` are ``opened`` without the weight of the arc.
     """
     size = weights.shape[0]
     closed = np.zeros((size, size))
@@ -168,12 +153,12 @@ def inside(weights, first):
     return closed, closed_by_end, opened, links
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _outside(weights, first, closed, closed_by_end, opened, d_closed):
     """Carry derivatives from the goal down to the arcs: the inside pass in reverse, widest spans first.
 
-    ``d_closed`` float64[n+1, n+1] holds the derivatives of the goal's own parts, and is completed. Returns
-    ``d_opened``. Each derivative is gathered from the wider spans that its span is a part of, along rows.
+    ``d_closed`` holds the derivatives of the goal's own parts, and is completed. Returns ``d_opened``. Each
+    derivative is gathered from the wider spans that its span is a part of, along rows.
     """
     size = weights.shape[0]
     d_closed_by_end = np.zeros((size, size))
@@ -201,7 +186,7 @@ def _outside(weights, first, closed, closed_by_end, opened, d_closed):
     return d_opened
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _shifted_weights(scores, heads):
     """Return exp(scores - shift), 0 in column 0 and on the diagonal, and the sum of the shifts."""
     size = scores.shape[0]
@@ -216,16 +201,14 @@ def _shifted_weights(scores, heads):
     return weights, shift
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def eisner_posterior(scores, heads, single_root):
     """Sum over all projective trees.
 
-    ``heads`` int32[n+1]: a best tree, as ``eisner_best`` finds it; column d is shifted by ``scores[heads[d],
-    d]``. Returns ``log_z``: natural log of the sum over trees; ``marginals`` float64[n+1, n+1]: probability
-    of each arc; columns 1..n sum to 1; ``derivatives`` float64[n+1, n+1]: ``d log_z / d weight`` of each arc,
-    its weight being exp(score - shift of its column); the log of a marginal too small for a float is
-    log(derivative) + score - shift. 0 where underflow may have taken digits of it; ``in_range``: False when
-    numbers left the range in which the result is exact (then use ``eisner_log``).
+    ``heads`` int32[n+1] is a best tree; column d is shifted by ``scores[heads[d], d]``. Returns log Z; the
+    marginals; the derivatives d log Z / d weight, the weight being exp(score - shift), 0 where underflow may
+    have taken digits: log(derivative) + score - shift is the log of a marginal too small for a float; and
+    False where numbers left the range in which the result is exact (then use ``eisner_log``).
     """
     size = scores.shape[0]
     last = size - 1

@@ -13,11 +13,10 @@ from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 def decode_block(scores, sizes, single_root, expected, heads, done):
     """Find the best projective tree of each sentence.
 
-    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other, as ``eisner_best``
-    takes them. ``sizes`` int64[S]: n + 1 of each. ``expected``: whether a tree is best that has most expected
-    right heads, or that is most probable. ``heads`` int32[sum of sizes], written: the trees. ``done``
-    bool[S], written: False where no tree is possible, or where sums leave the range in which they are exact;
-    the heads are then meaningless.
+    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other; ``sizes`` int64[S]:
+    n + 1 of each. ``expected``: best is the tree of most expected right heads, not the most probable.
+    Written: ``heads`` int32[sum of sizes], and ``done`` bool[S]: False where no tree is possible, or where
+    sums leave the range in which they are exact; the heads are then meaningless.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -36,14 +35,12 @@ def decode_block(scores, sizes, single_root, expected, heads, done):
 
 @njit(cache=True, error_model="numpy")
 def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, counts):
-    """Choose the arcs that are probable enough, and those of one tree.
+    """Choose the arcs of a probability of at least ``least``, and those of one tree.
 
-    ``scores`` float64[sum of sizes squared]: arc scores of one sentence after the other, as ``eisner_best``
-    takes them. ``starts``, ``sizes`` int64[S]: position of each sentence's root, and n + 1. ``least``: an arc
-    of this probability or more is chosen. ``heads``, ``dependents`` int32[sum of sizes squared], written:
-    positions, ordered by sentence, head and dependent. ``counts`` int64[S], written: how many arcs each
-    sentence has. Returns False when some sums left the range in which they are exact; what is written is then
-    meaningless.
+    ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
+    Written: ``heads``, ``dependents`` int32[sum of sizes squared], positions by sentence, head and dependent;
+    ``counts`` int64[S]: arcs of each sentence. False when sums left the range in which they are exact: what
+    is written is then meaningless.
     """
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -73,12 +70,11 @@ def decode_labelled_block(
 ):
     """Find the projective tree of most expected right labelled arcs of each sentence.
 
-    ``scores``, ``starts``, ``sizes``, ``single_root``, ``heads``, ``dependents``, ``counts`` as of
-    :func:`possible_arcs`, of k arcs in all. ``relations`` float64[k, L]: what each relation of each arc adds,
-    natural log; -inf for what is no candidate. ``chances`` float64[k, L], written: the probability of each
-    relation given the arc. ``trees`` int32[positions], written: the position of each word's head; -1 for
-    roots, and left as it is outside of sentences. ``places`` int64[words], written: which of the k arcs is in
-    the tree, word by word. Returns as of :func:`possible_arcs`.
+    Of the k arcs that :func:`possible_arcs` chose, ``relations`` float64[k, L]: what each relation adds,
+    natural log, -inf for no candidate. Written: ``chances`` float64[k, L], the probability of each relation
+    given the arc; ``trees`` int32[positions], the position of each word's head, -1 for roots, left as it is
+    outside of sentences; ``places`` int64[words], which of the k arcs is in the tree. Returns as
+    :func:`possible_arcs`.
     """
     begin, arc, word = 0, 0, 0
     for sentence in range(sizes.shape[0]):

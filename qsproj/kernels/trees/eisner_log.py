@@ -1,27 +1,24 @@
 """Projective trees in log space: sums, maxima, and how probabilities move along a direction.
 
-O(n^3) time, O(n^2) memory. Slower than :mod:`qsproj.kernels.trees.eisner` (an exponential for each product)
-and exact at every scale; with ``maximise`` the same pass gives the best score of a tree with each arc. Charts
-are those of :mod:`qsproj.kernels.trees.eisner`.
+O(n^3) time, O(n^2) memory. Slower than :mod:`qsproj.kernels.trees.eisner`, whose charts these are (an
+exponential for each product), and exact at every scale; with ``maximise`` the same pass gives the best score
+of a tree with each arc.
 
-*Source*: thesis appendix B; the outside pass is its reverse mode.
+Slopes: inside in log space with slopes, then probabilities with slopes from the goal down. The slope of a
+marginal along ``values`` is its covariance with the sum of the values over the arcs of a tree.
 
-Slopes: inside in log space with slopes, then probabilities with slopes from the goal down: no number leaves
-its range at any scale of the scores. The slope of a marginal along ``values`` is its covariance with the sum
-of the values over the arcs of a tree. O(n^3) time.
-
-*Source*: thesis 3.2.4 for the quantity (there for non-projective trees); the algorithm is ours.
+*Source*: thesis appendix B; the outside pass is its reverse mode. Thesis 3.2.4 for covariances (there for
+non-projective trees); the algorithm is ours.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.trees.semirings import FLAGS
+from qsproj.kernels.compilation import FAST, njit
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _combine(start, left, right, maximise):
     """Return the log of exp(start) + sum of exp(left + right), or the maximum of the same terms."""
     best = start
@@ -37,12 +34,9 @@ def _combine(start, left, right, maximise):
     return best + np.log(total)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def log_charts(scores, first, maximise):
-    """Fill the charts over the words ``first..n`` with log sums, or maxima.
-
-    Returns ``closed, closed_by_end, opened``, all float64[n+1, n+1].
-    """
+    """Fill ``closed, closed_by_end, opened`` over the words ``first..n`` with log sums, or maxima."""
     size = scores.shape[0]
     closed = np.full((size, size), -np.inf)
     closed_by_end = np.full((size, size), -np.inf)
@@ -65,11 +59,11 @@ def log_charts(scores, first, maximise):
     return closed, closed_by_end, opened
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
     """Complete ``outer``, the log of what surrounds each closed span, and return it for the open spans.
 
-    ``outer`` float64[n+1, n+1] comes in with the goal's own parts and -inf elsewhere.
+    It comes in with the goal's own parts and -inf elsewhere.
     """
     size = scores.shape[0]
     outer_by_end = np.full((size, size), -np.inf)
@@ -107,13 +101,12 @@ def _log_outside(scores, first, closed, closed_by_end, opened, outer, maximise):
     return outer_open
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def eisner_log(scores, single_root, maximise):
     """Sum or maximise over all projective trees, in log space.
 
-    Returns ``total``: log Z, or the best score; -inf when no tree is possible; ``with_arc`` float64[n+1,
-    n+1]: log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
-    score of such a tree; -inf where there is none.
+    Returns log Z, or the best score, -inf when no tree is possible; and the log of the sum over the trees
+    that have each arc, or the best score of such a tree.
     """
     size = scores.shape[0]
     last = size - 1
@@ -158,8 +151,8 @@ def _combine_with_slope(left, right):
 def _divide(flow, drift, whole, tilt, left, right, to_left, to_right):
     """Divide the probability ``flow`` of a span, of slope ``drift``, over its splits.
 
-    ``whole`` and ``tilt`` are the span's log sum and its slope, ``left`` and ``right`` rows [value, slope] of
-    the halves. Added to in place: ``to_left`` and ``to_right``, probabilities of the halves and their slopes.
+    ``whole``, ``tilt``: the span's log sum and its slope; ``left``, ``right``: rows [value, slope] of the
+    halves. To ``to_left``, ``to_right`` the probabilities of the halves and their slopes are added.
     """
     if flow == 0.0:
         return
@@ -200,11 +193,9 @@ def _inside_with_slopes(scores, values, first):
 
 @njit(cache=True, error_model="numpy")
 def eisner_covariance(scores, values, single_root):
-    """Give the arc marginals and their slopes along ``values``.
+    """Give each arc's probability, and its covariance with the sum of the ``values`` of a tree's arcs.
 
-    At least one tree must be possible. ``values`` float64[n+1, n+1] are finite, of any scale. Returns
-    float64[n+1, n+1] twice: the probability of each arc, and its covariance with the sum of the values of a
-    tree's arcs.
+    At least one tree must be possible. The values are finite, of any scale.
     """
     size = scores.shape[0]
     last = size - 1

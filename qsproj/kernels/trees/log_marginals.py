@@ -11,11 +11,9 @@ from qsproj.kernels.compilation import njit
 def log_marginals(scores, shifts, derivatives):
     """Return log(derivative) + score - shift for every arc, and whether an allowed arc came out as zero.
 
-    ``shifts`` float64[n+1]: what was subtracted from each column before exponentials were taken, natural log;
-    ``shifts[0]`` was subtracted from row 0, beside the shifts of its columns. ``derivatives`` float64[n+1,
-    n+1]: d log Z / d weight, the weight being exp(score - shift). Returns ``logs`` float64[n+1, n+1]: natural
-    log; -inf in column 0, on the diagonal and where the derivative or the weight is zero; ``lost``: True when
-    the derivative of an arc with a finite score is zero: either no tree has the arc, or its probability has
+    ``shifts`` float64[n+1]: what was subtracted from each column before exponentials were taken;
+    ``shifts[0]`` from row 0, beside the shifts of its columns. ``derivatives``: d log Z / d weight, the
+    weight being exp(score - shift). Zero for an allowed arc: either no tree has it, or its probability has
     underflowed.
     """
     size = scores.shape[0]

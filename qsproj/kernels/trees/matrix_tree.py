@@ -5,17 +5,15 @@ Gaussian elimination of the Laplacian in the form of Grassmann, Taksar and Heyma
 
     weights[h, m] += weights[h, k] / pivot * weights[k, m]
 
-and Z is the product of the pivots. Only sums, products and quotients of non-negative numbers occur, so
-every result has the relative accuracy of its input. For marginals this is kept up by a second quantity:
-``reach[h, m]``, the odds with which a walk from h up to heads meets the root before m (for the multi-root
-case a probability); the head of m is h with probability proportional to ``weights[h, m] * reach[h, m]``.
+and Z is the product of the pivots. Only sums, products and quotients of non-negative numbers occur, so every
+result has the relative accuracy of its input. For marginals this is kept up by a second quantity: ``reach[h,
+m]``, the odds with which a walk from h up to heads meets the root before m (for the multi-root case a
+probability); the head of m is h with probability proportional to ``weights[h, m] * reach[h, m]``.
 
-The order of elimination: the head of word m, all other words summed out, can be read off without a
-subtraction when m is the last word to remain. Doing that n times from scratch would cost O(n^4). Halving
-shares the work: of the words of a block, eliminate the first half, treat the second half alike, go back, and
-exchange the halves; that is T(n) = 2 T(n / 2) + O(n^3) = O(n^3).
-
-With a single root, the root is left out of every pivot but the last.
+The head of word m, all other words summed out, can be read off without a subtraction when m is the last word
+to remain. Doing that n times from scratch would cost O(n^4). Halving shares the work: of the words of a
+block, eliminate the first half, treat the second half alike, go back, and exchange the halves; that is T(n) =
+2 T(n / 2) + O(n^3) = O(n^3). With a single root, the root is left out of every pivot but the last.
 
 *Source*: thesis 3.2 and Koo et al. (2007) for the theorem; elimination without subtraction and the
 leave-one-out order are ours (docs/notes/tree-inference.md).
@@ -25,8 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.trees.semirings import FLAGS
+from qsproj.kernels.compilation import FAST, njit
 
 # Not literals: for each, numba would compile ``_put`` once more.
 ELIMINATE, SUBSTITUTE, _VISIT = np.int64(0), np.int64(1), np.int64(2)
@@ -41,13 +38,12 @@ def _put(row, kind, level, start, stop, gone, left):
 
 @njit(cache=True, inner=True, error_model="numpy")
 def leave_one_out_schedule(n):
-    """List the steps for the words 1..n.
+    """List the steps for the words 1..n, int64[4 (n - 1), 6], and the number of levels.
 
-    Returns int64[4 (n - 1), 6]: rows (kind, level, start, stop, gone, left). ``start..stop-1`` are the words
-    of a block, whose reduced weights lie at ``level``; ``gone`` is the first word of the half that is
-    eliminated, ``left`` that of the half that stays. ELIMINATE copies the block to ``level + 1`` and
-    eliminates there; SUBSTITUTE comes when the half that stays is done, and undoes it from the last word to
-    the first; ``depth``: number of levels.
+    Rows are (kind, level, start, stop, gone, left). ``start..stop-1`` are the words of a block, whose reduced
+    weights lie at ``level``; ``gone`` is the first word of the half that is eliminated, ``left`` that of the
+    half that stays. ELIMINATE copies the block to ``level + 1`` and eliminates there; SUBSTITUTE comes when
+    the half that stays is done, and undoes it from the last word to the first.
     """
     depth = 1
     while (1 << (depth - 1)) < n:
@@ -88,7 +84,7 @@ UNDERFLOW = 1e-290
 LARGE = 16
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+@njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _to_odds(column, first, last, single_root):
     """Divide the weights into a word, of heads 0 and ``first..last-1``, by their sum, which is returned."""
     pivot = 0.0 if single_root else column[0]
@@ -101,7 +97,7 @@ def _to_odds(column, first, last, single_root):
     return pivot
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+@njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _eliminate_two(block, odds, start, stop, k, j, single_root):
     """Eliminate the word k, then j, which stands beside it, of ``start..stop-1``; return both pivots.
 
@@ -137,12 +133,12 @@ def _eliminate_two(block, odds, start, stop, k, j, single_root):
     return pivot, other
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+@njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _eliminate(block, odds, start, stop, gone, left, single_root):
     """Eliminate the words of one half of ``start..stop-1``; columns of those gone become odds of heads.
 
-    ``block`` float64[n+1, n+1] is changed in place; ``odds`` float64[2, n+1] is room to work in. Returns the
-    sum of the logs of the pivots and the product of the pivots below 1; 0 for the latter when a pivot is 0.
+    ``block`` float64[n+1, n+1] is changed in place; ``odds`` float64[2, n+1] is room. Returns the sum of the
+    logs of the pivots and the product of the pivots below 1; 0 for the latter when a pivot is 0.
     """
     log_pivots, small = 0.0, 1.0
     backward = gone > left
@@ -175,7 +171,7 @@ def _eliminate(block, odds, start, stop, gone, left, single_root):
     return log_pivots, small
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+@njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _substitute(block, start, stop, gone, left, reach):
     """Complete ``reach[h, m]`` for the words h that are gone and the words m that are left."""
     begin, end = (start, gone) if gone > left else (left, stop)
@@ -198,7 +194,7 @@ def _substitute(block, start, stop, gone, left, reach):
                 reach[k, m] += odds * reach[h, m]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
+@njit(cache=True, error_model="numpy", fastmath=FAST, forceinline=True)
 def _shifted_weights(scores, single_root):
     """Return weights of at most 1 and what was subtracted: ``shifts[0]`` from row 0, the rest from columns.
 
@@ -232,15 +228,13 @@ def _shifted_weights(scores, single_root):
     return weights, shifts, only_child
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def matrix_tree(scores, single_root):
     """Sum over all trees, projective or not.
 
-    Returns ``log_z``: natural log of the sum over trees; ``marginals`` float64[n+1, n+1]: probability of each
-    arc; columns 1..n sum to 1; ``derivatives`` float64[n+1, n+1]: ``d log_z / d weight`` of each arc, its
-    weight being exp(score - shift); 0 where underflow may have taken digits of it; ``shifts`` float64[n+1]:
-    ``shifts[d]`` was subtracted from the scores of column d, and ``shifts[0]`` from those of row 0;
-    ``in_range``: False when numbers left the range in which the result is exact, or when there is no tree
+    Returns log Z; the marginals; the derivatives d log Z / d weight, the weight being exp(score - shift), 0
+    where underflow may have taken digits; ``shifts`` float64[n+1], subtracted from the columns, ``shifts[0]``
+    from row 0; and False when numbers left the range in which the result is exact, or when there is no tree
     (then use ``matrix_tree_log``, which tells the two apart).
     """
     size = scores.shape[0]

@@ -4,14 +4,13 @@ At any scale, in O(n^3) time. The elimination of :mod:`qsproj.kernels.trees.matr
 products and quotients, so it stays true when the temperature goes to zero: with maxima for sums, the same
 steps give the best score of a tree with each arc.
 
-With a single root, a word (or what stands for several) into which no word that remains has an arc must be
-the child of the root, or hold it; it then takes the place of the root for the words that remain.
+With a single root, a word (or what stands for several) into which no word that remains has an arc must be the
+child of the root, or hold it; it then takes the place of the root for the words that remain.
 
-Slopes are the elimination in forward mode: beside each log weight stands its slope along the direction. The
-slope of a marginal along ``values`` is its covariance with the sum of the values over the arcs of a tree,
-that is the gradient of the expectation of that sum.
+Slopes are the elimination in forward mode: beside each log weight stands its slope along ``values``; that of
+a marginal is its covariance with the sum of the values over the arcs of a tree.
 
-*Source*: thesis 3.2.4 for the quantity; the algorithm is ours.
+*Source*: thesis 3.2.4 for the covariances; the algorithm is ours.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ def _plus(left, right, maximise):
 def _eliminate(block, start, stop, gone, left, single_root, maximise, takes_root):
     """Eliminate the words of one half of ``start..stop-1``; columns of those gone become log-odds of heads.
 
-    ``block`` float64[n+1, n+1] is changed in place; ``takes_root`` bool[n+1] is set for words that took the
-    place of the root. Returns the sum of the log-pivots, -inf when there is no tree, and whether the root
-    row is still to be used exactly once: a word in its place may have any number of dependents.
+    In place; ``takes_root`` bool[n+1] is set for words that took the place of the root. Returns the sum of
+    the log-pivots, -inf when there is no tree, and whether the root row is still to be used exactly once: a
+    word in its place may have any number of dependents.
     """
     log_pivots = 0.0
     for step in range(stop - gone if gone > left else left - gone):
@@ -90,12 +89,7 @@ def _substitute(block, start, stop, gone, left, maximise, takes_root, reach):
 
 @njit(cache=True, error_model="numpy")
 def matrix_tree_log(scores, single_root, maximise):
-    """Sum or maximise over all trees, projective or not, in log space.
-
-    Returns ``total``: log Z, or the best score; -inf when no tree is possible; ``with_arc`` float64[n+1,
-    n+1]: log of the sum over the trees that have the arc (subtract log Z for the log-marginal), or the best
-    score of such a tree; -inf where there is none.
-    """
+    """Sum or maximise over all trees, projective or not, in log space; returns as ``eisner_log``."""
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)
     blocks = np.full((depth, size, size), -np.inf)
@@ -160,7 +154,7 @@ def _add_with_slope(target, slope, value, value_slope):
 
 @njit(cache=True, error_model="numpy")
 def _eliminate_with_slopes(block, slope, start, stop, gone, left, single_root, takes_root):
-    """Do what the function of the same name in ``matrix_tree_log`` does, with slopes; return the last two."""
+    """Do as :func:`_eliminate`, with slopes; return whether the root row is still to be used exactly once."""
     for step in range(stop - gone if gone > left else left - gone):
         k = stop - 1 - step if gone > left else gone + step
         first, last = (start, k) if gone > left else (k + 1, stop)
@@ -211,11 +205,9 @@ def _substitute_with_slopes(block, slope, start, stop, gone, left, takes_root, r
 
 @njit(cache=True, error_model="numpy")
 def matrix_tree_covariance(scores, values, single_root):
-    """Give the arc marginals and their slopes along ``values``.
+    """Give each arc's probability, and its covariance with the sum of the ``values`` of a tree's arcs.
 
-    At least one tree must be possible. ``values`` float64[n+1, n+1] are finite, of any scale. Returns
-    float64[n+1, n+1] twice: the probability of each arc, and its covariance with the sum of the values of a
-    tree's arcs.
+    At least one tree must be possible. The values are finite, of any scale.
     """
     size = scores.shape[0]
     steps, depth = leave_one_out_schedule(size - 1)

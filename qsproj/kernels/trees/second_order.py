@@ -43,10 +43,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 from qsproj.kernels.trees.eisner import last_argmax
 from qsproj.kernels.trees.semirings import (
-    FLAGS,
     MAXIMUM,
     MAXIMUM_FLAGS,
     PROBABILITY,
@@ -76,7 +75,7 @@ class Charts(NamedTuple):
     between: NDArray[np.float64]  # [N, C, N]: dependent, context, dependent
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def empty_charts(size, contexts, semiring):
     """Return charts of zeros."""
     nothing = zero(semiring)
@@ -87,7 +86,7 @@ def empty_charts(size, contexts, semiring):
     )
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def sides(head, dependent):
     """Return the fence at the head, the fence beyond the dependent, and where the steps begin.
 
@@ -99,7 +98,7 @@ def sides(head, dependent):
     return head, dependent, dependent + 1
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def fill_steps(head, dependent, parts, charts, steps, semiring):
     """Write ``steps[s]`` for every word s from the head up to the dependent."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -109,7 +108,7 @@ def fill_steps(head, dependent, parts, charts, steps, semiring):
         steps[s] = times(parts.siblings[head, dependent, s], reached, semiring)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def fill_ends(head, outermost, parts, charts, ends, semiring):
     """Write ``ends[d]`` for every word d beyond the head up to ``outermost``, at the fence beyond that."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -118,7 +117,7 @@ def fill_ends(head, outermost, parts, charts, ends, semiring):
         ends[d] = times(parts.stops[head, d], charts.closed[d, own, far], semiring)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def possible(parts, semiring):
     """Return which arcs some tree may have, bool[N, N], and which contexts a word may have, bool[N, C].
 
@@ -140,7 +139,7 @@ def possible(parts, semiring):
     return arcs, allowed
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def contexts_of(left, right, contexts, part):
     """Return the range of contexts that lie before (part 0) or behind (part 1) the words ``left..right``."""
     if part == 0:
@@ -148,7 +147,7 @@ def contexts_of(left, right, contexts, part):
     return (right + 1, contexts) if left > 0 else (contexts, contexts)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring):
     """Fill the entries of the charts whose words are those from a head to a word on one side of it."""
     contexts, distance = parts.arcs.shape[1], abs(head - dependent)
@@ -171,13 +170,12 @@ def _fill(head, dependent, parts, is_arc, allowed, charts, steps, ends, semiring
             )
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def inside(parts, semiring):
     """Fill the charts over the words 0..n; the sum over all trees is ``closed[0, 0, n + 1]``.
 
-    ``parts`` Parts: C-contiguous arrays, probabilities or natural logs; zeros of the semiring are legal
-    everywhere. Not read: arcs into the root or from a word to itself, contexts within the arc. ``semiring``:
-    a number of :mod:`qsproj.kernels.trees.semirings`.
+    Zeros of the semiring are legal everywhere. Not read: arcs into the root or from a word to itself,
+    contexts within the arc.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     charts = empty_charts(size, contexts, semiring)
@@ -205,7 +203,7 @@ def inside(parts, semiring):
     return charts
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_ends(head, outermost, parts, charts, outer, with_part, rows, semiring):
     """Pass on the derivatives of ``closed[head, :, fence beyond outermost]``."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -229,7 +227,7 @@ def _reverse_ends(head, outermost, parts, charts, outer, with_part, rows, semiri
         )
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semiring):
     """Pass on the derivatives of ``opened[head, :, dependent]``."""
     own = min(head, parts.arcs.shape[1] - 1)
@@ -256,7 +254,7 @@ def _reverse_steps(head, dependent, parts, charts, outer, with_part, rows, semir
             outer.between[left, own, right] = plus(outer.between[left, own, right], derivative, semiring)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _reverse_between(i, j, charts, outer, semiring):
     """Pass on the derivatives of ``between[i, :, j]``."""
     fences = slice(i + 1, j + 1)
@@ -268,7 +266,7 @@ def _reverse_between(i, j, charts, outer, semiring):
             add_multiple(outer.closed[j, c, fences], derivative, charts.closed[i, c, fences], semiring)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _collect(charts, outer, with_part, semiring):
     """Fill what is known of arcs and of childless sides once all derivatives are complete."""
     size, contexts = charts.opened.shape[0], charts.opened.shape[1]
@@ -282,15 +280,13 @@ def _collect(charts, outer, with_part, semiring):
                 with_part.childless[h, side] = plus(with_part.childless[h, side], value, semiring)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def outside(parts, charts, semiring):
-    """Find the share of the trees that have each part.
+    """Return the share of the trees that have each part, and the derivatives of the log total by the charts.
 
-    ``parts`` Parts: probabilities or natural logs. ``charts`` Charts: those that ``inside`` filled; their
-    total must not be the zero of the semiring. ``semiring``: PROBABILITY, LOG, or MAXIMUM for the best score
-    of a tree with each part less the best of all. Returns ``with_part``: numbers of the semiring:
-    probabilities, or their natural logs; ``outer``: derivatives of the log of the total by each entry of the
-    charts.
+    ``charts`` are those that :func:`inside` filled; their total must not be the zero of the semiring. Shares
+    are probabilities or their natural logs; with MAXIMUM, the best score of a tree with each part less the
+    best of all.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)
@@ -328,13 +324,9 @@ def _push(stack, depth, head, context, fence):
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
 def best_tree(parts, charts):
-    """Return the heads of the best tree, int32[n+1]; ``heads[0] == -1``.
+    """Return the heads of the best tree, by the maxima that :func:`inside` found, whose total must be finite.
 
     Splits are found anew instead of stored: a tree needs few of them.
-
-    ``parts`` Parts: natural-log scores, finite or -inf
-    (:mod:`qsproj.kernels.trees.second_order`). ``charts`` Charts: the maxima that ``inside``
-    found; their total must be finite.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     heads = np.full(size, -1, np.int32)
@@ -374,7 +366,7 @@ def best_tree(parts, charts):
 LEAST_GAIN = 1e-9
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _is_below(heads, word, top):
     """Say whether ``word`` is ``top`` or below it."""
     while word > 0 and word != top:
@@ -382,7 +374,7 @@ def _is_below(heads, word, top):
     return word == top
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _chain_change(heads, head, word, parts):
     """Return by how much the head's sequence of dependents on one side scores better with the word in it.
 
@@ -403,7 +395,7 @@ def _chain_change(heads, head, word, parts):
     return siblings[head, word, before] + stops[head, word] - end
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def _arc_score(heads, head, word, new_head, parts):
     """Return the scores of the arc head -> word and of those below the word, ``new_head`` being its head."""
     contexts = parts.arcs.shape[1]
@@ -416,13 +408,12 @@ def _arc_score(heads, head, word, new_head, parts):
     return score
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def climb(parts, heads):
-    """Give one word another head, always the change that gains most, until none gains.
+    """Give one word another head, always the change that gains most, until none gains; O(n^3) a step.
 
-    ``parts`` Parts: natural-log scores, finite or -inf
-    (:mod:`qsproj.kernels.trees.second_order`). ``heads`` int32[n+1]: a tree of finite score;
-    changed in place. Returns ``gain``: by how much the score rose. O(n^3) a step.
+    ``parts`` are natural logs; ``heads``, a tree of finite score, changes in place. Returns by how much the
+    score rose.
     """
     size = heads.shape[0]
     total = 0.0

@@ -8,35 +8,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
+from qsproj.kernels.compilation import FAST, njit
 
 PROBABILITY, LOG, MAXIMUM = 0, 1, 2
 
-FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 # "nnan" lets maxima use vector instructions; it is safe where scores are finite or -inf, since
 # the kernels that have it only ever add and compare.
 MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def zero(semiring):
     """Return what adds nothing: 0, or -inf on the log scale."""
     return 0.0 if semiring == PROBABILITY else -np.inf
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def one(semiring):
     """Return what a product does not feel: 1, or 0 on the log scale."""
     return 1.0 if semiring == PROBABILITY else 0.0
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def times(x, y, semiring):
     """Return the product of two numbers of the semiring."""
     return x * y if semiring == PROBABILITY else x + y
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def plus(x, y, semiring):
     """Return the sum of two numbers of the semiring."""
     if semiring == PROBABILITY:
@@ -47,7 +46,7 @@ def plus(x, y, semiring):
     return high + np.log(1.0 + np.exp(low - high))
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def product(left, right):
     """Return the inner product of two rows."""
     total = 0.0
@@ -65,7 +64,7 @@ def maximum(left, right):
     return best
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def inner(left, right, semiring):
     """Return the inner product of two rows of the same length; zero when they are empty."""
     if semiring == PROBABILITY:
@@ -79,7 +78,7 @@ def inner(left, right, semiring):
     return best + np.log(mass)
 
 
-@njit(cache=True, inner=True, error_model="numpy", fastmath=FLAGS)
+@njit(cache=True, inner=True, error_model="numpy", fastmath=FAST)
 def add_multiple(target, factor, row, semiring):
     """Add ``factor`` times ``row`` to ``target``, in place."""
     if factor == zero(semiring):

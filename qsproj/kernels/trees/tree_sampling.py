@@ -1,7 +1,4 @@
-"""Exact samples of trees: projective ones from the inside chart, others by loop-erased random walks.
-
-Both take a ``numpy.random.Generator`` and are exact: no burn-in, independent samples.
-"""
+"""Exact, independent samples of trees: projective ones by inside charts, others by loop-erased walks."""
 
 from __future__ import annotations
 
@@ -27,10 +24,11 @@ def _draw(left, right, whole, rng):
 
 @njit(cache=True, error_model="numpy")
 def draw_projective(scores, closed, opened, count, rng, single_root):
-    """Draw projective trees from the log charts that ``eisner_log.log_charts`` fills.
+    """Draw heads int32[count, n+1] by the log charts of ``eisner_log.log_charts``.
 
-    ``scores``, ``closed``, ``opened`` float64[n+1, n+1]: the arc scores and the charts made of them, over all
-    words or (single root) over 1..n. Returns int32[count, n+1]: heads. O(n^2) time a tree at most.
+    O(n^2) time a tree at most.
+
+    The charts are over all words or (single root) over 1..n.
     """
     size = scores.shape[0]
     last = size - 1
@@ -71,16 +69,12 @@ def draw_projective(scores, closed, opened, count, rng, single_root):
 
 @njit(cache=True, error_model="numpy")
 def draw_by_walks(weights, count, rng):
-    """Draw trees, projective or not, by Wilson's algorithm.
+    """Draw trees, projective or not, int32[count, n+1], by Wilson's algorithm (1996).
 
     From each word not yet in the tree, walk from dependent to random head until the tree is met; what is left
-    of the walk when its loops are erased joins the tree. The expected number of steps depends on the
-    weights, not on n alone: the caller must see that it is small.
-
-    ``weights`` float64[n+1, n+1]: weights [head, dependent], probability scale, finite; 0 where forbidden and
-    on the diagonal. Returns int32[count, n+1]: heads.
-
-    *Source*: Wilson (1996).
+    of the walk when its loops are erased joins the tree. The expected number of steps depends on the weights,
+    not on n alone: the caller must see that it is small. ``weights`` float64[n+1, n+1]: probability scale,
+    finite; 0 where forbidden and on the diagonal.
     """
     size = weights.shape[0]
     cumulative = np.zeros((size, size))
