@@ -22,7 +22,7 @@ from qsproj.corpus.characters import plain_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
-from qsproj.kernels.features.tree_relatives import find_relatives
+from qsproj.kernels.features.label_features import find_relatives
 
 # Rows kept before the root and after the last word; equal to kernels.arc_features.PAD (a test says so).
 PADDING = 2

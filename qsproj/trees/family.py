@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import ROOT, Heads, Scores, check_scores
 from qsproj.errors import QsprojError, UsageError
-from qsproj.kernels.trees.log_marginals import log_marginals
+from qsproj.kernels.trees.semirings import log_marginals
 
 
 class NoTreeError(QsprojError):

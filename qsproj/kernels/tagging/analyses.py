@@ -16,6 +16,11 @@ attributes, K candidates of a word:
 
 Source: pruning before linking as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute
 as in Smith (2010), section 5.2.1, tied there by factors, here by the list of analyses that occur.
+
+Lemmas are a softmax over ways to make one that fit a word's form: ``word`` uint64[F], features of the word in
+its sentence; ``scripts`` uint64[C], the hash of each candidate's edit script; ``lemmas`` uint64[C, G], features
+of the lemma that it gives, 0 for none. A feature of the word counts for each script anew. ``weights``
+float32[2^b], natural log; ``shift`` is 64 - b.
 """
 
 from __future__ import annotations
@@ -23,7 +28,9 @@ from __future__ import annotations
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.features.adagrad import move
 from qsproj.kernels.tagging.linear_chain import add_emissions
+from qsproj.kernels.tagging.tag_features import mixed
 
 # Counts of 0, 1, 2 to 3, 4 to 9, more.
 LEVELS = 5
@@ -223,4 +230,37 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
                 start = candidates[i - 1, j] if i else values.shape[0] - 1
                 for f in range(values.shape[1]):
                     of_pairs[0, pair_place(attributes, f, values[start, f], values[a, f])] += pairs[i, j, k]
+    return loss
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def script_scores(word, scripts, lemmas, weights, shift, scores):
+    """Fill ``scores`` float64[C]."""
+    for c in range(scripts.shape[0]):
+        score = 0.0
+        for feature in word:
+            score += weights[mixed(feature + scripts[c]) >> shift]
+        for feature in lemmas[c]:
+            if feature != np.uint64(0):
+                score += weights[mixed(feature) >> shift]
+        scores[c] = score
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def learn_script(word, scripts, lemmas, right, shift, weights, state, rate, step):
+    """Take a step of AdaGrad towards the candidate ``right``; return minus its log-probability."""
+    scores = np.empty(scripts.shape[0])
+    script_scores(word, scripts, lemmas, weights[0], shift, scores)
+    highest = scores.max()
+    total = np.exp(scores - highest).sum()
+    loss = highest + np.log(total) - scores[right]
+    for c in range(scripts.shape[0]):
+        slope = np.exp(scores[c] - highest) / total - (1.0 if c == right else 0.0)
+        if abs(slope) < 1e-4:
+            continue
+        for feature in word:
+            move(weights, state, 0, mixed(feature + scripts[c]) >> shift, slope, rate, step)
+        for feature in lemmas[c]:
+            if feature != np.uint64(0):
+                move(weights, state, 0, mixed(feature) >> shift, slope, rate, step)
     return loss

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.features.hashing import stable_hash
 from qsproj.features.tagging import word_attributes
-from qsproj.kernels.tagging.lemmas import script_scores
+from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.models.morphology.edit_scripts import EditScript
 

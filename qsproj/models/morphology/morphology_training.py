@@ -14,8 +14,7 @@ from qsproj.corpus.characters import plain_form
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
-from qsproj.kernels.tagging.lemmas import learn_script
+from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient, learn_script
 from qsproj.kernels.tagging.linear_chain import (
     step_steep_emissions,
     step_steep_transitions,
