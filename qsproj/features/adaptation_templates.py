@@ -199,7 +199,7 @@ RELATION_TEMPLATES: tuple[Template, ...] = (
 
 
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
-    """Turn templates into the integer programs that the kernels run, for ``2**hash_bits`` buckets.
+    """Turn templates into the integer programs of the kernels, for ``2**hash_bits`` buckets.
 
     Raises ValueError at an atom that is not one of those that the module's docstring lists.
     """

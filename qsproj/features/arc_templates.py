@@ -43,11 +43,9 @@ class TemplateSet:
 class CompiledTemplates:
     """Templates as the kernels read them; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
-    ``attributes``: which attribute each column of the atoms holds. ``head_operations``,
-    ``dependent_operations`` int32[T, W]. ``head_seeds``, ``dependent_seeds`` uint64[T]: where the hash of
-    either end starts; they differ, so that swapping the ends changes the feature. ``between`` int32[T].
-    ``plain``, ``directed``: ends of the runs of templates that fire both ways, and of those that only fire
-    directed.
+    ``attributes`` name the columns of the atoms. Where the hash of either end starts differs, so that
+    swapping the ends changes the feature. ``plain``, ``directed``: ends of the runs of templates that fire
+    both ways, and of those that only fire directed.
     """
 
     attributes: tuple[str, ...]
@@ -153,10 +151,8 @@ def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> Co
     """Turn templates into the integer program that the kernels run.
 
     The attributes start with those ``known``, so that templates compiled on top of others read the same
-    encoded sentences.
-
-    Raises ValueError when an atom is not one of those that the module's docstring lists, or when
-    ``between.upos`` stands with another atom about the words between.
+    encoded sentences. Raises ValueError when an atom is not one of those that the module's docstring lists,
+    or when ``between.upos`` stands with another atom about the words between.
     """
     near = [template for template in templates.plain if not _asks_between(template)]
     far = [template for template in templates.plain if _asks_between(template)]
@@ -198,7 +194,6 @@ def _asks_between(template: Template) -> bool:
 
 
 def _parse(atom: str) -> tuple[str, str, int]:
-    """Split an atom into place, name and offset, and check them."""
     match = ATOM.match(atom)
     if match is None:
         raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
@@ -215,9 +210,9 @@ def _known_in_tree(name: str) -> bool:
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
-    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets.
+    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets; O(n T).
 
-    The sentence must have been encoded with the templates' attributes. O(n T) time and memory.
+    The sentence must have been encoded with the templates' attributes.
     """
     shape = (len(encoded) + 1, len(templates.between))
     head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)

@@ -54,7 +54,6 @@ class EncodedSentence:
     tags: NDArray[np.uint8]
 
     def __len__(self) -> int:
-        """Return the number of words, n."""
         return len(self.tags) - 1
 
 
@@ -62,9 +61,8 @@ class EncodedSentence:
 class EncodedBlock:
     """Several sentences, encoded as if they were one, so that a kernel is called once for all of them.
 
-    ``words``: the sentences one after the other, each with its root, and the outside between them. ``starts``
-    int64[S]: position of the root of each sentence. ``sizes`` int64[S]: how many positions each has: its
-    words and its root.
+    ``words``: one after the other, each with its root, and the outside between them. ``starts``, ``sizes``
+    int64[S]: position of the root of each sentence, and how many positions it has, its root among them.
     """
 
     words: EncodedSentence
@@ -73,7 +71,7 @@ class EncodedBlock:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Tell of each position whether it is a word or a root, not the outside of a sentence."""
+        """Tell of each position whether it is a word or a root."""
         inside = np.zeros(len(self.words) + 1, dtype=np.bool_)
         for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
             inside[start : start + size] = True
@@ -82,18 +80,13 @@ class EncodedBlock:
 
 @dataclass(frozen=True)
 class Attribute:
-    """What ``head.NAME`` and ``dep.NAME`` ask of a word.
-
-    ``columns``: the columns of a sentence that it reads. ``value``: from a word's cells in these columns to
-    the value of the attribute.
-    """
+    """A function of a word's cells in some columns, whose value ``head.NAME`` and ``dep.NAME`` ask for."""
 
     name: str
     columns: tuple[str, ...]
     value: Callable[..., str]
 
     def __call__(self, sentence: Sentence) -> list[str]:
-        """Return the value of each word."""
         return list(map(self.value, *(getattr(sentence, column) for column in self.columns)))
 
 
@@ -145,17 +138,16 @@ def empty_columns(sentences: Sequence[Sentence], attributes: Iterable[str]) -> t
 
 
 def without_columns(sentence: Sentence, columns: Collection[str]) -> Sentence:
-    """Return the sentence with ``_`` in some of its columns; itself where there are none."""
     if not columns:
         return sentence
     return with_columns(sentence, **dict.fromkeys(columns, (UNSPECIFIED,) * len(sentence)))
 
 
 class WordTypes(dict[tuple[str, ...], int]):
-    """Numbers distinct words, and remembers what each hashes to.
+    """Numbers distinct words, and remembers what each hashes to; when that is too many, it starts again.
 
     Words are distinct that differ in a column which the attributes read, or in UPOS. The first numbers are
-    those of the outside of a sentence and of its root. When it remembers too many, it starts again.
+    those of the outside of a sentence and of its root.
     """
 
     BEFORE, ROOT, AFTER = range(3)
@@ -177,10 +169,7 @@ class WordTypes(dict[tuple[str, ...], int]):
         return (getattr(sentence, self.columns[0]),)
 
     def look_up(self, sentences: Sequence[Sentence]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Return the hashes uint64[R, A] and tags uint8[R] of the rows of sentences.
-
-        The rows of a sentence are those of its root and its words, with PADDING rows before and after.
-        """
+        """Return hashes uint64[R, A] and tags uint8[R] of roots and words, PADDING rows before and after."""
         numbers: list[int] = []
         with self._lock:
             if len(self) >= MOST_REMEMBERED:
@@ -194,7 +183,6 @@ class WordTypes(dict[tuple[str, ...], int]):
             return self._hashes.take(rows, axis=0), self._tags.take(rows)
 
     def __missing__(self, cells: tuple[str, ...]) -> int:
-        """Number a word and compute what is asked of it."""
         number = self._places + len(self)
         if number == len(self._tags):
             self._tags = np.concatenate([self._tags, np.zeros_like(self._tags)])
@@ -215,7 +203,6 @@ def _types(attributes: tuple[str, ...]) -> WordTypes:
 
 
 def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:
-    """Hash the named attributes of every word, of the root and of the outside of the sentence."""
     return encode_block([sentence], attributes).words
 
 
@@ -250,7 +237,6 @@ _RANK_SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def reads_tree(attribute: str) -> bool:
-    """Say whether an attribute is one of those here: ``rank``, or RELATIVE.ATTRIBUTE."""
     return attribute == RANK or attribute.partition(".")[0] in RELATIVES
 
 
@@ -260,13 +246,12 @@ def with_tree_atoms(
     attributes: Sequence[str],
     inside: NDArray[np.bool_] | None = None,
 ) -> EncodedSentence:
-    """Return the sentence with a column for each attribute that its tree gives.
+    """Return the sentence with a column for each attribute, after the first, that its tree gives.
 
-    ``encoded``: its columns are the first of ``attributes``. ``heads`` int32[n+1]: -1 where missing: such
-    words, and the root, have no head; outside of the sentence nobody has anybody. ``attributes``: the columns
-    wanted. What ``adposition.lower`` gives a word is the lower-cased form of its first adposition;
-    ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head. ``inside`` bool[n+1],
-    optional: of several sentences encoded as one: the positions that are words or roots.
+    ``heads`` int32[n+1]: -1 where missing: such words, and the root, have no head; outside of the sentence
+    nobody has anybody. What ``adposition.lower`` gives a word is the lower-cased form of its first
+    adposition; ``last.upos`` is the tag of its last dependent, ``parent.upos`` that of its head. ``inside``
+    bool[n+1]: of several sentences encoded as one: the positions that are words or roots.
     """
     wanted = attributes[encoded.atoms.shape[1] :]
     if not wanted:
@@ -288,7 +273,6 @@ def with_tree_atoms(
 
 
 def _of_ranks(ranks: NDArray[np.int64], inside: NDArray[np.bool_] | None) -> NDArray[np.uint64]:
-    """Return uint64[n+1], what each position's rank reads; what is no position of a sentence has none."""
     values = ranks.astype(np.uint64) * _RANK_SEED
     return values if inside is None else np.where(inside, values, _NOBODY)
 
@@ -296,7 +280,6 @@ def _of_ranks(ranks: NDArray[np.int64], inside: NDArray[np.bool_] | None) -> NDA
 def _of_relatives(
     encoded: EncodedSentence, nodes: NDArray[np.int32], attribute: str, attributes: Sequence[str]
 ) -> NDArray[np.uint64]:
-    """Return uint64[n+1], what the relative of each position reads."""
     relative, _, read = attribute.partition(".")
     found = nodes[:, RELATIVES.index(relative)]
     values = encoded.atoms[found + PADDING, attributes.index(read)]

@@ -69,10 +69,10 @@ def compiled_templates(
 
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
-    """Return the attributes of each character, uint64[n, A]; 0 for one that a character lacks.
+    """Return the attributes of each character of a line, uint64[n, A]; 0 for one that a character lacks.
 
-    ``text``: a line with single spaces. ``rules``: whether rules begin a token at each character; None where
-    there are none. ``known``: words of the treebank, for scripts that do not part words by spaces.
+    ``rules``: whether rules begin a token at each character; None where there are none. ``known``: words of
+    the treebank, for scripts that do not part words by spaces.
     """
     n = len(text)
     codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)

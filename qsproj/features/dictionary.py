@@ -24,16 +24,13 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """Sums by key.
-
-    ``keys`` uint64[K]: hashes, ascending. ``sums`` float64[K].
-    """
+    """Sums float64[K] by hashes uint64[K], ascending."""
 
     keys: Keys
     sums: Values
 
     def of(self, keys: Keys) -> Values:
-        """Return the sums of some keys, float64[k]; 0 for those that were never seen."""
+        """Return the sums of some keys; 0 for those that were never seen."""
         if not len(self.keys):
             return np.zeros(len(keys))
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -42,11 +39,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """What was counted of a bitext; words are lower-case forms.
-
-    ``links``: expected number of links of each pair of words: the sum of the aligner's posteriors.
-    ``source_words``, ``target_words``: occurrences.
-    """
+    """Counts of words in lower case, and of expected links, sums of posteriors, of each pair of them."""
 
     links: Counted
     source_words: Counted
@@ -56,9 +49,8 @@ class Dictionary:
         """Return how firmly the words of each candidate link belong together, float64[k] in 0..1.
 
         It is twice their expected links over the occurrences of both (Dice's coefficient), shrunk by
-        SHRINKAGE; NaN where a word was not seen.
-
-        ``counted``: whether the pair is one of those that were counted; it is then left out of the count.
+        SHRINKAGE; NaN where a word was not seen. ``counted``: the pair is one of those that were counted; it
+        is then left out of the count.
         """
         sources, targets, codes = _keys(pair)
         linked = self.links.of(codes)
@@ -74,7 +66,6 @@ class Dictionary:
         return np.where(seen, np.minimum(2.0 * linked / (sum(occurrences) + SHRINKAGE), 1.0), np.nan)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays from which :meth:`from_arrays` makes the same dictionary."""
         counts = {field.name: getattr(self, field.name) for field in fields(self)}
         return {f"{name}_keys": counted.keys for name, counted in counts.items()} | {
             f"{name}_sums": counted.sums for name, counted in counts.items()
@@ -82,7 +73,6 @@ class Dictionary:
 
     @staticmethod
     def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Dictionary:
-        """Rebuild what :meth:`to_arrays` gave."""
         return Dictionary(
             *(
                 Counted(arrays[f"{field.name}_keys"], arrays[f"{field.name}_sums"])
@@ -122,13 +112,11 @@ def _summed(keys: Keys, values: Values) -> Counted:
 
 
 def _contribution(pair: SentencePair) -> Contribution:
-    """Return a pair's links and their posteriors, and its words."""
     sources, targets = (word_hashes(sentence).forms[1:] for sentence in (pair.source, pair.target))
     return _keys(pair)[2], link_posteriors(pair.alignment), sources, targets
 
 
 def _keys(pair: SentencePair) -> tuple[Keys, Keys, Keys]:
-    """Return the hashes of the source word, the target word and both of each candidate link."""
     links = pair.alignment.links
     sources = word_hashes(pair.source).forms[links[:, 0]]
     targets = word_hashes(pair.target).forms[links[:, 1]]

@@ -23,7 +23,6 @@ class FeatureIndex:
     """The features that training saw, as rows 0..R-1: an open-addressing table of 64-bit keys."""
 
     def __init__(self, keys: NDArray[np.uint64]) -> None:
-        """Number the distinct non-zero ``keys`` uint64[R] in their order."""
         self.keys = keys
         # Twice to four times as many slots as keys: a look-up then takes one or two steps.
         n_slots = 1 << (2 * max(len(keys), 1)).bit_length()

@@ -101,17 +101,13 @@ def _seed(family: str, template: Template) -> np.uint64:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordHashes:
-    """Hashes of what templates ask of a sentence's words; of the root at 0.
-
-    ``tags``, ``forms`` uint64[n+1]: coarse tag; form in lower case.
-    """
+    """Hashes of coarse tags and of forms in lower case, uint64[n+1]; of the root at 0."""
 
     tags: NDArray[np.uint64]
     forms: NDArray[np.uint64]
 
 
 def word_hashes(sentence: Sentence) -> WordHashes:
-    """Hash the tags and forms of a sentence."""
     forms = ("<root>", *(plain_form(form).lower() for form in sentence.forms))
     tags = ("<root>", *sentence.upos)
     return WordHashes(
@@ -172,7 +168,8 @@ def link_buckets(
 ) -> Buckets:
     """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``.
 
-    ``strengths``, float64[k] or None, are those of a dictionary (:mod:`qsproj.features.dictionary`).
+    ``strengths`` float64[k] are those of a dictionary (:mod:`qsproj.features.dictionary`), where there is
+    one.
     """
     rows, posteriors = alignment.links, link_posteriors(alignment)
     sources, targets = rows[:, 0], rows[:, 1]
@@ -210,10 +207,10 @@ def tag_buckets(
     posteriors: NDArray[np.float64],
     n_tags: int,
 ) -> Buckets:
-    """Return the features of links with each tag that their target words may have, int32[L * n_tags, T].
+    """Return the features of L links with each tag that their target words may have, int32[L * n_tags, T].
 
-    ``tags``: the tags of the target word of each of L links, ``n_tags`` of them at most. ``source_tags``
-    uint64[L]: hash of the tag of its source word. ``posteriors`` float64[L]: its probability.
+    ``tags``: of the target word of each link, ``n_tags`` at most. ``source_tags`` uint64[L]: hash of the tag
+    of its source word. ``posteriors`` float64[L].
     """
     filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
     columns = {
@@ -241,10 +238,7 @@ def fertility_buckets(tags: NDArray[np.uint64], *, side: str) -> Buckets:
 
 
 def jump_buckets(families: Sequence[str]) -> Buckets:
-    """Return the features of the jumps of some of ALIGN_HMMS, int32[len(families) * JUMP_SCORES, T].
-
-    Jumps from -WIDEST_JUMP to WIDEST_JUMP come first, then a word without a link.
-    """
+    """Return the features of the jumps of some of ALIGN_HMMS, int32[len(families) * JUMP_SCORES, T]."""
     jumps = np.arange(-WIDEST_JUMP, WIDEST_JUMP + 1)
     places = np.arange(JUMP_SCORES)
     columns = {

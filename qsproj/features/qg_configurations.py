@@ -22,11 +22,9 @@ Pairs = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceTree:
-    """A source tree as relations between its nodes 0..m, where 0 is the root.
+    """A source tree as relations bool[m+1, m+1] between its nodes, 0 the root: head of, ancestor of.
 
-    ``heads`` int32[m+1]: ``heads[0] == -1``; a word whose head is missing (-1) is related to nothing above
-    it. ``parent`` bool[m+1, m+1]: whether the row is the head of the column. ``dominates`` bool[m+1, m+1]:
-    whether the row is an ancestor of the column, not counting itself.
+    ``heads`` int32[m+1]: a word whose head is missing (-1) is related to nothing above it.
     """
 
     heads: Heads
@@ -61,7 +59,6 @@ def _are_siblings(tree: SourceTree) -> Pairs:
 
 
 def _is_grandparent(tree: SourceTree) -> Pairs:
-    """Return whether the row is the head of the column's head."""
     grandparent = np.zeros_like(tree.parent)
     nodes = np.flatnonzero(tree.heads > 0)
     nodes = nodes[tree.heads[tree.heads[nodes]] != NO_HEAD]
@@ -99,11 +96,10 @@ NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
 
 
 def configurations(heads: Heads) -> NDArray[np.int8]:
-    """Return the configuration of every pair of source nodes at once.
+    """Return the configuration of every pair of source nodes at once, int8[m+2, m+2], by CONFIGURATION_NAMES.
 
-    ``heads`` int32[m+1]: the source tree; -1 where a head is missing. Returns int8[m+2, m+2]: [sense of the
-    head, sense of the dependent], places in CONFIGURATION_NAMES. Senses are 0 (the root), 1..m, and m + 1 for
-    NULL: a pair with NULL in it is ``null``.
+    [sense of the head, sense of the dependent]: 0 (the root), 1..m, and m + 1 for NULL: a pair with NULL in
+    it is ``null``. ``heads`` int32[m+1] are -1 where missing.
     """
     tree = source_tree(heads)
     size = len(heads)
@@ -115,10 +111,9 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
 
 
 def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Count for each sense of the head the senses of a dependent in each configuration.
+    """Count for each sense of the head the senses of a dependent in each configuration, int32[m+2, C].
 
-    ``found`` int8[m+2, m+2]: what :func:`configurations` gave. Returns int32[m+2, C]: of the source words and
-    NULL (not the root, which is nobody's dependent): rows sum to m + 1.
+    Of the source words and NULL (not the root, which is nobody's dependent): rows sum to m + 1.
     """
     senses, size = len(found), len(CONFIGURATION_NAMES)
     cells = np.arange(senses)[:, None] * size + found[:, 1:]

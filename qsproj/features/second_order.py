@@ -8,15 +8,13 @@ roles depend on the family of factors:
   before the first is the outside of the sentence on the left, that after the last the one on the right;
 - ``valence``: the ``head`` that is to have so many dependents on a side;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
-- ``taglink`` (:mod:`qsproj.features.second_order`): ``head`` -> ``dep``, each with a tag that it may have.
+- ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags. Where an arc
+  template asks for ``head.upos``, these ask for the tag of the candidate; all else is what the sentence says.
+  There are no offsets: with the tagger's tags of the words around, the templates fitted Turkish training trees
+  better and its dev file no better.
 
-Each factor also has a *place*, a small number (:mod:`qsproj.features.second_order`): directions, binned
-distances, counts. Templates in ``plain`` fire with and without it, those in ``placed`` only with it.
-
-TAGLINK: A *candidate* is a word with one of its possible tags. Where an arc template asks for ``head.upos``,
-these ask for the tag of the candidate; all else is what the sentence says. There are no offsets: with the
-tagger's tags of the words around, the templates fitted Turkish training trees better and its dev file no
-better.
+Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
+fire with and without it, those in ``placed`` only with it.
 """
 
 from __future__ import annotations
@@ -58,10 +56,8 @@ class FamilyTemplates:
 class CompiledFamily:
     """Templates of one family as :func:`qsproj.kernels.features.arc_features.position_parts` reads them.
 
-    ``operations`` int32[R, T, W]: for each role, what each template asks of it, packed as ``column << 8 |
-    (offset + 128)``; -1 fills. ``seeds`` uint64[R, T]: where the hash of each role starts; all differ, so
-    that words in other roles are other features. ``plain``: templates [0, plain) fire with and without the
-    place, the others with it only.
+    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], where the hash of each role starts: all differ,
+    so that words in other roles are other features. Templates [0, plain) fire with and without the place.
     """
 
     operations: NDArray[np.int32]
@@ -176,7 +172,6 @@ def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[st
 
 
 def _parse(atom: str, roles: tuple[str, ...], attributes: tuple[str, ...]) -> tuple[str, str, int]:
-    """Split an atom into role, attribute and offset, and check them."""
     match = ATOM.match(atom)
     if match is None or match[1] not in roles:
         raise ValueError(f"atom {atom!r} is not ROLE.NAME with one of the roles {', '.join(roles)}")
@@ -228,9 +223,8 @@ def factor_features(
 ) -> FactorFeatures:
     """Hash what the templates of one family ask of each position of a sentence.
 
-    ``encoded``: encoded with the attributes that the templates were compiled for. ``members`` int32[F, R]:
-    the words of each factor plus one: 0 and n + 2 are the outside of the sentence. ``places`` uint64[F]:
-    1..15. ``buckets``: a power of two.
+    ``members`` int32[F, R]: the words of each factor plus one: 0 and n + 2 are the outside of the sentence.
+    ``places`` uint64[F]: 1..15. ``buckets``: a power of two.
     """
     roles, templates = compiled.seeds.shape
     # One more row before, so that the outside itself is a position that may be asked for its neighbours.
@@ -263,12 +257,10 @@ TAG_LINK_TEMPLATES = FamilyTemplates(
 
 @lru_cache
 def compiled_tag_link(attributes: tuple[str, ...]) -> CompiledFamily:
-    """Return the templates as integer programs over sentences encoded with ``attributes``."""
     return compile_family(FAMILY, TAG_LINK_TEMPLATES, attributes)
 
 
 def tag_hashes(tags: tuple[str, ...]) -> NDArray[np.uint64]:
-    """Return the hash of each tag, uint64[K]."""
     return np.array([stable_hash(f"upos\t{tag}") for tag in tags], dtype=np.uint64)
 
 
@@ -288,12 +280,11 @@ def tag_link_features(
     *,
     buckets: int,
 ) -> FactorFeatures:
-    """Hash what the templates ask of each candidate.
+    """Hash what the templates ask of each candidate, in a sentence encoded with ``attributes``.
 
-    ``encoded``: encoded with ``attributes``, of which one is ``upos``. ``candidates`` int32[C], uint64[C]:
-    word of each candidate and the hash of its tag. The tag of the root is not looked at. ``members`` int32[P,
-    2]: for each pair of tags of each arc the candidates that are its head and its dependent. ``places``
-    uint64[P]: see :func:`arc_places`. ``buckets``: a power of two.
+    ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, which for the root is not looked
+    at. ``members`` int32[P, 2]: for each pair of tags of each arc the candidates that are its head and its
+    dependent. ``places`` uint64[P]: see :func:`arc_places`.
     """
     words, hashes = candidates
     compiled = compiled_tag_link(attributes)

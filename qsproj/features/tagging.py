@@ -81,10 +81,6 @@ def templates_with(
 
 
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
-    """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
-
-    Raises UsageError when a template names an attribute that is not known or joins more than two.
-    """
     known = [*WORD_ATTRIBUTES, *LONG_SUFFIXES, *class_sets]
     rows = []
     for template in templates:
@@ -104,7 +100,6 @@ class WordTable:
     """Word types seen so far, numbered, and their attributes; grows as words are encoded."""
 
     def __init__(self, class_sets: Mapping[str, Classes]) -> None:
-        """Take the sets of word classes by name; a word is looked up as it is, then lower-cased."""
         self._classes = tuple(class_sets.values())
         self._numbers: dict[str, int] = {}
         self._attributes = np.zeros(
@@ -181,7 +176,6 @@ def likely_tags(form: str) -> tuple[str, ...]:
 
 
 def _long_suffixes(form: str) -> tuple[str, ...]:
-    """Return the text of each of ``LONG_SUFFIXES``."""
     lower = word_attributes(form)[WORD_ATTRIBUTES.index("lower")]
     return tuple(
         lower[-length:] if length <= len(lower) else "" for length in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
@@ -219,14 +213,12 @@ RESERVED = 2
 def word_classes(
     sentences: Sequence[Sequence[str]], n_classes: int, *, rarest: int = 2, passes: int = 8
 ) -> dict[str, int]:
-    """Return the class of each word that occurs at least ``rarest`` times.
+    """Return the class, from 2, of each word that occurs at least ``rarest`` times; frequent words first.
 
     ``sentences``: raw text; lower-case it first if case is not to matter. ``n_classes``: at least 3: one
-    stands for sentence boundaries and one for rarer words. ``rarest``: words with fewer occurrences share one
-    class that is not returned. ``passes``: rounds over the vocabulary; fewer when a round moves fewer than
-    0.5% of the words. Returns class numbers from 2; frequent words first. Empty for text without a word that
-    is frequent enough. O(passes * n_classes * distinct bigrams) time at most; n_classes^2 + distinct bigrams
-    memory.
+    stands for sentence boundaries and one for rarer words. ``passes``: rounds over the vocabulary; fewer when
+    a round moves fewer than 0.5% of the words. O(passes * n_classes * distinct bigrams) time at most;
+    n_classes^2 + distinct bigrams memory.
     """
     counts = Counter(chain.from_iterable(sentences))
     frequent = [word for word, count in counts.items() if count >= rarest]

@@ -14,13 +14,13 @@ attributes, K candidates of a word:
   seen[i]:seen[i+1].
 - ``support`` float64[L, L]: the potential of an analysis by how often its form occurs, and how often with it.
 
+Lemmas are a softmax over ways to make one that fit a word's form: ``word`` uint64[F], features of the word in
+its sentence; ``scripts`` uint64[C], the hash of each candidate's edit script; ``lemmas`` uint64[C, G],
+features of the lemma that it gives, 0 for none. A feature of the word counts for each script anew.
+``weights`` float32[2^b], natural log; ``shift`` is 64 - b.
+
 Source: pruning before linking as in Mueller, Schmid and Schuetze (2013); one multinomial for each attribute
 as in Smith (2010), section 5.2.1, tied there by factors, here by the list of analyses that occur.
-
-Lemmas are a softmax over ways to make one that fit a word's form: ``word`` uint64[F], features of the word in
-its sentence; ``scripts`` uint64[C], the hash of each candidate's edit script; ``lemmas`` uint64[C, G], features
-of the lemma that it gives, 0 for none. A feature of the word counts for each script anew. ``weights``
-float32[2^b], natural log; ``shift`` is 64 - b.
 """
 
 from __future__ import annotations
