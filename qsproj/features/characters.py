@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import pair_templates, stable_hash
 
 Codes = NDArray[np.uint64]
 
@@ -41,7 +41,7 @@ TEMPLATES = (
     ),
     *("ends-1", "begins", "ends-1 & begins", "ends-1 & kinds3-1"),
 )
-_ATOM = re.compile(r"([a-z]+[0-9]?)([-+][0-9]+)?")
+COMPILED_TEMPLATES = pair_templates(TEMPLATES, CHARACTER_ATTRIBUTES)
 _RUN = re.compile(r"[^\W_]+")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -49,23 +49,6 @@ _SHIFT = np.uint64(29)
 LONGEST_CHUNK = 30
 # Longest words that are looked up in the words of the treebank.
 LONGEST_KNOWN = 8
-
-
-@lru_cache
-def compiled_templates(
-    templates: tuple[str, ...] = TEMPLATES, attributes: tuple[str, ...] = CHARACTER_ATTRIBUTES
-) -> NDArray[np.int32]:
-    """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance."""
-    rows = []
-    for template in templates:
-        row: list[int] = []
-        for atom in template.split(" & "):
-            match = _ATOM.fullmatch(atom)
-            if match is None:
-                raise ValueError(f"template {template!r} cannot be read")
-            row += [attributes.index(match[1]), int(match[2] or 0)]
-        rows.append(row + [-1, 0] * (2 - len(row) // 2))
-    return np.array(rows, dtype=np.int32)
 
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.tagging.tag_features import fill_table, find_rows
 
 MOST_REMEMBERED = 1 << 19
@@ -17,6 +20,28 @@ MOST_REMEMBERED = 1 << 19
 def stable_hash(text: str) -> int:
     """Hash ``text`` to 0..2**64 - 1 (BLAKE2b, first eight bytes). Unlike ``hash``, never salted."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+_ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
+
+
+def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np.int32]:
+    """Return int32[K, 4]: first attribute, its distance, second attribute or -1, its distance.
+
+    Raises UsageError when a template names an attribute that is not known or joins more than two.
+    """
+    rows = []
+    for template in templates:
+        row = []
+        for atom in template.split(" & "):
+            match = _ATOM.fullmatch(atom)
+            if match is None or match["name"] not in known:
+                raise unknown_name("attribute of the tagger", atom, list(known))
+            row += [known.index(match["name"]), int(match["distance"] or 0)]
+        if len(row) > 4:
+            raise UsageError(f"template {template!r} joins more than two attributes")
+        rows.append(row + [-1, 0] * (2 - len(row) // 2))
+    return np.array(rows, dtype=np.int32)
 
 
 class FeatureIndex:

@@ -10,8 +10,8 @@ roles depend on the family of factors:
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
 - ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags. Where an arc
   template asks for ``head.upos``, these ask for the tag of the candidate; all else is what the sentence says.
-  There are no offsets: with the tagger's tags of the words around, the templates fitted Turkish training trees
-  better and its dev file no better.
+  There are no offsets: with the tagger's tags of the words around, the templates fitted Turkish training
+  trees better and its dev file no better.
 
 Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
 fire with and without it, those in ``placed`` only with it.

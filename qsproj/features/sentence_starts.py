@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.text import UNSPACED
-from qsproj.features.characters import Codes, code_of, compiled_templates, mixed
+from qsproj.features.characters import Codes, code_of, mixed
+from qsproj.features.hashing import pair_templates
 from qsproj.kernels.tagging.tag_features import feature_keys
 
 # Of a piece alone; then of its place.
@@ -46,6 +47,7 @@ TEMPLATES = (
     *("word", "word & signs", "signs", "signs & next", "signs & kind", "signs & kinds3", "word & next"),
     *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
 )
+_COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
 # Past so many pieces nothing is seen of what is before and after.
 SIGHT = 48
 _NEAR, _AROUND, _FAR = 4, 30, 40
@@ -81,13 +83,12 @@ def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list
 
     ``rules``: where rules say that sentences begin.
     """
-    templates = compiled_templates(TEMPLATES, ATTRIBUTES)
     blocks = []
     for begin in range(0, len(found), _BLOCK):
         first, last = max(0, begin - SIGHT), min(len(found), begin + _BLOCK + SIGHT)
         attributes = _attributes(text, found[first:last], rules)
-        keys = np.empty((len(attributes), len(templates)), dtype=np.uint64)
-        feature_keys(attributes, np.arange(len(attributes), dtype=np.int32), templates, keys)
+        keys = np.empty((len(attributes), len(_COMPILED)), dtype=np.uint64)
+        feature_keys(attributes, np.arange(len(attributes), dtype=np.int32), _COMPILED, keys)
         blocks.append(keys[begin - first : begin - first + _BLOCK])
     return blocks
 

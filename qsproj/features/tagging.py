@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from qsproj.corpus.characters import plain_form
-from qsproj.errors import UsageError, unknown_name
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
 
 LONGEST_AFFIX = 5
@@ -61,7 +60,6 @@ CLASS_TEMPLATES = (
     *("CLASS & shape", "CLASS-1 & suffix3", "CLASS+1 & suffix3"),
 )
 
-_ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 _SIGN_AND_NUMBER = re.compile(r"(?:[Nn][ro]?\.?|№)?[°ºª№#]?\.?\d[\d.,/-]*[°ºª]?")
 _DIGIT = re.compile(r"[0-9]")
 _QUOTES = re.compile("[„“”«»‹›]|``|''")
@@ -81,19 +79,7 @@ def templates_with(
 
 
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
-    known = [*WORD_ATTRIBUTES, *LONG_SUFFIXES, *class_sets]
-    rows = []
-    for template in templates:
-        row = []
-        for atom in template.split(" & "):
-            match = _ATOM.fullmatch(atom)
-            if match is None or match["name"] not in known:
-                raise unknown_name("attribute of the tagger", atom, known)
-            row += [known.index(match["name"]), int(match["distance"] or 0)]
-        if len(row) > 4:
-            raise UsageError(f"template {template!r} joins more than two attributes")
-        rows.append(row + [-1, 0] * (2 - len(row) // 2))
-    return np.array(rows, dtype=np.int32)
+    return pair_templates(templates, (*WORD_ATTRIBUTES, *LONG_SUFFIXES, *class_sets))
 
 
 class WordTable:

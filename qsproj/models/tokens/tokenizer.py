@@ -25,7 +25,7 @@ from qsproj.corpus.text import (
     sentence_from_tokens,
     whole_tokens,
 )
-from qsproj.features.characters import TEMPLATES, character_attributes, compiled_templates
+from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_attributes
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
@@ -163,8 +163,7 @@ class Tokenizer:
 
 def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:
     """Return the features of each character of a line, uint64[n, K]."""
-    templates = compiled_templates()
     attributes = character_attributes(text, rule_starts(text, language), known)
-    keys = np.empty((len(text), len(templates)), dtype=np.uint64)
-    feature_keys(attributes, np.arange(len(text), dtype=np.int32), templates, keys)
+    keys = np.empty((len(text), len(COMPILED_TEMPLATES)), dtype=np.uint64)
+    feature_keys(attributes, np.arange(len(text), dtype=np.int32), COMPILED_TEMPLATES, keys)
     return keys
