@@ -36,9 +36,7 @@ def find_eflomal() -> str:
     return program
 
 
-def eflomal_links(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> Iterator[tuple[Links, Links]]:
+def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[tuple[Links, Links]]:
     """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once.
 
     eflomal draws random samples without a seed: two runs differ a little.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +26,9 @@ from qsproj.alignment.shards import (
 )
 from qsproj.alignment.word_pairs import PairPriors
 from qsproj.corpus.files import temporary_folder
+from qsproj.kernels.align.hmm import Jumps, LexicalCounts
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import bar
-
-if TYPE_CHECKING:
-    from qsproj.kernels.align.hmm import Jumps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +111,9 @@ def train_hmm(
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     """Start from uniform links."""
-    from qsproj.kernels.align.hmm import LexicalCounts
-
     sources, targets = shards.vocabularies.sizes
-    none = LexicalCounts(
-        np.zeros(shards.totals.pairs),
-        np.zeros(sources),
-        np.zeros(targets),
-        np.zeros(sources),
-        np.zeros(targets),
-        np.zeros(2),
-    )
+    sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)
+    none = LexicalCounts(*map(np.zeros, sizes))
     prior = LexicalCounts(
         np.zeros(0, dtype=np.float32),
         shards.totals.sources,

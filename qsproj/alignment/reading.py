@@ -23,11 +23,7 @@ def is_conllu(path: str) -> bool:
 
 
 def read_word_pairs(
-    source: str,
-    target: str | None = None,
-    *,
-    languages: tuple[str, str] | None = None,
-    pairing: str = BY_ID,
+    source: str, target: str | None = None, *, languages: tuple[str, str] | None = None, pairing: str = BY_ID
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield (source words, target words) for each sentence pair.
 

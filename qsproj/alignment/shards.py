@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment.encoding import EncodedPairs, ShardFiles, Vocabularies, Words, encode_bitext
 from qsproj.alignment.word_pairs import PairPriors, PairTotals, number_in_bitext, number_in_shard
+from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
+from qsproj.kernels.align.hmm import sweep as sweep_sentences
 from qsproj.parallel import Workers, map_in_order
-
-if TYPE_CHECKING:
-    from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,14 +94,8 @@ def write_shards(
 
 def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
     """Write all that cells have but their word pairs, and shares that nothing is known of yet."""
-    for name in (
-        "source_words",
-        "target_words",
-        "source_offsets",
-        "target_offsets",
-        "cell_offsets",
-        "lengths",
-    ):
+    words = ("source_words", "target_words")
+    for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
         files.save(name, getattr(encoded, name))
     m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
     # The mean of 1/m and 1/n: at first, a word may come from any of the other side.
@@ -113,21 +106,15 @@ def _write_tokens(files: ShardFiles, encoded: EncodedPairs) -> None:
 
 
 def _cells(files: ShardFiles) -> Cells:
-    from qsproj.kernels.align.hmm import Cells
-
     return Cells(*(files.load(name) for name in Cells._fields))
 
 
 def _shares(files: ShardFiles) -> Shares:
-    from qsproj.kernels.align.hmm import Shares
-
     return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
 
 
 def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
     """Add up what the shards' shares are, to counts that are all zero; these are changed."""
-    from qsproj.kernels.align.hmm import add_all_shares
-
     changed = _like(none)
     for files in shards.files:
         pairs = files.load("pairs")
@@ -178,7 +165,7 @@ def _swept(
         prior = sweep.prior._replace(pairs=files.load("prior"))
         return _Task(_cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files))
 
-    small = replace(sweep, counts=_no_counts(), prior=_no_counts())
+    small = replace(sweep, counts=_NO_COUNTS, prior=_NO_COUNTS)
     results = map_in_order(partial(_sweep_shard, small, keep), map(task, shards.files), workers=workers)
     for files in shards.files:
         done = next(results)
@@ -188,14 +175,8 @@ def _swept(
 
 def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
     """Return a copy of what a shard with these word pairs needs of the counts."""
-    return counts._replace(
-        pairs=counts.pairs[pairs],
-        sources=counts.sources.copy(),
-        targets=counts.targets.copy(),
-        null_sources=counts.null_sources.copy(),
-        null_targets=counts.null_targets.copy(),
-        null_totals=counts.null_totals.copy(),
-    )
+    copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
+    return counts._replace(pairs=counts.pairs[pairs], **copies)
 
 
 def _like(counts: LexicalCounts) -> LexicalCounts:
@@ -209,22 +190,12 @@ def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
     return counts
 
 
-def _no_counts() -> LexicalCounts:
-    """Return counts of nothing, in place of those that a task brings along."""
-    from qsproj.kernels.align.hmm import LexicalCounts
-
-    return LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
-
-
-def _no_shares() -> Shares:
-    from qsproj.kernels.align.hmm import Shares
-
-    return Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
+# In place of those that a task brings along.
+_NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
+_NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 
 def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
-    from qsproj.kernels.align.hmm import Jumps
-
     return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
 
 
@@ -232,8 +203,6 @@ def _add_changes(
     changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
 ) -> None:
     """Add to ``changed`` what a shard with these word pairs has made of its part of the counts."""
-    from qsproj.kernels.align.hmm import add_differences
-
     add_differences(changed.pairs, pairs, own.pairs, before.pairs)
     for name in own._fields[1:]:
         array = getattr(changed, name)
@@ -242,19 +211,12 @@ def _add_changes(
 
 def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     """Sweep over one shard; its shares and its part of the counts are changed, and given back."""
-    from qsproj.kernels.align.hmm import sweep as sweep_sentences
-
     jumps = _no_jumps(sweep.jumps)
     posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
-    log_likelihood = sweep_sentences(
-        *task,
-        jumps,
-        sweep.null_probability,
-        sweep.use_jumps,
-        posteriors,
-    )
+    how = sweep.null_probability, sweep.use_jumps
+    log_likelihood = sweep_sentences(*task, jumps, *how, posteriors)
     if keep:
-        task = task._replace(shares=_no_shares(), counts=_no_counts())
+        task = task._replace(shares=_NO_SHARES, counts=_NO_COUNTS)
     return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
 
 

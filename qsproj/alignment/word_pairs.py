@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment.encoding import EncodedPairs, ShardFiles, Vocabularies, letters
+from qsproj.kernels.align.ibm1 import join_pairs, number_pairs, pair_pseudo_counts, renumber, token_order
 
 # So many pairs of shards are put together at a time: some 30 bytes each.
 BLOCK_PAIRS = 1 << 21
@@ -39,8 +40,6 @@ def number_in_shard(files: ShardFiles, encoded: EncodedPairs, sizes: tuple[int, 
     word: ``starts`` int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the
     shard. Pairs are numbered as cells have them: those of a sentence lie side by side in memory.
     """
-    from qsproj.kernels.align.ibm1 import number_pairs, renumber, token_order
-
     source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
     starts, targets, cell_pairs = number_pairs(
         *token_order(encoded.source_words, source_offsets, sizes[0]),
@@ -66,8 +65,6 @@ def number_in_bitext(
     ``pairs`` int32[p] has the number of each pair in the whole bitext, ``prior`` float32[p] its pseudo-count.
     Memory: one block of source words, and the sums.
     """
-    from qsproj.kernels.align.ibm1 import renumber
-
     sizes = vocabularies.sizes
     totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
     spelt = (*letters(vocabularies.source), *letters(vocabularies.target))
@@ -99,8 +96,6 @@ def _join_block(
     priors: PairPriors,
 ) -> PairTotals:
     """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
-    from qsproj.kernels.align.ibm1 import join_pairs, pair_pseudo_counts
-
     first, last = words
     starts = [_starts(files, first, last) for files in shards]
     parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]

@@ -94,8 +94,4 @@ def residual_priority(state: MessageState, tolerance: float) -> float:
     return max(state.news(index, state.incoming(index)) for index in indices)
 
 
-SCHEDULES: dict[str, Sweep] = {
-    "flooding": flooding,
-    "sequential": sequential,
-    "residual": residual_priority,
-}
+SCHEDULES: dict[str, Sweep] = {"flooding": flooding, "sequential": sequential, "residual": residual_priority}

@@ -95,10 +95,7 @@ _BETWEEN: tuple[Template, ...] = (
     ("head.upos", "between.set", "dep.upos"),
 )
 
-DELEXICALISED = TemplateSet(
-    plain=(_TAG_PAIR, *_CONTEXT, *_BETWEEN),
-    directed=(("head.upos",), ("dep.upos",)),
-)
+DELEXICALISED = TemplateSet(plain=(_TAG_PAIR, *_CONTEXT, *_BETWEEN), directed=(("head.upos",), ("dep.upos",)))
 
 WORDS = TemplateSet(
     plain=(

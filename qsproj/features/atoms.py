@@ -241,10 +241,7 @@ def reads_tree(attribute: str) -> bool:
 
 
 def with_tree_atoms(
-    encoded: EncodedSentence,
-    heads: Heads,
-    attributes: Sequence[str],
-    inside: NDArray[np.bool_] | None = None,
+    encoded: EncodedSentence, heads: Heads, attributes: Sequence[str], inside: NDArray[np.bool_] | None = None
 ) -> EncodedSentence:
     """Return the sentence with a column for each attribute, after the first, that its tree gives.
 

@@ -134,10 +134,7 @@ def _family_seeds() -> NDArray[np.uint64]:
 
 
 def factor_buckets(
-    families: NDArray[np.int8],
-    words: NDArray[np.int32],
-    source: WordHashes,
-    target: WordHashes,
+    families: NDArray[np.int8], words: NDArray[np.int32], source: WordHashes, target: WordHashes
 ) -> Buckets:
     """Return the features of quasi-synchronous factors, int32[F, T].
 

@@ -252,7 +252,5 @@ def _exchanged(
     return classes
 
 
-def _links(
-    matrix: sparse.csr_array,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+def _links(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data

@@ -143,12 +143,7 @@ def joined(parts: Sequence[Words]) -> Words:
 
 
 def versus(
-    right: Words,
-    wrong: Words,
-    dependents: Words,
-    *,
-    sizes: ArrayLike,
-    bounds: ArrayLike,
+    right: Words, wrong: Words, dependents: Words, *, sizes: ArrayLike, bounds: ArrayLike
 ) -> Constraints:
     """Return constraints by which right heads win against wrong ones.
 

@@ -33,11 +33,7 @@ def _draw(
 
 
 _TREES = TreeFamily(
-    find_best=eisner_best,
-    sum_up=_sum_up,
-    sum_in_logs=eisner_log,
-    covariance=eisner_covariance,
-    draw=_draw,
+    find_best=eisner_best, sum_up=_sum_up, sum_in_logs=eisner_log, covariance=eisner_covariance, draw=_draw
 )
 
 best = _TREES.best

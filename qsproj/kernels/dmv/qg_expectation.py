@@ -127,21 +127,6 @@ def qg_expectation(
         if log_likelihoods[s] == -np.inf:
             continue
         _add_counts(
-            its_tags,
-            its_senses,
-            table,
-            arcs,
-            root_arcs,
-            configuration_counts,
-            child_counts,
-            root_counts,
+            its_tags, its_senses, table, arcs, root_arcs, configuration_counts, child_counts, root_counts
         )
-    return (
-        stop_counts,
-        configuration_counts,
-        child_counts,
-        root_counts,
-        log_likelihoods,
-        arcs,
-        root_arcs,
-    )
+    return (stop_counts, configuration_counts, child_counts, root_counts, log_likelihoods, arcs, root_arcs)
