@@ -79,7 +79,11 @@ def align_words(
             raise UsageError("eflomal takes no settings of the built-in aligner")
         check_links_only(name)
         find_eflomal()
-        return _links_of_eflomal(_between_words(_by_eflomal, list(pairs), unspaced), name)
+        links = SYMMETRIZATIONS[name]
+        return (
+            make_alignment(*one.size, np.argwhere(links(one.forward > 0, one.backward > 0)) + 1)
+            for one in _between_words(_by_eflomal, list(pairs), unspaced)
+        )
     by_hmm = partial(_by_hmm, settings=settings, workers=workers)
     return _links_of_hmm(_between_words(by_hmm, pairs, unspaced), name, threshold)
 
@@ -128,9 +132,3 @@ def _by_eflomal(pairs: Pairs) -> Iterator[Directed]:
     for size in sizes:
         forward, backward = next(shown) if alignable(*size) else (none, none)
         yield Directed(size, forward.astype(np.float32), backward.astype(np.float32))
-
-
-def _links_of_eflomal(directions: Iterable[Directed], name: str) -> Iterator[Alignment]:
-    for directed in directions:
-        links = SYMMETRIZATIONS[name](directed.forward > 0, directed.backward > 0)
-        yield make_alignment(*directed.size, np.argwhere(links) + 1)

@@ -112,6 +112,7 @@ def train_hmm(
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     """Start from uniform links."""
     sources, targets = shards.vocabularies.sizes
+    distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
     sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)
     none = LexicalCounts(*map(np.zeros, sizes))
     prior = LexicalCounts(
@@ -125,17 +126,11 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     return Sweep(
         counts=first_counts(shards, none),
         prior=prior,
-        jumps=np.tile(_first_jumps(settings.reach), (2, 1)),
+        # They favour the next word, then the near ones.
+        jumps=np.tile(np.exp(-0.5 * np.abs(distances - 1.0)), (2, 1)),
         null_probability=settings.null_probability,
         use_jumps=settings.ibm1_sweeps == 0,
     )
-
-
-def _first_jumps(reach: int) -> NDArray[np.float64]:
-    """Return float64[2 reach + 3] that favours the next word, then the near ones."""
-    distances = np.arange(-reach - 1, reach + 2, dtype=np.float64)
-    weights: NDArray[np.float64] = np.exp(-0.5 * np.abs(distances - 1.0))
-    return weights
 
 
 def _updated_jumps(jumps: Jumps, prior: float) -> NDArray[np.float64]:

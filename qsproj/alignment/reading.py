@@ -12,6 +12,8 @@ from qsproj.corpus.pairs.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
 
+Pairs = Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
+
 
 def is_conllu(path: str) -> bool:
     """Tell whether a file holds sentences, not text; ``-``, which cannot be looked into, counts as text."""
@@ -24,7 +26,7 @@ def is_conllu(path: str) -> bool:
 
 def read_word_pairs(
     source: str, target: str | None = None, *, languages: tuple[str, str] | None = None, pairing: str = BY_ID
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> Pairs:
     """Yield (source words, target words) for each sentence pair.
 
     ``source``, ``target``: two files, both CoNLL-U (see ``pairing``), both text, or one of each (paired by
@@ -46,33 +48,22 @@ def read_word_pairs(
         return _not_empty(_words_of_either(source, target, languages, trees_first=formats[0]), source)
     if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
-    return _not_empty(
-        _words_of_trees(source, target, pairing)
-        if all(formats) and target is not None
-        else _words_of_text(source, target, languages),
-        source,
-    )
-
-
-def _words_of_trees(
-    source: str, target: str, pairing: str
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    for one, other in pair_files(source, target, pairing=pairing):
-        yield one.forms, other.forms
+    if all(formats) and target is not None:
+        paired = pair_files(source, target, pairing=pairing)
+        return _not_empty(((one.forms, other.forms) for one, other in paired), source)
+    return _not_empty(_words_of_text(source, target, languages), source)
 
 
 def _words_of_either(
     source: str, target: str, languages: tuple[str, str] | None, *, trees_first: bool
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> Pairs:
     trees, text = (source, target) if trees_first else (target, source)
     code = languages[int(trees_first)] if languages else None
     for sentence, words in pair_with_text(trees, text, language=code):
         yield (sentence.forms, words) if trees_first else (words, sentence.forms)
 
 
-def _words_of_text(
-    source: str, target: str | None, languages: tuple[str, str] | None
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _words_of_text(source: str, target: str | None, languages: tuple[str, str] | None) -> Pairs:
     for one, other in read_bitext(source, target):
         if languages is None:
             yield tuple(one.split()), tuple(other.split())
@@ -80,9 +71,7 @@ def _words_of_text(
             yield tuple(tokenize(one, languages[0])), tuple(tokenize(other, languages[1]))
 
 
-def _not_empty(
-    pairs: Iterator[tuple[tuple[str, ...], tuple[str, ...]]], path: str
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _not_empty(pairs: Pairs, path: str) -> Pairs:
     first = next(pairs, None)
     if first is None:
         raise DataError(

@@ -91,7 +91,10 @@ def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> li
     begin = unknown = 0
     while begin < len(run):
         end = min(begin + min(longest, _LONGEST), len(run))
-        while end > begin and (run[begin:end] not in known or _is_mark(run[end : end + 1])):
+        # A mark belongs to the letter before it.
+        while end > begin and (
+            run[begin:end] not in known or (end < len(run) and unicodedata.category(run[end])[0] == "M")
+        ):
             end -= 1
         if end == begin:
             begin += 1
@@ -99,10 +102,6 @@ def _cut_run(run: str, known: Collection[str], *, longest: int = _LONGEST) -> li
         pieces += [run[unknown:begin], run[begin:end]]
         begin = unknown = end
     return [piece for piece in (*pieces, run[unknown:]) if piece]
-
-
-def _is_mark(character: str) -> bool:
-    return bool(character) and unicodedata.category(character).startswith("M")
 
 
 def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:

@@ -196,14 +196,11 @@ def _parse(atom: str) -> tuple[str, str, int]:
         raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
     place, name, offset = match.groups()
     known = BETWEEN_BITS if place == "between" else ATTRIBUTES
-    if name not in known and (place == "between" or not _known_in_tree(name)):
+    read = name.partition(".")[2]
+    in_tree = reads_tree(name) and (not read or read in ATTRIBUTES)
+    if name not in known and (place == "between" or not in_tree):
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
     return place, name, int(offset or 0)
-
-
-def _known_in_tree(name: str) -> bool:
-    _, _, read = name.partition(".")
-    return reads_tree(name) and (not read or read in ATTRIBUTES)
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:

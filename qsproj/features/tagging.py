@@ -113,16 +113,17 @@ class WordTable:
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
         form = plain_form(form)
-        codes = [_code(text) for text in (*word_attributes(form), *_long_suffixes(form))]
+        texts = word_attributes(form)
+        lower = texts[WORD_ATTRIBUTES.index("lower")]
+        longer = (
+            lower[-size:] if size <= len(lower) else "" for size in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
+        )
+        codes = [stable_hash(text) | 1 if text else 0 for text in (*texts, *longer)]
         for classes in self._classes:
             word_class = classes.get(form, classes.get(form.lower()))
             codes.append(0 if word_class is None else word_class + 1)
         self._attributes[number] = np.array(codes, dtype=np.uint64)
         return number
-
-
-def _code(text: str) -> int:
-    return stable_hash(text) | 1 if text else 0
 
 
 def word_attributes(form: str) -> tuple[str, ...]:
@@ -159,13 +160,6 @@ def likely_tags(form: str) -> tuple[str, ...]:
     if categories <= {"S", "M", "C"}:
         return ("SYM",)
     return ("PROPN", "X") if categories <= {"L", "M", "C"} else ()
-
-
-def _long_suffixes(form: str) -> tuple[str, ...]:
-    lower = word_attributes(form)[WORD_ATTRIBUTES.index("lower")]
-    return tuple(
-        lower[-length:] if length <= len(lower) else "" for length in (LONGEST_AFFIX + 1, LONGEST_AFFIX + 2)
-    )
 
 
 def _kind(form: str) -> str:

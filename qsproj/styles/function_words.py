@@ -43,7 +43,8 @@ class FunctionWordRule:
         that no arcs come to cross, those of outer relations, and the full stop.
         """
         for content in self._contents(tree):
-            words = [child for child in tree.children[content] if self._is_function_word(tree, child)]
+            children = tree.children[content]
+            words = [child for child in children if base_relation(tree.relations[child]) == self.relation]
             here = tree.starts[content]
             words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))
             top = content
@@ -67,9 +68,6 @@ class FunctionWordRule:
 
     def _is_turned(self, relation: str) -> bool:
         return base_relation(turned_relation(relation)) == self.relation
-
-    def _is_function_word(self, tree: WorkingTree, node: int) -> bool:
-        return base_relation(tree.relations[node]) == self.relation
 
     def _contents(self, tree: WorkingTree) -> list[int]:
         heads = tree.heads

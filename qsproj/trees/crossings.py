@@ -48,7 +48,7 @@ def projectivise(heads: Heads) -> Heads:
         lengths = {
             dependent: abs(dependent - head)
             for dependent, head in enumerate(lifted.tolist())
-            if dependent and not dominates[head, _between(head, dependent)].all()
+            if dependent and not dominates[head, min(head, dependent) + 1 : max(head, dependent)].all()
         }
         if not lengths:
             return lifted
@@ -67,10 +67,6 @@ def without_crossings(heads: Heads) -> Heads:
 def nearest_projective(heads: Heads) -> Heads:
     """Return a whole tree lifted (:func:`projectivise`), a partial one without its crossing arcs."""
     return without_crossings(heads) if np.any(heads[1:] == NO_HEAD) else projectivise(heads)
-
-
-def _between(head: int, dependent: int) -> slice:
-    return slice(min(head, dependent) + 1, max(head, dependent))
 
 
 def _domination(heads: Heads) -> NDArray[np.bool_]:
