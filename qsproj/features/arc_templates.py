@@ -144,86 +144,6 @@ MORPHOLOGY = TemplateSet(
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
-def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
-    """Turn templates into the integer program that the kernels run.
-
-    The attributes start with those ``known``, so that templates compiled on top of others read the same
-    encoded sentences. Raises ValueError when an atom is not one of those that the module's docstring lists,
-    or when ``between.upos`` stands with another atom about the words between.
-    """
-    near = [template for template in templates.plain if not _asks_between(template)]
-    far = [template for template in templates.plain if _asks_between(template)]
-    ordered = [*near, *templates.directed, *far]
-    attributes = list(known)
-    between = np.zeros(len(ordered), dtype=np.int32)
-    ends = {
-        "head": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
-        "dep": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
-    }
-    for row, template in enumerate(ordered):
-        filled = {"head": 0, "dep": 0}
-        for atom in template:
-            place, name, offset = _parse(atom)
-            if place == "between":
-                between[row] += BETWEEN_BITS[name]
-                continue
-            if name not in attributes:
-                attributes.append(name)
-            ends[place][row, filled[place]] = attributes.index(name) << 8 | (offset + 128)
-            filled[place] += 1
-        if between[row] & BETWEEN_BITS["upos"] and between[row] != BETWEEN_BITS["upos"]:
-            raise ValueError(f"template {template}: between.upos fires for each tag and cannot be combined")
-    names = [" ".join(template) for template in ordered]
-    return CompiledTemplates(
-        attributes=tuple(attributes),
-        head_operations=ends["head"],
-        dependent_operations=ends["dep"],
-        head_seeds=np.array([stable_hash(f"head {name}") for name in names], dtype=np.uint64),
-        dependent_seeds=np.array([stable_hash(f"dep {name}") for name in names], dtype=np.uint64),
-        between=between,
-        plain=len(near),
-        directed=len(near) + len(templates.directed),
-    )
-
-
-def _asks_between(template: Template) -> bool:
-    return any(atom.startswith("between.") for atom in template)
-
-
-def _parse(atom: str) -> tuple[str, str, int]:
-    match = ATOM.match(atom)
-    if match is None:
-        raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
-    place, name, offset = match.groups()
-    known = BETWEEN_BITS if place == "between" else ATTRIBUTES
-    read = name.partition(".")[2]
-    in_tree = reads_tree(name) and (not read or read in ATTRIBUTES)
-    if name not in known and (place == "between" or not in_tree):
-        raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
-    return place, name, int(offset or 0)
-
-
-def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
-    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets; O(n T).
-
-    The sentence must have been encoded with the templates' attributes.
-    """
-    shape = (len(encoded) + 1, len(templates.between))
-    head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
-    position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)
-    position_parts(encoded.atoms, templates.dependent_operations, templates.dependent_seeds, dependent_parts)
-    shift = np.uint64(64 - (buckets.bit_length() - 1))
-    return ArcFeatures(
-        head_parts,
-        dependent_parts,
-        encoded.tags,
-        templates.between,
-        templates.plain,
-        templates.directed,
-        shift,
-    )
-
-
 def _and(templates: TemplateSet, *more: tuple[Template, ...]) -> TemplateSet:
     return TemplateSet(plain=sum(more, templates.plain), directed=templates.directed)
 
@@ -306,3 +226,83 @@ LABEL_TEMPLATE_SETS = {
     f"words{IN_TREE}": _and(WORD_LABELS, _TREE_TAGS, _TREE_WORDS),
     f"morphology{IN_TREE}": _and(MORPHOLOGY_LABELS, _TREE_TAGS, _TREE_WORDS),
 }
+
+
+def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
+    """Turn templates into the integer program that the kernels run.
+
+    The attributes start with those ``known``, so that templates compiled on top of others read the same
+    encoded sentences. Raises ValueError when an atom is not one of those that the module's docstring lists,
+    or when ``between.upos`` stands with another atom about the words between.
+    """
+    near = [template for template in templates.plain if not _asks_between(template)]
+    far = [template for template in templates.plain if _asks_between(template)]
+    ordered = [*near, *templates.directed, *far]
+    attributes = list(known)
+    between = np.zeros(len(ordered), dtype=np.int32)
+    ends = {
+        "head": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
+        "dep": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
+    }
+    for row, template in enumerate(ordered):
+        filled = {"head": 0, "dep": 0}
+        for atom in template:
+            place, name, offset = _parse(atom)
+            if place == "between":
+                between[row] += BETWEEN_BITS[name]
+                continue
+            if name not in attributes:
+                attributes.append(name)
+            ends[place][row, filled[place]] = attributes.index(name) << 8 | (offset + 128)
+            filled[place] += 1
+        if between[row] & BETWEEN_BITS["upos"] and between[row] != BETWEEN_BITS["upos"]:
+            raise ValueError(f"template {template}: between.upos fires for each tag and cannot be combined")
+    names = [" ".join(template) for template in ordered]
+    return CompiledTemplates(
+        attributes=tuple(attributes),
+        head_operations=ends["head"],
+        dependent_operations=ends["dep"],
+        head_seeds=np.array([stable_hash(f"head {name}") for name in names], dtype=np.uint64),
+        dependent_seeds=np.array([stable_hash(f"dep {name}") for name in names], dtype=np.uint64),
+        between=between,
+        plain=len(near),
+        directed=len(near) + len(templates.directed),
+    )
+
+
+def _asks_between(template: Template) -> bool:
+    return any(atom.startswith("between.") for atom in template)
+
+
+def _parse(atom: str) -> tuple[str, str, int]:
+    match = ATOM.match(atom)
+    if match is None:
+        raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
+    place, name, offset = match.groups()
+    known = BETWEEN_BITS if place == "between" else ATTRIBUTES
+    read = name.partition(".")[2]
+    in_tree = reads_tree(name) and (not read or read in ATTRIBUTES)
+    if name not in known and (place == "between" or not in_tree):
+        raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
+    return place, name, int(offset or 0)
+
+
+def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
+    """Hash what the templates ask of each position, for ``buckets`` (a power of two) buckets; O(n T).
+
+    The sentence must have been encoded with the templates' attributes.
+    """
+    shape = (len(encoded) + 1, len(templates.between))
+    head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
+    position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)
+    position_parts(encoded.atoms, templates.dependent_operations, templates.dependent_seeds, dependent_parts)
+    shift = np.uint64(64 - (buckets.bit_length() - 1))
+    return ArcFeatures(
+        head_parts,
+        dependent_parts,
+        encoded.tags,
+        templates.between,
+        templates.plain,
+        templates.directed,
+        shift,
+    )
