@@ -144,53 +144,40 @@ MORPHOLOGY = TemplateSet(
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
-def _and(templates: TemplateSet, *more: tuple[Template, ...]) -> TemplateSet:
-    return TemplateSet(plain=sum(more, templates.plain), directed=templates.directed)
-
-
-DELEXICALISED_LABELS = TemplateSet(
-    plain=(
-        ("dep.upos",),
-        ("head.upos", "dep.upos"),
-        ("head.upos", "dep.upos", "between.punctuation", "between.verbs"),
-        ("head.upos", "dep.upos", "dep.upos-1"),
-        ("head.upos", "dep.upos", "dep.upos+1"),
-        ("head.upos", "dep.upos", "dep.upos-1", "dep.upos+1"),
-        ("head.upos", "dep.upos", "head.upos-1", "head.upos+1"),
-        ("head.upos", "dep.upos", "dep.upos-2", "dep.upos-1"),
-        ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
-        ("head.upos", "dep.upos", "between.upos"),
-    ),
-    directed=(),
+_TAG_LABELS: tuple[Template, ...] = (
+    ("dep.upos",),
+    ("head.upos", "dep.upos"),
+    ("head.upos", "dep.upos", "between.punctuation", "between.verbs"),
+    ("head.upos", "dep.upos", "dep.upos-1"),
+    ("head.upos", "dep.upos", "dep.upos+1"),
+    ("head.upos", "dep.upos", "dep.upos-1", "dep.upos+1"),
+    ("head.upos", "dep.upos", "head.upos-1", "head.upos+1"),
+    ("head.upos", "dep.upos", "dep.upos-2", "dep.upos-1"),
+    ("head.upos", "dep.upos", "dep.upos+1", "dep.upos+2"),
+    ("head.upos", "dep.upos", "between.upos"),
 )
 
-WORD_LABELS = TemplateSet(
-    plain=(
-        *DELEXICALISED_LABELS.plain,
-        ("dep.lower",),
-        ("dep.lower", "dep.upos", "head.upos"),
-        ("head.lower", "dep.upos", "head.upos"),
-        ("head.lower", "dep.lower"),
-        ("dep.suffix", "head.upos"),
-        ("head.upos", "dep.upos", "dep.lower-1"),
-        ("head.upos", "dep.upos", "dep.lower+1"),
-        ("head.upos", "dep.upos", "dep.lower-2"),
-    ),
-    directed=(),
+_WORD_LABELS: tuple[Template, ...] = (
+    *_TAG_LABELS,
+    ("dep.lower",),
+    ("dep.lower", "dep.upos", "head.upos"),
+    ("head.lower", "dep.upos", "head.upos"),
+    ("head.lower", "dep.lower"),
+    ("dep.suffix", "head.upos"),
+    ("head.upos", "dep.upos", "dep.lower-1"),
+    ("head.upos", "dep.upos", "dep.lower+1"),
+    ("head.upos", "dep.upos", "dep.lower-2"),
 )
 
-MORPHOLOGY_LABELS = TemplateSet(
-    plain=(
-        *WORD_LABELS.plain,
-        ("head.lemma", "dep.lemma"),
-        ("head.lemma", "dep.upos", "dep.case"),
-        ("dep.lemma", "head.upos"),
-        ("head.upos", "dep.upos", "dep.feats"),
-        ("head.upos", "dep.upos", "head.feats"),
-        ("head.xpos", "dep.xpos"),
-        ("head.upos", "dep.upos", "dep.case", "head.verbform"),
-    ),
-    directed=(),
+_MORPHOLOGY_LABELS: tuple[Template, ...] = (
+    *_WORD_LABELS,
+    ("head.lemma", "dep.lemma"),
+    ("head.lemma", "dep.upos", "dep.case"),
+    ("dep.lemma", "head.upos"),
+    ("head.upos", "dep.upos", "dep.feats"),
+    ("head.upos", "dep.upos", "head.feats"),
+    ("head.xpos", "dep.xpos"),
+    ("head.upos", "dep.upos", "dep.case", "head.verbform"),
 )
 
 _TREE_TAGS: tuple[Template, ...] = (
@@ -219,12 +206,15 @@ _TREE_WORDS: tuple[Template, ...] = (
 IN_TREE = "-in-tree"
 
 LABEL_TEMPLATE_SETS = {
-    "delexicalised": DELEXICALISED_LABELS,
-    "words": WORD_LABELS,
-    "morphology": MORPHOLOGY_LABELS,
-    f"delexicalised{IN_TREE}": _and(DELEXICALISED_LABELS, _TREE_TAGS),
-    f"words{IN_TREE}": _and(WORD_LABELS, _TREE_TAGS, _TREE_WORDS),
-    f"morphology{IN_TREE}": _and(MORPHOLOGY_LABELS, _TREE_TAGS, _TREE_WORDS),
+    name: TemplateSet(plain=templates, directed=())
+    for name, templates in (
+        ("delexicalised", _TAG_LABELS),
+        ("words", _WORD_LABELS),
+        ("morphology", _MORPHOLOGY_LABELS),
+        (f"delexicalised{IN_TREE}", _TAG_LABELS + _TREE_TAGS),
+        (f"words{IN_TREE}", _WORD_LABELS + _TREE_TAGS + _TREE_WORDS),
+        (f"morphology{IN_TREE}", _MORPHOLOGY_LABELS + _TREE_TAGS + _TREE_WORDS),
+    )
 }
 
 

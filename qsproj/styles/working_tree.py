@@ -13,7 +13,6 @@ from unicodedata import category
 
 from qsproj.corpus.sentence import Sentence
 
-
 CONJUNCT = "conj"
 #: A word's relation to the function word that heads it: ``comp:`` and the relation that was turned round,
 #: such as ``comp:case`` or ``comp:aux:pass`` (SUD writes ``comp:aux`` in the same sense).
