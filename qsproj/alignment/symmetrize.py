@@ -9,6 +9,7 @@ and Koehn et al. (2005) for growing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,31 +23,28 @@ Posteriors = NDArray[np.floating]
 DEFAULT_THRESHOLD = 0.5
 
 
-def intersection(forward: Links, backward: Links) -> Links:
-    """Return the links of both directions: precise, one to one where each direction is many to one."""
-    return forward & backward
+def grown(forward: Links, backward: Links, *, final_and: bool) -> Links:
+    """Return the intersection, grown by links of the union that touch it and align a free word.
+
+    With ``final_and``, links are added, forward first, whose two words are still both free.
+    """
+    from qsproj.kernels.align.symmetrize_grow import add_between_free_words, grow
+
+    links = forward & backward
+    sources, targets = links.any(axis=1), links.any(axis=0)
+    grow(links, forward | backward, sources, targets)
+    if final_and:
+        add_between_free_words(links, np.ascontiguousarray(forward), sources, targets)
+        add_between_free_words(links, np.ascontiguousarray(backward), sources, targets)
+    return links
 
 
-def union(forward: Links, backward: Links) -> Links:
-    """Return the links of either direction: high recall."""
-    return forward | backward
-
-
-def grow_diag(forward: Links, backward: Links) -> Links:
-    """Return the intersection, grown by links of the union that touch it and align a free word."""
-    return _grown(forward, backward, final_and=False)
-
-
-def grow_diag_final_and(forward: Links, backward: Links) -> Links:
-    """Return ``grow_diag`` with the links added, forward first, whose two words are still both free."""
-    return _grown(forward, backward, final_and=True)
-
-
+# The intersection is precise, one to one where each direction is many to one; the union has high recall.
 SYMMETRIZATIONS: dict[str, Callable[[Links, Links], Links]] = {
-    "intersection": intersection,
-    "union": union,
-    "grow-diag": grow_diag,
-    "grow-diag-final-and": grow_diag_final_and,
+    "intersection": np.logical_and,
+    "union": np.logical_or,
+    "grow-diag": partial(grown, final_and=False),
+    "grow-diag-final-and": partial(grown, final_and=True),
 }
 # Not in the table above: it reads probabilities, which not every aligner gives.
 THRESHOLD = "threshold"
@@ -93,15 +91,3 @@ def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> Non
         raise unknown_name("symmetrization", name, list(KNOWN))
     if not 0.0 <= threshold <= 1.0:
         raise UsageError(f"the threshold is {threshold}, expected a probability (0 to 1)")
-
-
-def _grown(forward: Links, backward: Links, *, final_and: bool) -> Links:
-    from qsproj.kernels.align.symmetrize_grow import add_between_free_words, grow
-
-    links = forward & backward
-    sources, targets = links.any(axis=1), links.any(axis=0)
-    grow(links, forward | backward, sources, targets)
-    if final_and:
-        add_between_free_words(links, np.ascontiguousarray(forward), sources, targets)
-        add_between_free_words(links, np.ascontiguousarray(backward), sources, targets)
-    return links

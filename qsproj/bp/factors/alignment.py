@@ -172,7 +172,7 @@ class AlignItg(HardGroup):
         links[:, of_target > 0] = -np.inf
         links[certain] = 0.0
         possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
-        return links, _counted(of_source), _counted(of_target), bool(possible)
+        return links, starts_of(of_source > 0), starts_of(of_target > 0), bool(possible)
 
     def _scale(self, links: NDArray[np.float64]) -> int:
         largest = np.abs(links[links > -np.inf]).max(initial=0.0)
@@ -190,10 +190,6 @@ class AlignItg(HardGroup):
             if [sorted(four).index(j) for j in four] in ([1, 3, 0, 2], [2, 0, 3, 1]):
                 return -np.inf
         return 0.0
-
-
-def _counted(certain: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(certain > 0)])
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
