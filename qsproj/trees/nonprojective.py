@@ -1,10 +1,10 @@
 """Inference over all dependency trees, projective or not, exact: the best in O(n^2), sums in O(n^3).
 
 The best tree by contraction of cycles, sums over trees by the Matrix-Tree theorem (thesis 3.1, 3.2; Koo et
-al. 2007), by an elimination without subtraction that keeps full relative accuracy at every scale
-(docs/notes/tree-inference.md). The functions are the methods of :class:`~qsproj.trees.family.TreeFamily`.
-The k best trees take O(k n^3) at worst; drawing takes O(n^3) once, then a random walk a tree, or, where that
-would wander for long (strong cycles), one posterior for each distinct beginning of the trees drawn.
+al. 2007), at full relative accuracy at every scale (docs/notes/tree-inference.md). The functions are the
+methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^3) at worst; drawing takes
+O(n^3) once, then a random walk a tree, or, where that would wander for long (strong cycles), one posterior
+for each distinct beginning of the trees drawn.
 """
 
 from __future__ import annotations

@@ -7,18 +7,17 @@ step costs O(m reach), not O(m^2): ``jump`` has 2 reach + 3 entries, distance d 
 
 Vectors over p and over q are padded with zeros: entry p is at ``centre + p``, where ``centre = reach + 1``,
 and there are m + 2 + 2 centre places in all, so that no jump in reach leaves them. Entry 0 of those over q is
-zero. Four distances are taken at a time, which leaves loops over positions that a processor can take several
-steps of at once.
+zero. Four distances are taken at a time: loops over positions that a processor can take several steps of at
+once.
 
-Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of
-states (the last position) instead of two.
-
-In a sweep, each sentence is aligned by the counts of all the others. Expected counts stand for the lexical
+In a sweep, each sentence is aligned by the counts of all the others: expected counts stand for the lexical
 probabilities, under Dirichlet priors, and a sentence's own share is taken out before it is aligned. Without
 that, a rare word explains everything in the one sentence it was seen in; see ``docs/alignment.md``.
 
-Source: collapsed variational inference in its zero-order form (Asuncion et al. 2009), sentence by sentence;
-posteriors of both directions multiplied as in Liang, Taskar and Klein (2006), section 3.2.
+Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of states
+(the last position) instead of two. Collapsed variational inference in its zero-order form (Asuncion et al.
+2009), sentence by sentence; posteriors of both directions multiplied as in Liang, Taskar and Klein (2006),
+section 3.2.
 """
 
 from __future__ import annotations

@@ -1,23 +1,17 @@
 """Factors over all links of a sentence pair.
 
-ALIGNHMM: forward-backward over the target words of a sentence pair, in O(n m c) for c candidates a word.
+ALIGNHMM: forward-backward over the target words, in O(n m c) for c candidates a word. Every target word takes
+one of its candidate links or none (NULL). The state after word j is the source position that was linked last,
+0 at the start; NULL keeps it (Och and Ney 2003). Scores, natural log, go by the jump from there: entry ``jump
++ W`` of ``2 W + 2``, jumps clipped to -W..W, NULL in the last entry.
 
-Every target word takes one of its candidate links or none (NULL). The state after word j is the source
-position that was linked last, 0 at the start; NULL keeps it (Och and Ney 2003). Scores, natural log, go by
-the jump from there: entry ``jump + W`` of ``2 W + 2``, jumps clipped to -W..W, NULL in the last entry.
-
-ALIGNITG: sums, or maxima, over all alignments of two sentences that bracketing builds.
-
-An alignment links each word once at most, and the order of what is linked comes about by joining neighbours,
-straight or inverted. So that each alignment has one derivation, and is counted once:
-
-- A block begins, on either side, with a word that is linked. Words without a link belong to the linked word
-  before them; those before the first link belong to none.
-- The first of the blocks that are joined straight was not itself joined straight, nor one of those that are
-  inverted, inverted. So blocks are joined from the right.
-
-A block holds source words s..t-1 and target words u..v-1, and lies at [s, t, u, v] of a chart. Numbers are
-weights, or natural logs of them (``LOGS``), or the logs of the best (``MAXIMA``).
+ALIGNITG: sums, or maxima, over all alignments of two sentences that bracketing builds: each word is linked
+once at most, and the order of what is linked comes about by joining neighbours, straight or inverted. Each
+alignment has one derivation: a block begins, on either side, with a word that is linked (words without a link
+belong to the linked word before them; those before the first link to none), and the first of the blocks that
+are joined straight was not itself joined straight, nor one of those that are inverted, inverted. So blocks
+are joined from the right. A block of source words s..t-1 and target words u..v-1 lies at [s, t, u, v] of a
+chart. Numbers are weights, natural logs of them (``LOGS``), or the logs of the best (``MAXIMA``).
 """
 
 from __future__ import annotations

@@ -1,19 +1,10 @@
-"""Factors over booleans, in closed form.
+"""Factors over booleans, in closed form (docs/notes/belief-propagation.md).
 
-ALL TRUE: fires when all of its booleans are true. A factor with reward theta over booleans with incoming
-log-odds sends boolean i the log-odds ``log(1 + (exp(theta) - 1) P)``, P the product over j != i of
-sigmoid(incoming j) (design section 5). Kept apart, the weight of "all others true" and that of "not all" need
-no subtraction. O(d) for d booleans.
-
-ANY PAIR: "this boolean is true if both members of some pair are"; O(pairs). A factor's edges are its result,
-then its pairs, two booleans each. With the weights of "both true" and of "not both" of every pair, "some pair
-is both true" and "none is" are running totals from either end.
-
-EXACTLY1 and ATMOST1: at most one of a factor's booleans is true; messages from odds sums, O(d).
-
-LINK: unary.
-
-SYNCH: what no synchronous derivation has, forbidden four booleans at a time; O(1) a factor.
+ALL TRUE fires when all of its d booleans are true: the weights of "all others true" and of "not all" are kept
+apart, so that nothing is subtracted; O(d). ANY PAIR: a factor's first edge is its result, then come its
+pairs; "some pair is both true" and "none is" are running totals from either end; O(pairs). EXACTLY1 and
+ATMOST1: odds sums, O(d). LINK: unary. SYNCH: what no synchronous derivation has, forbidden four booleans at a
+time.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
 """Factors over the dependents of a head on one side, a chain of booleans.
 
-CHILDSEQ: bigram scores over the sequence of a head's dependents on one side; O(m^2) for m candidates.
+CHILDSEQ: bigram scores over the sequence of a head's dependents; O(m^2) for m candidates 1..m, nearest first;
+0 and m + 1 are boundaries. A step p -> q says that q is the next dependent after p: no candidate between them
+is one. Forward over "the last dependent is q", backward likewise (thesis 2.5.3, without its intermediate
+variables). Where a message says certainly true, no step may pass over that candidate. The scores of a chain
+are a block of (m + 1) x (m + 1) natural logs [p, q - 1]; q <= p is not read.
 
-A chain holds candidates 1..m, nearest first; 0 and m + 1 are its boundaries. A step p -> q says that q is the
-next dependent after p: no candidate between them is one. Forward over "the last dependent is q", backward
-likewise (thesis 2.5.3, without its intermediate variables). Where a message says certainly true, no step may
-pass over that candidate.
-
-The scores of a chain are a block of (m + 1) x (m + 1) natural logs [p, q - 1]; q <= p is not read.
-
-VALENCE: scores for how many of a chain of booleans are true, up to a last, open bin; O(m B). Forward and
-backward over the count so far (thesis 2.5.3). Counts of B and more share bin B.
+VALENCE: scores for how many are true, up to a last, open bin B of B and more; forward and backward over the
+count so far (thesis 2.5.3); O(m B).
 """
 
 from __future__ import annotations

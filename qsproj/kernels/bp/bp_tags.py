@@ -1,10 +1,7 @@
 """Factors over tags, variables of several states.
 
-TAG: unary scores on variables of several states.
-
-TAGLINK: a score on an arc and the tags of its two words; O(K^2) a factor for K tags.
-
-TRIGRAM: scores of three adjacent tags along a sentence; forward-backward over pairs, O(n K^3). Tags that
+TAG: unary scores. TAGLINK: a score on an arc and the tags of its two words; O(K^2) for K tags. TRIGRAM:
+scores of three adjacent tags along a sentence; forward-backward over pairs, O(n K^3), in which tags that
 incoming messages rule out cost nothing. Tags are 0..K-1; K is the boundary, twice before the first word and
 once after the last. Charts are indexed [word, tag before, tag].
 """

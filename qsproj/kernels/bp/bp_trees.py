@@ -1,15 +1,9 @@
-"""Factors over all arcs of a sentence, or over those into two words.
+"""Factors over all arcs of a sentence, TREE and PTREE, or over those into two words, NOCROSS.
 
-TREE, PTREE: messages from what is known of each arc; O(n^2).
-
-NOCROSS: a score where the arcs into two words cross; O(n) for each pair of words.
-
-A factor sees the candidate heads of words j and l and allows exactly one of each. For every head of the one
-it needs the total weight of the heads of the other whose arcs cross, and of those whose arcs do not. Both are
-contiguous ranges of positions, so running totals from either end and from the word outwards suffice.
-
-*Source*: thesis 3.4.2, eq. 3.23; it takes differences of prefix sums, here every range is a running total of
-its own, so that nothing cancels.
+NOCROSS sees the candidate heads of words j and l and allows exactly one of each, in O(n). For every head of
+the one it needs the total weight of the heads of the other whose arcs cross, and of those whose arcs do not.
+Both are contiguous ranges of positions: running totals from either end and from the word outwards, where the
+thesis (3.4.2, eq. 3.23) takes differences of prefix sums; so nothing cancels.
 """
 
 from __future__ import annotations

@@ -2,25 +2,16 @@
 
 Nothing is stored for a sentence: the features of an arc are hashed again whenever they are needed. The hash
 of a feature is put together from three parts: what its template asks of the head, of the dependent (both
-computed once for each position), and of the arc (direction, distance, the tags between).
+computed once for each position), and of the arc (direction, distance, the tags between). Direction and
+distance change only the low four bits of a bucket. So a feature and its twin with direction and distance lie
+in one block of 16 buckets, which in float32 is a line of cache: an arc costs one access to memory for each
+template, not two, and collisions stay as frequent as under any other hash. Where arcs are scored, memory is
+asked for the weights of an arc while those of the arc before are summed.
 
-Direction and distance change only the low four bits of a bucket. So a feature and its twin with direction and
-distance lie in one block of 16 buckets, which in float32 is a line of cache: an arc costs one access to
-memory for each template, not two, and collisions stay as frequent as under any other hash.
-
-Arrays that the kernels share
------------------------------
-atoms : uint64[n + 1 + 2 * PAD, A]
-    Hash of attribute a at position p (0 is the root) in row ``p + PAD``; the PAD rows before and after
-    stand for the outside of the sentence.
-tags : uint8[n + 1]
-    Coarse tag of each position as a number below 63, for the tags between head and dependent.
-head_operations, dependent_operations : int32[T, W]
-    What each template asks of either end, packed as ``column << 8 | (offset + 128)``; -1 fills the row.
-seeds : uint64[T]
-    Where the hash of each template starts.
-
-Where arcs are scored, memory is asked for the weights of an arc while those of the arc before are summed.
+The kernels share ``atoms`` uint64[n + 1 + 2 * PAD, A]: hash of attribute a at position p (0 is the root) in
+row ``p + PAD``; the PAD rows before and after stand for the outside of the sentence. Operations int32[T, W]:
+what each template asks of either end, packed as ``column << 8 | (offset + 128)``; -1 fills the row. ``seeds``
+uint64[T]: where the hash of each template starts.
 """
 
 from __future__ import annotations

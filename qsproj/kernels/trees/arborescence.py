@@ -2,12 +2,9 @@
 
 From any word, follow the best arc into each component to its head until the head is already on the path (then
 the components from there on are a cycle, and become one) or is joined to the root (then the whole path is).
-Each contraction costs O(n) for each component it does away with, each step O(n).
-
-With a single root, arcs of the root are left aside until no other arc enters a component: when that is all
-words, this is what is left of the graph; it then takes its best arc from the root. Contraction has by then
-charged every root arc with what it costs to enter there, so the choice is exact, without a penalty on root
-arcs. If forbidden arcs leave words outside, they hang below, and no other component may take the root.
+Each contraction costs O(n) for each component it does away with, each step O(n). With a single root, arcs of
+the root are left aside until no other arc enters a component; it then takes its best arc from the root, and
+no other component may (docs/notes/tree-inference.md tells why this is exact).
 
 *Source*: thesis 3.1; McDonald (2006) chapter 3; the single root after Gabow and Tarjan (1984).
 """

@@ -1,22 +1,14 @@
 """Sums over all non-projective trees in probability space, without a subtraction: O(n^3) time.
 
 Gaussian elimination of the Laplacian in the form of Grassmann, Taksar and Heyman. To eliminate word k, let
-``pivot`` be the sum of the weights into k from the heads that remain; then for the remaining h, m::
-
-    weights[h, m] += weights[h, k] / pivot * weights[k, m]
-
-and Z is the product of the pivots. Only sums, products and quotients of non-negative numbers occur, so every
-result has the relative accuracy of its input. For marginals this is kept up by a second quantity: ``reach[h,
-m]``, the odds with which a walk from h up to heads meets the root before m (for the multi-root case a
-probability); the head of m is h with probability proportional to ``weights[h, m] * reach[h, m]``.
-
-The head of word m, all other words summed out, can be read off without a subtraction when m is the last word
-to remain. Doing that n times from scratch would cost O(n^4). Halving shares the work: of the words of a
-block, eliminate the first half, treat the second half alike, go back, and exchange the halves; that is T(n) =
-2 T(n / 2) + O(n^3) = O(n^3). With a single root, the root is left out of every pivot but the last.
+``pivot`` be the sum of the weights into k from the heads that remain; for the remaining h, m, ``weights[h, m]
++= weights[h, k] / pivot * weights[k, m]``; Z is the product of the pivots. For marginals, ``reach[h, m]`` are
+the odds with which a walk from h up to heads meets the root before m; the head of m, the last word to remain,
+is h with probability proportional to ``weights[h, m] * reach[h, m]``. Each word must be last once; halving
+blocks of words shares the work. With a single root, the root is left out of every pivot but the last.
 
 *Source*: thesis 3.2 and Koo et al. (2007) for the theorem; elimination without subtraction and the
-leave-one-out order are ours (docs/notes/tree-inference.md).
+leave-one-out order are ours: docs/notes/tree-inference.md has the derivation.
 """
 
 from __future__ import annotations

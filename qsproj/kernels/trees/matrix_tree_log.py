@@ -1,16 +1,12 @@
 """Non-projective trees in log space: sums, maxima, and how probabilities move along a direction.
 
-At any scale, in O(n^3) time. The elimination of :mod:`qsproj.kernels.trees.matrix_tree` takes only sums,
-products and quotients, so it stays true when the temperature goes to zero: with maxima for sums, the same
-steps give the best score of a tree with each arc.
+At any scale, in O(n^3) time, by the elimination of :mod:`qsproj.kernels.trees.matrix_tree`, which stays true
+with maxima for sums. With a single root, a word (or what stands for several) into which no word that remains
+has an arc takes the place of the root for those. Slopes are the elimination in forward mode: beside each log
+weight stands its slope along ``values``; that of a marginal is its covariance with the sum of the values over
+the arcs of a tree.
 
-With a single root, a word (or what stands for several) into which no word that remains has an arc must be the
-child of the root, or hold it; it then takes the place of the root for the words that remain.
-
-Slopes are the elimination in forward mode: beside each log weight stands its slope along ``values``; that of
-a marginal is its covariance with the sum of the values over the arcs of a tree.
-
-*Source*: thesis 3.2.4 for the covariances; the algorithm is ours.
+*Source*: thesis 3.2.4 for the covariances; the algorithms are ours (docs/notes/tree-inference.md).
 """
 
 from __future__ import annotations

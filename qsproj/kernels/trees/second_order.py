@@ -1,23 +1,16 @@
 """Trees scored by siblings and grandparents: inside, outside, the best, and hill climbing.
 
-A tree weighs the product of
+A tree weighs the product of ``arcs[h, c, d]`` for each arc h -> d, c the *context* of h: in the grandparent
+model its own head (0 for h = 0), in the sibling model always 0, the only context; ``siblings[h, d, s]`` for
+each arc, s the dependent of h next to d on the way to h, or h if there is none; and for each head and side
+``stops[h, s]``, s the outermost dependent there, or ``childless[h, side]`` without one (side 0 is left; those
+of the root must be one, as all trees have a dependent there or no such side).
 
-* for each arc h -> d: ``arcs[h, c, d]``, c the *context* of h: in the grandparent model its own head (0 for
-  h = 0), in the sibling model always 0, the only context;
-* for each arc: ``siblings[h, d, s]``, s the dependent of h next to d on the way to h, or h if there is none;
-* for each head and side: ``stops[h, s]``, s the outermost dependent there, or ``childless[h, side]`` without
-  one (side 0 is left; those of the root must be one, as all trees have a dependent there or no such side).
-
-Fence f stands between the words f - 1 and f. The charts hold the sums over all that is below
-
-``closed[h, c, f]``
-    the words from head h out to fence f, h's stop included: on its right where f > h, else on its left;
-``opened[h, c, d]``
-    the words from h to its dependent d, without d's outer side; ``opened[h, c, h]`` is one;
-``between[i, c, j]``
-    the words from i to j, two neighbouring dependents of the head that is the context; symmetric.
-
-With own(h) the context of h's dependents::
+Fence f stands between the words f - 1 and f. The charts hold the sums over all that is below: ``closed[h, c,
+f]``, the words from head h out to fence f, h's stop included, on its right where f > h, else on its left;
+``opened[h, c, d]``, the words from h to its dependent d, without d's outer side (``opened[h, c, h]`` is one);
+``between[i, c, j]``, the words from i to j, two neighbouring dependents of the head that is the context;
+symmetric. With own(h) the context of h's dependents::
 
     opened[h, c, d]  = arcs[h, c, d] * sum over s of  opened[h, c, s] * step[s]
     step[s]          = siblings[h, d, s] * between[d, own(h), s]    (s = h: closed[d, own(h), fence at h])
@@ -25,15 +18,13 @@ With own(h) the context of h's dependents::
     end[d]           = stops[h, d] * closed[d, own(h), f]
     between[i, c, j] = sum over i < f <= j of  closed[i, c, f] * closed[j, c, f]
 
-Steps and ends do not depend on c, so that every product is a matrix times a vector: O(n^3) time in the
-sibling model, O(n^4) with grandparents; O(n^3) memory. Every tree has one derivation.
-
-*Source*: McDonald and Pereira (2006) for siblings; Koo and Collins (2010), Model 1, for scores that are a sum
-of siblings' and grandparents', where the thesis (2.9.2) counts O(n^5). Fences and contexts are ours.
-
+O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory. Every tree has one derivation.
 Marginals are the inside pass in reverse mode, about three times as much; the best tree is the way back
-through the maxima. Hill climbing takes any tree, projective or not (McDonald and Pereira 2006, section 2;
-thesis 3.4.3).
+through the maxima. Hill climbing takes any tree, projective or not.
+
+*Source*: McDonald and Pereira (2006) for siblings and climbing; Koo and Collins (2010), Model 1, for scores
+that are a sum of siblings' and grandparents'. Fences and contexts are ours:
+docs/notes/second-order-inference.md.
 """
 
 from __future__ import annotations
