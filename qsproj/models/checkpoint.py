@@ -59,15 +59,12 @@ class Checkpoint:
     resume: bool = False
 
     def path(self, stage: str) -> Path:
-        """Return the file that the state of a stage is in."""
         return self.folder / f"{stage}.checkpoint"
 
     def stages(self) -> list[str]:
-        """Return the stages whose state is there, in alphabetical order."""
         return sorted(path.stem for path in self.folder.glob("*.checkpoint"))
 
     def make_folder(self) -> None:
-        """Make the folder where it is not there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -86,7 +83,6 @@ class KeptStages:
     fingerprint: str
 
     def path(self, stage: str) -> Path:
-        """Return the file that the state of a stage is in."""
         return self.checkpoint.path(stage)
 
     def write(
@@ -192,7 +188,7 @@ def _restored(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EMRun:
-    """How EM is carried out, which changes no result: who does the E-steps, where its state is kept."""
+    """Means of EM that change no result: who does the E-steps, where its state is kept."""
 
     workers: Workers = THIS_PROCESS
     checkpoint: Checkpoint | None = None

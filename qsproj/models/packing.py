@@ -38,7 +38,6 @@ class _Part(UnreadArrays):
         return len(self._names)
 
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and type of an array without reading it."""
         return declared(self._arrays, self._names[name])
 
 

@@ -1,4 +1,4 @@
-"""What the header and the arrays of a model file must be: types, ranges and shapes, told where they are not.
+"""Checks of the header and the arrays of a model file: types, ranges and shapes, told where they do not fit.
 
 Each ``from_archive`` of a model says what its part of the header is, by :func:`checked`; a check takes a
 value and raises ValueError. Kernels trust what was checked here.
@@ -39,7 +39,6 @@ class UnreadArrays(Mapping[str, NDArray[Any]]):
 
 
 def declared(arrays: Arrays, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and type of an array, which is not read for it."""
     if isinstance(arrays, UnreadArrays):
         return arrays.declared(name)
     return arrays[name].shape, arrays[name].dtype
@@ -58,17 +57,14 @@ def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
 
 
 def text(value: Any) -> None:
-    """Check that it is a string."""
     _check(isinstance(value, str), value, "a string")
 
 
 def flag(value: Any) -> None:
-    """Check that it is true or false."""
     _check(isinstance(value, bool), value, "true or false")
 
 
 def number(least: float = -MOST_WEIGHT, most: float = MOST_WEIGHT) -> Check:
-    """Return a check for a number within a range."""
 
     def check(value: Any) -> None:
         real = isinstance(value, int | float) and not isinstance(value, bool)
@@ -78,7 +74,6 @@ def number(least: float = -MOST_WEIGHT, most: float = MOST_WEIGHT) -> Check:
 
 
 def whole(least: int, most: int) -> Check:
-    """Return a check for an integer within a range."""
 
     def check(value: Any) -> None:
         real = isinstance(value, int) and not isinstance(value, bool)
@@ -88,7 +83,6 @@ def whole(least: int, most: int) -> Check:
 
 
 def one_of(names: Collection[str]) -> Check:
-    """Return a check for one of some names."""
 
     def check(value: Any) -> None:
         _check(isinstance(value, str) and value in names, value, f"one of {', '.join(names)}")
@@ -97,7 +91,6 @@ def one_of(names: Collection[str]) -> Check:
 
 
 def some_of(known: Collection[str]) -> Check:
-    """Return a check for a list of distinct strings among those that are known."""
 
     def check(value: Any) -> None:
         names(value)
@@ -107,12 +100,10 @@ def some_of(known: Collection[str]) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Return a check for a value that may be missing, or null."""
     return lambda value: None if value is None else check(value)
 
 
 def names(value: Any) -> None:
-    """Check that it is a list of distinct strings."""
     _check(_texts(value) and len(set(value)) == len(value), value, "a list of distinct strings")
 
 
@@ -128,13 +119,11 @@ def labels(least: int) -> Check:
 
 
 def word_lists(value: Any) -> None:
-    """Check that it is an object whose values are lists of one string or more."""
     fits = isinstance(value, dict) and all(_texts(words) and words for words in value.values())
     _check(fits, value, "an object of lists of strings")
 
 
 def text_rows(least: int) -> Check:
-    """Return a check for a list of lists of strings, each of so many or more."""
 
     def check(value: Any) -> None:
         fits = isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value)
@@ -204,7 +193,6 @@ def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most:
 
 
 def check_cells(rows: int, columns: int) -> None:
-    """Check that a table fits into memory."""
     if math.prod((rows, columns)) > _MOST_CELLS:
         raise ValueError(f"a table of {rows:,} by {columns:,} weights")
 

@@ -23,7 +23,7 @@ _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What is told of a field.
+    """Facts of a field.
 
     ``help``: as ``--help`` says it, without the default. ``least``, ``most``: the range of a number.
     ``within``: whether the bounds themselves are out of range. ``expected``: what a message says of the
@@ -60,7 +60,7 @@ class Told:
 
 
 def told(default: Any, **what: Any) -> Any:
-    """Return a field of a dataclass with its default and what is told of it, as of :class:`Told`."""
+    """Return a field of a dataclass with its default and what is told of it, the fields of :class:`Told`."""
     return field(default=default, metadata={_TOLD: Told(**what)})
 
 

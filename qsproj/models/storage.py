@@ -112,11 +112,9 @@ KINDS: dict[str, Kind] = {
 
 
 class Model(Protocol):
-    """What stored models offer, but for the link chooser, which aligns pairs (``LinkChooser.align``)."""
+    """A stored model, but for the link chooser, which aligns pairs (``LinkChooser.align``)."""
 
-    def parse(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with what the model predicts filled in."""
-        ...
+    def parse(self, sentence: Sentence) -> Sentence: ...
 
 
 @runtime_checkable
@@ -144,7 +142,10 @@ class BlockParser(Parser, Protocol):
 
 
 class Stored(ABC):
-    """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract."""
+    """A model with a file of its own; its class is a row of :data:`KINDS`. Abstract.
+
+    ``from_archive(header, arrays)`` of the class rebuilds what :meth:`to_archive` gave.
+    """
 
     __slots__ = ()
 
@@ -158,7 +159,7 @@ class Stored(ABC):
         return {}
 
     def save(self, path: str | Path, *, made: Made | None = None) -> None:
-        """Write the model to a file, with how it was ``made``; errors as of :func:`save_model`."""
+        """Write the model to a file by :func:`save_model`, with how it was ``made``."""
         save_model(path, kind_of(self), *self.to_archive(), made=made)
 
 
@@ -225,7 +226,7 @@ def opened_model(path: str | Path) -> Iterator[ModelFile]:
 
 
 def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file into (kind, header, arrays), all of it; errors as of :func:`opened_model`."""
+    """Read a whole model file by :func:`opened_model` into (kind, header, arrays)."""
     with opened_model(path) as file:
         return file.kind, file.header, dict(file.arrays)
 
@@ -282,7 +283,6 @@ def _class_of(kind: str) -> Any:
 
 
 def kind_of(model: object) -> str:
-    """Return what model files call a model of this class; UsageError where they have no name for it."""
     home = (type(model).__module__, type(model).__name__)
     for name, kind in KINDS.items():
         if (kind.module, kind.name) == home:

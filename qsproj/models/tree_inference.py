@@ -1,4 +1,4 @@
-"""Which trees a model may build, and inference over them: projective or not, one root or several."""
+"""Inference over the trees that a model may build: projective or not, one root or several."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONPROJECTIVE_SHARE = 0.03
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeInference:
-    """Which trees a model chooses from: whether arcs may not cross, and the root has one child."""
+    """The trees that a model chooses from: whether arcs may not cross, and the root has one child."""
 
     projective: bool
     single_root: bool
@@ -44,7 +44,6 @@ class TreeInference:
         return inferred
 
     def best(self, scores: Scores) -> Heads:
-        """Return the heads int32[n+1] of the best tree."""
         heads: Heads = self._trees.best(scores, single_root=self.single_root)[0]
         return heads
 
@@ -53,13 +52,7 @@ class TreeInference:
         return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
-        """Return the most probable tree (``map``), or that of most expected right heads (``mbr``).
-
-        Raises
-        ------
-        UsageError
-            When ``decode`` is not one of DECODERS.
-        """
+        """Return the most probable tree (``map``), or that of most expected right heads (``mbr``)."""
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
 
@@ -89,7 +82,6 @@ class TreeInference:
         return self.best(np.where(probabilities > 0.0, probabilities, -np.inf))
 
     def described(self, what: str) -> str:
-        """Say in a few words which trees these are, those of ``what``."""
         shape = "projective" if self.projective else "non-projective"
         return f"{shape} {what}, {'one root' if self.single_root else 'any number of roots'}"
 
@@ -108,7 +100,6 @@ class TreeInference:
 
 
 def check_decoder(decode: str) -> None:
-    """Raise UsageError when ``decode`` is not one of DECODERS."""
     if decode == MAX_Z:
         raise UsageError(f"{MAX_Z} is for parsers with hidden clusters; take one of: {', '.join(DECODERS)}")
     if decode not in DECODERS:
@@ -120,8 +111,8 @@ def choose_inference(
 ) -> TreeInference:
     """Read off training trees (whole or partial) what is not given.
 
-    Projective when at most NONPROJECTIVE_SHARE of the arcs must be changed to make the trees so; single-root
-    when no tree has two roots.
+    Projective when at most NONPROJECTIVE_SHARE of the arcs must be changed; single-root when no tree has two
+    roots.
     """
     if projective is None:
         changed = sum(int(np.count_nonzero(nearest_projective(heads) != heads)) for heads in trees)
@@ -163,5 +154,4 @@ def agreeing_arcs(heads: Heads, inference: TreeInference) -> NDArray[np.bool_]:
 
 
 def is_whole(heads: Heads) -> bool:
-    """Tell whether every word has a head."""
     return not np.any(heads[1:] == NO_HEAD)

@@ -1,8 +1,8 @@
 """Training above a parser whose weights stay as they are: what is learned is added to them.
 
-L2 pulls what is added to zero, so that the sum stays near the parser that was given, and is the parser where
-nothing is learned. Soft projection learns so above a parser of other languages, the noisy channel and joint
-training above one of the target's own trees.
+L2 pulls what is added to zero, so that the sum stays near the parser that was given. Soft projection learns
+so above a parser of other languages, the noisy channel and joint training above one of the target's own
+trees.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def train_above(
 ) -> ArcParser:
     """Learn what is to be added to the weights of a parser; return the parser with the sums.
 
-    The examples are encoded for ``base``; their objectives are of its scores plus what is added. ``rng``
-    orders them. ``trained_by`` returns a trainer in place of the one that it is given, which it lets learn.
+    The objectives of examples, encoded for ``base``, are of its scores plus what is added. ``trained_by``
+    returns a trainer in place of the one that it is given, which it lets learn.
     """
     above = []
     for example in examples:
@@ -55,11 +55,10 @@ def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> Ar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FineTuningOptions:
-    """How far a few trees move a parser.
+    """Strength of fine-tuning on a few trees.
 
-    ``epochs``: passes over the trees, for arcs. ``l2``: pull of the arcs' weights towards those of the
-    parser. ``label_epochs``: passes for relations. ``alone``: arc scores of a parser of these trees alone are
-    added, times this.
+    ``epochs``, ``label_epochs``: passes over the trees, for arcs and relations. ``l2``: pull of the arcs'
+    weights towards those of the parser. ``alone``: share of a parser of these trees alone that is added.
     """
 
     epochs: int = 10
@@ -75,7 +74,7 @@ def fine_tuned(
     rng: np.random.Generator,
     options: FineTuningOptions | None = None,
 ) -> ArcParser:
-    """Return a parser that has learned from some more trees, whole or partial; ``rng`` orders them.
+    """Return a parser that has learned from some more trees, whole or partial.
 
     Arcs by conditional likelihood above the parser's own scores; part of the scores of a parser that has seen
     nothing else is added. Relations by training that goes on from the parser's weights. A relation that is

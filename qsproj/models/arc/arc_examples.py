@@ -1,4 +1,4 @@
-"""What trees teach arc weights, and what all trainers of parsers do with trees."""
+"""Lessons of trees for arc weights, and the dev score of all parsers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ def why_unusable(sentence: Sentence) -> str | None:
 
 
 def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dict[str, int]]:
-    """Leave out unusable sentences, and count them by the reason."""
     judged = [(sentence, why_unusable(sentence)) for sentence in sentences]
     skipped = Counter(reason for _, reason in judged if reason)
     return [sentence for sentence, reason in judged if not reason], dict(skipped)
@@ -81,7 +80,6 @@ class RightTrees:
 
     @property
     def whole(self) -> bool:
-        """Whether all heads are known."""
         return is_whole(self.heads)
 
     def best(self, scores: Scores) -> Heads:
@@ -106,7 +104,6 @@ class RightTrees:
         return Annealed(self.likelihood(), max(epochs - len(SHARPNESS), 1), stages)
 
     def mistakes(self) -> Objective:
-        """Return the loss of the perceptron."""
         return Mistakes(self.best, self.inference.best)
 
     def margins(self, *, k: int, cost: float = 0.0) -> Margins:
@@ -114,7 +111,6 @@ class RightTrees:
         return TreeMargins(self.heads, self.best, partial(self.inference.ranked, k=k), cost)
 
     def arc_margins(self) -> Margins:
-        """Return margins of each known arc against all others into the same word."""
         return ArcMargins(self.heads)
 
     def distribution(self) -> DualTree | None:
@@ -144,7 +140,6 @@ def tree_objective(heads: Heads, inference: TreeInference, name: str = "likeliho
 def tree_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeInference, *, objective: str
 ) -> list[ArcExample | None]:
-    """Encode sentences, each with its :func:`tree_objective`."""
     losses = ((sentence, tree_objective(sentence.heads, inference, objective)) for sentence in sentences)
     return [ArcExample(scorer.encode(sentence), loss) if loss else None for sentence, loss in losses]
 

@@ -33,13 +33,9 @@ class MarginExample:
 
 
 class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
-    """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final.
-
-    Parameters as for :class:`~qsproj.models.arc.arc_scorer.ArcLearner`.
-    """
+    """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final."""
 
     def step(self, example: MarginExample) -> float:
-        """Move the weights until the sentence's margins hold; return how far off the worst one was before."""
         features = self.features(example.encoded)
         scores = self.scores(features)
         constraints = example.margins.constraints(scores)
@@ -95,7 +91,6 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self._wrong = 0.0
 
     def step(self, example: DualExample) -> float:
-        """Learn from one sentence; return how many heads its distribution expects to be wrong."""
         features, tree = self.features(example.encoded), example.tree
         scores = self.scores(features)
         for halving in range(HALVINGS):
@@ -120,7 +115,6 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self.rule.move()
 
     def regularise(self) -> None:
-        """Halve the steps when the dual objective has fallen; once after each epoch."""
         weights = self.rule.weights.astype(np.float64)
         dual = self._cost * self._wrong - 0.5 * float(weights @ weights)
         if dual < self.dual - ROUNDING * abs(self.dual):
@@ -128,7 +122,6 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self.dual, self._wrong = dual, 0.0
 
     def averaged(self) -> ArcScorer:
-        """Return a scorer with the weights of the moment, which are already a sum over all sentences."""
         return ArcScorer(self._live.template_set, aligned_weights(self.rule.weights))
 
 
@@ -155,9 +148,8 @@ class GradientSum(SparseOptimiser):
 class BatchLoss(ArcLearner[ArcExample, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
-    The penalty is half of ``l2`` times the squared length of the weights: the loss that AdaGrad, with the
-    same strength of L2, goes down sentence by sentence. ``buckets`` int64[k] are those of all features of all
-    candidate arcs: what there is to learn.
+    The penalty, half of ``l2`` times the squared length of the weights, is that which AdaGrad goes down
+    sentence by sentence. ``buckets`` int64[k] are those of all features of all candidate arcs.
     """
 
     def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
@@ -168,7 +160,6 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         self.buckets = np.zeros(0, np.int64)
 
     def prepare(self, examples: Sequence[ArcExample]) -> None:
-        """Take the sentences whose loss is asked for."""
         self._examples = examples
         self.rule.gradient[:] = 0.0
         for example in examples:
@@ -177,7 +168,6 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         self.buckets = np.flatnonzero(self.rule.gradient)
 
     def step(self, example: ArcExample) -> float:
-        """Add the gradient of one sentence; return its loss."""
         features = self.features(example.encoded)
         loss, slopes = example.objective.value_and_gradient(self.scores(features))
         self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
@@ -192,11 +182,9 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         return self._last, self.rule.gradient[self.buckets] + self._l2 * weights
 
     def mean(self) -> float:
-        """Return the loss for each sentence, at the weights last asked for."""
         return self._last / len(self._examples)
 
     def scorer(self, weights: NDArray[np.float64]) -> ArcScorer:
-        """Return a scorer with weights float64[k] of ``buckets``."""
         all_weights = zero_weights(len(self.rule.weights))
         all_weights[self.buckets] = weights
         return ArcScorer(self._live.template_set, all_weights)
@@ -210,10 +198,9 @@ def minimise(
     iterations: int,
     score: Callable[[ArcScorer], float] | None = None,
 ) -> tuple[ArcScorer, list[EpochRecord]]:
-    """Minimise the loss of all sentences; return the scorer that held-out data like best, and records.
+    """Minimise the loss of all sentences by a key of METHODS, in at most so many steps of a few passes each.
 
-    ``optimizer`` is a key of METHODS. Each of the iterations, at most so many, takes one or a few passes over
-    the data. Without ``score``, higher is better, the scorer is the last one.
+    Returns the scorer that held-out data like best, or the last one, and records.
 
     *Source*: Koo et al. 2007, 6.2 (conjugate gradient); thesis A.4.
     """

@@ -59,8 +59,8 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
         ``encoded``: the sentence, where it has been encoded already. ``probabilities`` float64[n+1, n+1] of
-        each arc: those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: for relations,
-        as :meth:`Labeller.label` takes it.
+        each arc: those of the tree become ``ArcProb=`` in MISC. ``evidence`` float64[n+1, L]: added to
+        relations' scores.
         """
         if self.labeller is None:
             relations = unlabelled(sentence)
@@ -73,7 +73,6 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         )
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = self.scorer.to_archive()
         label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
         return {
@@ -85,7 +84,6 @@ class FirstOrderParser(Stored, Generic[Scorer]):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         labels, scorer = header["labeller"], header["scorer"]
         ignored = [IGNORABLE[column] for column in scorer.get("ignored") or ()]
         return {
@@ -100,7 +98,6 @@ class FirstOrderParser(Stored, Generic[Scorer]):
 def parts_from(
     header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], kind: type[Scorer]
 ) -> tuple[Scorer, Labeller | None, TreeInference]:
-    """Rebuild scorer, labeller and inference from what :meth:`FirstOrderParser.to_archive` gave."""
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
     scorer, labels = kind.from_archive(header["scorer"], arrays), header["labeller"]
     return (
@@ -143,10 +140,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def scores(self, sentence: Sentence) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, as learned: not divided by the temperature.
 
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
+        Raises SentenceLengthError when the sentence has more than MAX_WORDS words.
         """
         return self._scores(self.encode(sentence))
 
@@ -159,13 +153,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return self.inference.infer(self.scores(sentence) / self.temperature)[1]
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
-        """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``).
-
-        Raises
-        ------
-        UsageError
-            When ``decode`` is not one of DECODERS.
-        """
+        """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``)."""
         return self.inference.decode(scores, decode)
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
@@ -185,18 +173,12 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """Parse sentences one after the other, a fifth faster than each for itself.
 
         BLOCK of them at a time are scored, then decoded, then labelled, so that each table of weights is read
-        while it is in the cache.
-
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence last taken from ``sentences`` is too long.
+        while it is in the cache. A SentenceLengthError is of the sentence last taken from ``sentences``.
         """
         for block in blocks_of(sentences):
             yield from self._parsed(block, decode=decode, confidence=confidence)
 
     def _parsed(self, sentences: list[Sentence], *, decode: str, confidence: bool) -> Iterator[Sentence]:
-        """Parse a block of sentences."""
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
         heads = self.inference.decode_block(scores, block.sizes, decode)
@@ -212,12 +194,10 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             yield parsed
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = super().to_archive()
         return {**header, "temperature": self.temperature}, arrays
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ArcParser:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"temperature": number(1e-3, 1e3)})
         return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])

@@ -1,4 +1,4 @@
-"""Scores of arcs from hashed features: the weights, and the trainer that learns them."""
+"""Scores of arcs from hashed features: weights, which features exist, and the trainer that learns."""
 
 from __future__ import annotations
 
@@ -48,10 +48,9 @@ def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
 class HashedWeights:
     """A linear model over the features of a set of templates. Abstract.
 
-    ``template_set``: its name in ``features.arc_templates.TEMPLATE_SETS``, where all sets have the same
-    names. ``weights`` float32[buckets]: one for each hash bucket, a power of two of them, zero where no
-    feature exists. Single precision halves the memory that scoring reads at random, where it spends its time;
-    sums are double. ``prefix``: how the names of its arrays begin in a model file.
+    ``template_set``: a name in TEMPLATE_SETS. ``weights`` float32[buckets]: one for each hash bucket, a power
+    of two of them, zero where no feature exists. Single precision halves the memory that scoring reads at
+    random, where it spends its time; sums are double. ``prefix``: of the names of its arrays in a model file.
     """
 
     template_set: str
@@ -60,17 +59,14 @@ class HashedWeights:
 
     @classmethod
     def untrained(cls, template_set: str, *, hash_bits: int = HASH_BITS) -> Self:
-        """Return a model whose weights are all zero."""
         return cls(template_set, zero_weights(1 << hash_bits))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only weights that are not zero are kept."""
         header = {"template_set": self.template_set, "buckets": len(self.weights)}
         return header, packed_weights(self.prefix, self.weights)
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
         weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
         return cls(header["template_set"], weights)
@@ -88,9 +84,8 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 class ArcWeights(HashedWeights):
     """Weights of the features of arcs. Abstract.
 
-    ``template_set`` is a name in :data:`qsproj.features.arc_templates.TEMPLATE_SETS`; ``ignored`` are columns
-    that were empty in all that it learned from. They are not read: what they hold elsewhere would be features
-    that were never seen.
+    ``ignored`` are columns that were empty in all that it learned from. They are not read: what they hold
+    elsewhere would be features that were never seen.
     """
 
     ignored: tuple[str, ...] = ()
@@ -98,11 +93,9 @@ class ArcWeights(HashedWeights):
 
     @cached_property
     def templates(self) -> CompiledTemplates:
-        """The templates as integer programs."""
         return compile_templates(TEMPLATE_SETS[self.template_set])
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence."""
         return encode(without_columns(sentence, self.ignored), self.templates.attributes)
 
     def check_tagged(self, sentence: Sentence) -> None:
@@ -114,7 +107,6 @@ class ArcWeights(HashedWeights):
             raise UntaggedError([IGNORABLE[column] for column in read])
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
-        """Return what the features of the sentence's arcs are put together from."""
         return arc_features(encoded, self.templates, len(self.weights))
 
     @abstractmethod
@@ -122,13 +114,11 @@ class ArcWeights(HashedWeights):
         """Return arc scores float64[n+1, n+1], natural log, up to a constant."""
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = super().to_archive()
         return ({**header, "ignored": list(self.ignored)} if self.ignored else header), arrays
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Rebuild what :meth:`to_archive` gave."""
         return replace(super().from_archive(header, arrays), ignored=ignored_in(header))
 
 
@@ -156,7 +146,6 @@ class ArcScorer(ArcWeights):
         return chosen
 
     def encode_block(self, sentences: Sequence[Sentence]) -> EncodedBlock:
-        """Do what :meth:`encode` does for several sentences, at least one, at once."""
         read = [without_columns(sentence, self.ignored) for sentence in sentences]
         return encode_block(read, self.templates.attributes)
 
@@ -182,8 +171,8 @@ def supported_buckets(
 ) -> NDArray[np.uint64]:
     """Find the buckets, uint64[buckets / 64], of features that fire ``cutoff`` times on given arcs; 0: all.
 
-    Each example is a sentence and the arcs bool[n+1, n+1] that lend support: those of the tree, in the
-    classic criterion. ``by_sentence`` counts the sentences that have such an arc, not the arcs.
+    Each example is a sentence and the arcs bool[n+1, n+1] that lend support. ``by_sentence`` counts the
+    sentences that have such an arc, not the arcs.
 
     *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
@@ -201,9 +190,8 @@ def supported_buckets(
 class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
     """Weights of an arc scorer that are being learned. Mutable; abstract.
 
-    ``support`` uint64[buckets / 64]: the features that exist, all by default (:func:`supported_buckets`).
-    ``rule``: makes the optimiser of the weights. ``start`` float32[buckets]: weights to start from, zeros by
-    default; not changed. ``epoch``: how many epochs are over.
+    ``support`` uint64[buckets / 64]: the features that exist; None: all. ``rule``: makes the optimiser of the
+    weights of ``live``. ``start`` float32[buckets] or None: weights to start from.
     """
 
     def __init__(
@@ -241,12 +229,10 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
         return self._live.scores_of(features, heads, dependents)
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self.rule.regularise()
         self.epoch += 1
 
     def averaged(self) -> ArcScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
         return ArcScorer(self._live.template_set, aligned_weights(self.rule.mean()))
 
 
@@ -258,7 +244,6 @@ class ArcExample:
     objective: Objective
 
     def objective_in(self, epoch: int) -> Objective:
-        """Return the objective of an epoch, the first of which is 0."""
         return self.objective.in_epoch(epoch) if isinstance(self.objective, Annealed) else self.objective
 
 
@@ -271,7 +256,6 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
         self.rule.step()
 
     def step(self, example: ArcExample) -> float:
-        """Learn from one sentence; return its loss before the step."""
         features = self.features(example.encoded)
         objective = example.objective_in(self.epoch)
         loss, slopes = objective.value_and_gradient(self.scores(features))
@@ -284,10 +268,7 @@ SHORT = 5
 
 
 def short_arcs(heads: Heads, most: int) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], true for arcs of at most so many words, and for those from the root.
-
-    The root has no place among the words, so that none of its arcs is long.
-    """
+    """Return bool[n+1, n+1], true for arcs of at most so many words, and for those from the root."""
     places = np.arange(len(heads))
     short: NDArray[np.bool_] = np.abs(places[:, None] - places) <= most
     short[ROOT] = True
@@ -295,7 +276,6 @@ def short_arcs(heads: Heads, most: int) -> NDArray[np.bool_]:
 
 
 def candidate_arcs(heads: Heads) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], all true."""
     return np.ones((len(heads),) * 2, dtype=np.bool_)
 
 
@@ -318,8 +298,9 @@ def supported_by(
     """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
 
     Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:
-    ``trees`` counts right arcs; ``links`` all candidate arcs; ``short`` candidate arcs of at most SHORT
-    words; ``sentences`` the sentences that have a candidate arc with the feature.
+    ``trees`` counts right arcs, which makes small and accurate models; ``links`` all candidate arcs;
+    ``short`` those of at most SHORT words; ``sentences`` the sentences that have a candidate arc with the
+    feature: for where there are no trees, or very few.
     """
     arcs_of = SUPPORTS[criterion]
     return supported_buckets(

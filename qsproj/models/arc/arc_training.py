@@ -67,13 +67,11 @@ Trained = TypeVar("Trained")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What training starts from.
+    """Sentences made ready for training.
 
-    ``sentences``: those that teach something; ``weights``: how much each counts.
-    ``lessons``: what they teach, weighed, and then what sentences without a tree do.
-    ``support`` uint64[buckets / 64]: the features that exist.
-    ``ignored``: columns that are empty in all sentences.
-    ``skipped``: how many sentences cannot be used, by the reason.
+    ``sentences``, ``weights``: those that teach something, and how much each counts. ``lessons``: what they
+    teach, weighed, and then what sentences without a tree do. ``support`` uint64[buckets / 64]: the features
+    that exist. ``ignored``: columns that are empty everywhere. ``skipped``: unusable sentences by the reason.
     """
 
     sentences: list[Sentence]
@@ -86,7 +84,6 @@ class Prepared:
     skipped: dict[str, int]
 
     def readable(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """Return sentences without the columns that are ignored."""
         return [without_columns(sentence, self.ignored) for sentence in sentences]
 
 
@@ -110,18 +107,17 @@ def train_arc_parser(
     dev : sequence of Sentence
         Trees to stop early on.
     weights : sequence of float, optional
-        How much the arcs of each sentence count, 0 or more; all alike by default. Relations are learned from
-        all alike.
+        How much the arcs of each sentence count, 0 or more. Relations are learned from all alike.
     unlabelled : sequence of Sentence
-        Sentences whose trees do not matter, of which the model is to be sure, too; those of more than
-        MAX_WORDS words are left out.
+        Sentences without trees, of which the model is to be sure, too; those of more than MAX_WORDS words are
+        left out.
 
     Raises
     ------
     UsageError
         When no sentence has a head, an option names something unknown, features that read tags alone find
-        none, or sentences count more or less for an objective without a gradient; when the objective makes
-        parsers with clusters (:func:`~qsproj.models.clusters.cluster_training.train_cluster_parser`).
+        none, sentences count more or less for an objective without a gradient, or the objective makes parsers
+        with clusters.
     """
     options = options or TrainingOptions()
     check_unclustered(objective_named(options.objective))
@@ -174,7 +170,7 @@ def prepare(
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> Prepared:
-    """Choose features and trees, and make lessons; parameters and errors as of :func:`train_arc_parser`."""
+    """Choose features and trees, and make lessons, as :func:`train_arc_parser` explains."""
     check_optimizer(options)
     if options.support not in SUPPORTS:
         raise unknown_name("support", options.support, list(SUPPORTS))
@@ -249,7 +245,6 @@ def train_scorer(
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
-    """Learn arc weights from encoded sentences, each with what is wanted of it."""
     trainer = trainer_of(examples, template_set, support, options)
     # Scores without a scale have no probabilities yet.
     decode = "map" if objective_named(options.objective).scaled else "mbr"
@@ -378,9 +373,8 @@ def cross_fitted_scorers(
     A parser is surer of its own training trees than of any others: joint weights that were learned beside its
     scores would find nothing left to explain, and prune as they never will again.
 
-    The sentences, at least two, have whole trees; ``again`` are the same with other tags, to learn from as
-    well, or none. ``rng`` deals them out, and orders them in each epoch. Of the ``folds`` parsers one is held
-    in memory at a time. Yields the number of each sentence once, with a scorer that has not seen it.
+    The sentences, at least two, have whole trees; ``again``: the same with other tags, to learn from as well.
+    Of the ``folds`` parsers one is held in memory at a time.
     """
     untrained = ArcScorer.untrained(template_set)
     every = [*sentences, *again]
@@ -407,11 +401,10 @@ def cross_fitted_scorers(
 def cross_fitted_relations(
     sentences: Sequence[Sentence], labeller: Labeller, *, rng: np.random.Generator, folds: int = 5
 ) -> list[Scores]:
-    """Score the relations of each tree by a labeller that was not trained on it.
+    """Score the relations of each tree by a labeller like ``labeller`` that was not trained on it.
 
-    ``labeller`` was trained on all of them: the others have its templates. ``rng`` deals out the trees, and
-    orders them in each epoch. Returns float64[n+1, L] of each tree, natural log, by the relations of
-    ``labeller``; one that the other trees do not have gets the least score of the sentence.
+    Returns float64[n+1, L] of each tree, natural log; a relation that the other trees do not have gets the
+    least score of the sentence.
     """
     fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)

@@ -43,18 +43,9 @@ ROOT_RELATION = "root"
 
 @dataclass(frozen=True)
 class Labeller:
-    """Chooses the relation of each arc by the features of the arc.
+    """Chooses the relation of each arc of a tree by its features there.
 
-    Attributes
-    ----------
-    template_set : str
-        A name in ``features.arc_templates.LABEL_TEMPLATE_SETS``.
-    relations : tuple of str
-        In the order of the columns of ``weights``.
-    weights : float32[buckets, L]
-    ignored : tuple of str
-        Columns of a sentence that are not read: those that the scorer of the parser's arcs ignores, which its
-        file names.
+    ``ignored``: columns of a sentence that the scorer of the parser's arcs ignores.
     """
 
     template_set: str
@@ -79,10 +70,6 @@ class Labeller:
     def features(
         self, encoded: EncodedSentence, heads: Heads, inside: NDArray[np.bool_] | None = None
     ) -> ArcFeatures:
-        """Return what the features of a tree's arcs are put together from.
-
-        The sentence comes from :meth:`encode`, or from the scorer of the parser's arcs.
-        """
         in_tree = with_tree_atoms(encoded, heads, self.templates.attributes, inside)
         return arc_features(in_tree, self.templates, len(self.weights))
 
@@ -91,9 +78,8 @@ class Labeller:
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
-        The sentence is encoded as for :meth:`features`. Where the model knows the relation ``root``, it is
-        given to the root's children and to no others. ``evidence`` float64[n+1, L], where there is some, is
-        added to the scores of the relations.
+        Where the model knows the relation ``root``, it is given to the root's children and to no others.
+        ``evidence`` float64[n+1, L], where there is some, is added to the scores of the relations.
         """
         scores = self._of_features(encoded, heads)
         if evidence is not None:
@@ -102,10 +88,7 @@ class Labeller:
         return tuple(self._best(scores, heads)[1:])
 
     def scores(self, encoded: EncodedSentence, heads: Heads) -> Scores:
-        """Return what each relation scores for each word's arc, float64[n+1, L], natural log, as learned.
-
-        The sentence is encoded as for :meth:`features`.
-        """
+        """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""
         return self._of_features(encoded, heads)
 
     def chances(self, encoded: EncodedSentence, heads: Heads) -> Scores:
@@ -150,7 +133,6 @@ class Labeller:
             scores[at_root, column] = 0.0
 
     def _best(self, scores: NDArray[np.float64], heads: Heads) -> list[str]:
-        """Return the best relation for each position."""
         best: list[str] = self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
         return best
 
@@ -170,7 +152,6 @@ class Labeller:
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
-        """Rebuild what :meth:`to_archive` gave."""
         known = one_of(LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
         check_cells(header["buckets"], len(header["relations"]))
@@ -223,7 +204,6 @@ def train_labeller(
 
 
 def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str, ...] = ()) -> Labeller:
-    """Return a labeller that holds all relations to be equally likely."""
     ordered = tuple(sorted(relations))
     weights = np.zeros((1 << HASH_BITS, len(ordered)), dtype=np.float32)
     return Labeller(template_set, ordered, weights, ignored)
@@ -245,10 +225,7 @@ LabelExample = tuple[EncodedSentence, Heads, NDArray[Any]]
 
 
 class LabelTrainer(Trainer[LabelExample, Labeller]):
-    """Learns the weights of a labeller from what is known of the relations of sentences. Mutable; final.
-
-    ``kernel`` takes a step, as :mod:`qsproj.kernels.features.label_features` has them.
-    """
+    """Learns the weights of a labeller by steps of ``kernel``, one of ``label_features``. Mutable; final."""
 
     def __init__(self, start: Labeller, kernel: Callable[..., float], *, rate: float) -> None:
         self._start = start
@@ -256,14 +233,12 @@ class LabelTrainer(Trainer[LabelExample, Labeller]):
         self._descent = RowAdaGrad(start.weights.copy(), rate=rate)
 
     def step(self, example: LabelExample) -> float:
-        """Learn from the heads of a sentence and what is known of its relations; return its loss, in nats."""
         encoded, heads, known = example
         features = arc_features(encoded, self._start.templates, len(self._start.weights))
         loss: float = self._descent.step(self._kernel, features, heads, known)
         return loss
 
     def averaged(self) -> Labeller:
-        """Return the labeller with the mean of the weights after every step so far."""
         return replace(self._start, weights=self._descent.mean())
 
 
@@ -293,11 +268,10 @@ def train_on_evidence(
     rng: np.random.Generator,
     share: float,
 ) -> Labeller:
-    """Learn relations from evidence for them, above the weights of ``start``.
+    """Learn relations from evidence for them; ``share`` of what was learned is added to ``start``.
 
-    ``evidence`` float64[n+1, L] of each tree: log of how much likelier what was seen is under each relation
-    of ``start``; 0 where nothing is known. The trees' own relations are not read. ``share`` of what was
-    learned is added to the weights.
+    ``evidence`` float64[n+1, L] of each tree: log of how much likelier what was seen is under each relation;
+    0 where nothing is known. The trees' own relations are not read.
     """
     examples = [
         (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)

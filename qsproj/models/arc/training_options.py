@@ -1,4 +1,7 @@
-"""How parsers are trained, and what is told of it."""
+"""Options of training parsers, and its objectives: all that is known of one is in its row of OBJECTIVES.
+
+The command line, the Python functions and training ask the rows, none of them by name.
+"""
 
 from __future__ import annotations
 
@@ -29,34 +32,17 @@ PENALTIES = ("entropy", "l1", "l2", "unlabelled")
 class ArcObjective:
     """An objective of training.
 
-    Attributes
-    ----------
-    name : str
-        As users write it.
-    purpose, source : str
-        A line each: what it is for, and the paper it is from.
-    lesson : callable or None
-        What the right trees of a sentence teach, as a function of them and of the options; None from the
-        function: nothing. Unless given, their likelihood, as ``margin`` says.
-    margin : float or None
-        Of a likelihood, how much more each wrong arc scores in training. Relations in the tree, second-order
-        factors and tags can be trained for it too. None: it is something else.
-    rule : callable or None
-        Makes of the options the rule that weights step by; unless given, AdaGrad.
-    reads : tuple of str
-        The options that not every objective reads, as the command line stores them.
-    epochs : int
-        How many passes over the data it takes, unless told; chosen on parts of the dev file of Danish.
-    l2 : float
-        Strength of the L2 penalty, unless told.
-    scaled : bool
-        Whether it gives scores no scale of their own, so that they get one when training is over.
-    batch : bool
-        Whether it is one function of the scores, with a gradient, from the first epoch to the last.
-    whole : bool
-        Whether it cannot sum out what a partial tree leaves open.
-    clustered : bool
-        Whether arcs are in hidden clusters: its parsers are another kind of model.
+    ``name``, ``purpose``, ``source``: as users write it; a line each.
+    ``lesson``: what the right trees of a sentence teach, None for nothing; unless given, their likelihood.
+    ``margin``: of a likelihood, how much more each wrong arc scores in training. Relations in the tree,
+        second-order factors and tags can be trained for it too. None: it is something else.
+    ``rule``: makes of the options the rule that weights step by; unless given, AdaGrad.
+    ``reads``: the options that not every objective reads, as the command line stores them.
+    ``epochs``, ``l2``: unless told; chosen on parts of the dev file of Danish.
+    ``scaled``: whether it gives scores no scale of their own, so that they get one when training is over.
+    ``batch``: whether it is one function of the scores, with a gradient, from the first epoch to the last.
+    ``whole``: whether it cannot sum out what a partial tree leaves open.
+    ``clustered``: whether arcs are in hidden clusters: its parsers are another kind of model.
     """
 
     name: str
@@ -74,7 +60,6 @@ class ArcObjective:
     clustered: bool = False
 
     def taught_by(self, right: RightTrees, options: TrainingOptions) -> Lesson | None:
-        """Return what the right trees of a sentence teach; None: nothing."""
         return self.lesson(right, options) if self.lesson else right.likelihood(self.margin or 0.0)
 
 
@@ -169,12 +154,10 @@ OBJECTIVES = (
 
 
 def names_of(which: Callable[[ArcObjective], bool] = lambda _: True) -> list[str]:
-    """Return the names of those objectives of which something is true."""
     return [objective.name for objective in OBJECTIVES if which(objective)]
 
 
 def objective_named(name: str) -> ArcObjective:
-    """Return an objective by its name; UsageError where there is none."""
     for objective in OBJECTIVES:
         if objective.name == name:
             return objective
@@ -190,7 +173,6 @@ def margin_of(name: str, parser: str) -> float:
 
 
 def check_unclustered(objective: ArcObjective) -> None:
-    """Raise UsageError when an objective makes parsers with hidden clusters."""
     if objective.clustered:
         raise UsageError(
             f"the objective {objective.name} makes a first-order parser of its own kind; choose another one "
@@ -209,7 +191,7 @@ def objectives_explained() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """How an arc parser is trained; the fields with help are explained by it.
+    """Training of an arc parser; the fields with help are explained by it.
 
     Attributes
     ----------
@@ -218,8 +200,7 @@ class TrainingOptions:
         ``words`` forms too, for text that only a tagger has seen; ``morphology`` lemmas, XPOS and FEATS too.
         None: ``morphology`` where the training data has any of these, else ``words``.
     objective : str
-        A name in :data:`qsproj.models.arc.training_options.OBJECTIVES`. ``margin`` and ``risk`` learn partial
-        trees by likelihood.
+        A name in :data:`OBJECTIVES`. ``margin`` and ``risk`` learn partial trees by likelihood.
     epochs : int
         Or steps of ``lbfgs`` and ``cg``; fewer when a dev set says so.
     rate : float
@@ -299,14 +280,13 @@ def check_optimizer(options: TrainingOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What happened in training: epochs, sentences left out by the reason, and other remarks."""
+    """A report of training: epochs, sentences left out by the reason, and other remarks."""
 
     epochs: tuple[EpochRecord, ...]
     skipped: dict[str, int]
     remarks: tuple[str, ...] = ()
 
     def summary(self, inference: TreeInference) -> str:
-        """Say in a line what was trained."""
         best = max(self.epochs, key=lambda record: record.score or 0.0)
         dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
         left_out = "".join(

@@ -45,7 +45,6 @@ class ClusterScorer(ArcWeights):
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are."""
         return int(self.weights.shape[1])
 
     def cluster_scores(self, features: ArcFeatures) -> NDArray[np.float64]:
@@ -60,13 +59,11 @@ class ClusterScorer(ArcWeights):
         return summed_out(self.cluster_scores(features))[0]
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only rows that are not all zero are kept."""
         header, arrays = super().to_archive()
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterScorer:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(
             header,
             {
@@ -81,7 +78,6 @@ class ClusterScorer(ArcWeights):
 
 
 def zero_rows(buckets: int, clusters: int) -> NDArray[np.float32]:
-    """Return zeros float32[buckets, clusters]."""
     return zero_weights(buckets * clusters).reshape(buckets, clusters)
 
 
@@ -123,7 +119,7 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
 
     The gradient of a sentence is what is expected under the model, less what is expected where its tree is
     known. The clusters of an arc are as probable in one as in the other, so both differ by the arcs alone:
-    any objective of arc scores can be learned. ``start`` is not changed.
+    any objective of arc scores can be learned.
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:
@@ -137,7 +133,6 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
         return self._live.encode(sentence)
 
     def gather(self, example: ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
-        """Add the gradient of one sentence; return its loss."""
         features = self._live.features(example.encoded)
         scores, chances = summed_out(self._live.cluster_scores(features))
         loss, slopes = example.objective.value_and_gradient(scores)
@@ -145,17 +140,14 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
         return loss
 
     def step(self, example: ArcExample) -> float:
-        """Learn from one sentence; return its loss before the step."""
         loss = self.gather(example)
         self.rule.step()
         return loss
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self.rule.regularise()
 
     def averaged(self) -> ClusterScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
         mean = aligned_weights(self.rule.mean()).reshape(self._live.weights.shape)
         return ClusterScorer(self._live.template_set, mean)
 
@@ -168,13 +160,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     """
 
     def cluster_scores(self, sentence: Sentence) -> NDArray[np.float64]:
-        """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log.
-
-        Raises
-        ------
-        SentenceLengthError
-            When the sentence has more than MAX_WORDS words.
-        """
+        """Return the score of every arc in every cluster, float64[n+1, n+1, C], natural log."""
         return self.scorer.cluster_scores(self.scorer.features(self.encode(sentence)))
 
     def scores(self, sentence: Sentence) -> Scores:
@@ -194,11 +180,6 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         decode : str
             ``map``: the most probable tree, clusters summed out; ``mbr``: that of most expected right heads;
             ``max-z``: the tree that is most probable together with its clusters.
-
-        Raises
-        ------
-        UsageError
-            When ``decode`` is none of these.
         """
         if decode == MAX_Z:
             return self.inference.best(cluster_scores.max(axis=2))
@@ -222,7 +203,6 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, also such as have no tags among others that have."""
         for sentence in sentences:
             encoded = self.encode(sentence)
             scores = self.scorer.cluster_scores(self.scorer.features(encoded))
@@ -233,10 +213,8 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {**FirstOrderParser.described(header), "clusters": header["scorer"]["clusters"]}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterParser:
-        """Rebuild what :meth:`to_archive` gave."""
         return ClusterParser(*parts_from(header, arrays, ClusterScorer))

@@ -35,8 +35,8 @@ def train_cluster_parser(
     """Train a parser whose arcs have hidden clusters, by the likelihood of the trees alone.
 
     Penalties are divided by the number of clusters: where all clusters are alike, this is training by
-    likelihood, step by step. ``rng`` draws the weights to start from, then orders the sentences of each
-    epoch. The rest is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
+    likelihood, step by step. ``rng`` draws the weights to start from, then orders the sentences. The rest is
+    as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`.
     """
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
@@ -48,7 +48,6 @@ def train_cluster_parser(
 def _train_scorer(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[ClusterScorer, list[EpochRecord]]:
-    """Learn the weights of arcs in clusters from prepared sentences."""
     examples = [lesson for lesson in prepared.lessons if isinstance(lesson, ArcExample)]
     known = zip(examples, prepared.sentences, strict=False)
     in_trees = supported_by(

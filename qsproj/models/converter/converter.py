@@ -2,7 +2,7 @@
 
 An edge-factored conditional log-linear model of the target tree. The score of an arc is a prior for what the
 source tree and its turned trees have, plus learned weights of features that say how the two words are related
-in the source tree (features.adaptation_templates).
+in the source tree.
 
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
@@ -50,11 +50,7 @@ class WeightedSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a converter makes of one sentence.
-
-    ``heads`` int32[n+1]: read-only. ``probabilities`` float64[n]: posterior probability of the arc into each
-    word.
-    """
+    """Read-only heads int32[n+1], relations, and the probability of the arc into each word, float64[n]."""
 
     heads: Heads
     relations: tuple[str, ...]
@@ -98,7 +94,6 @@ class Converter(Stored):
 
     @cached_property
     def templates(self) -> kernels.Templates:
-        """The templates as integer programs."""
         return compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
 
     def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
@@ -170,7 +165,6 @@ class Converter(Stored):
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = self.relations.to_archive()
         return {
             "relations": header,
@@ -182,7 +176,6 @@ class Converter(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Converter:
-        """Rebuild what :meth:`to_archive` gave."""
         header = {"source_relations": [], **header}
         checked(
             header,
@@ -208,9 +201,8 @@ class Converter(Stored):
 def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
     """Encode the source tree of a sentence, or its most probable source trees, the best first.
 
-    ``sentence``: its heads are the source tree where there are no posteriors; its relations are always used.
     ``source_posteriors`` float64[n+1, n+1] or None: probability of each source arc; columns 1..n sum to one.
-    Raises SentenceLengthError when the sentence has more than MAX_WORDS words.
+    The sentence's heads are read where there are none, its relations always.
     """
     check_sentence(sentence)
     if source_posteriors is None:
@@ -222,10 +214,7 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
 
 
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
-    """Return the sentence with the heads and relations of a conversion, all else as it was.
-
-    With ``confidence``, the probability of each word's arc stands in MISC as ``ArcProb=``.
-    """
+    """Return the sentence with the heads and relations of a conversion; with ``confidence``, ``ArcProb=``."""
     result = with_heads(sentence, conversion.heads, conversion.relations)
     if not confidence:
         return result
@@ -249,10 +238,7 @@ def inference_for(inference: TreeInference, sources: Sequence[WeightedSource]) -
 
 
 def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
-    """Return the ``k`` best trees of a product of arc posteriors, each with its probability among them.
-
-    Raises NoTreeError when no tree has only arcs of positive probability.
-    """
+    """Return the ``k`` best trees of a product of arc posteriors, each with its probability among them."""
     with np.errstate(divide="ignore"):
         ranked = nonprojective.k_best(np.log(posteriors), k)
     shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
@@ -269,20 +255,12 @@ SOURCE_PREFIX = "source_"
 class StoredParser(Parser, Protocol):
     """A parser that can be part of another model file."""
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
-        ...
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]: ...
 
 
 @dataclass(frozen=True)
 class AdaptedParser(Stored):
-    """Parses in the source style and converts the tree.
-
-    Attributes
-    ----------
-    source_parser : StoredParser
-    converter : Converter
-    """
+    """Parses in the source style and converts the tree."""
 
     source_parser: StoredParser
     converter: Converter
@@ -298,17 +276,9 @@ class AdaptedParser(Stored):
         )
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the probability of every target arc, float64[n+1, n+1], given the best source tree."""
         return self.converter.arc_probabilities(self.source_parser.parse(sentence))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays, those of the source parser under SOURCE_PREFIX.
-
-        Raises
-        ------
-        UsageError
-            When the source parser is of a kind that has no name in model files.
-        """
         source_header, source_arrays = self.source_parser.to_archive()
         header, arrays = self.converter.to_archive()
         return {
@@ -319,12 +289,10 @@ class AdaptedParser(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {"parser": described(header["source_kind"], header["source"])}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> AdaptedParser:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
         return AdaptedParser(cast(StoredParser, source), Converter.from_archive(header["converter"], arrays))

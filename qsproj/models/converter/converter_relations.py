@@ -49,17 +49,15 @@ class RelationAdapter:
 
     @cached_property
     def templates(self) -> Templates:
-        """The templates as integer programs."""
         return compile_templates(RELATION_TEMPLATES, hash_bits=HASH_BITS)
 
     @cached_property
     def columns(self) -> dict[str, int]:
-        """The column of each relation."""
         return {relation: COPIES + number for number, relation in enumerate(self.relations)}
 
     @cached_property
     def roots(self) -> NDArray[np.bool_]:
-        """Which columns are relations to the root, bool[COPIES + L]; a style may have several."""
+        """Return the columns that are relations to the root, bool[COPIES + L]; a style may have several."""
         return np.array(
             [False] * COPIES + [base_relation(relation) == ROOT_RELATION for relation in self.relations]
         )
@@ -74,11 +72,9 @@ class RelationAdapter:
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
         """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
 
-        ``sentence``: the source tree. ``nodes``: the same, encoded.
-
-        An outcome that copies a known relation counts for that relation. Where the target style has
-
-        relations to the root, they are given to the root's dependents and to no others.
+        ``sentence``, ``nodes``: the source tree, and the same, encoded. An outcome that copies a known
+        relation counts for that relation. Where the target style has relations to the root, they are given to
+        the root's dependents and to no others.
         """
         scores = self.scores(nodes, heads)
         probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -113,12 +109,10 @@ class RelationAdapter:
         return np.stack([own, own[found]])
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only rows that are not all zero are kept."""
         return {"relations": list(self.relations)}, packed_weights("relation_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationAdapter:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"relations": labels(0)})
         check_cells(1 << HASH_BITS, COPIES + len(header["relations"]))
         adapter = RelationAdapter.untrained(tuple(header["relations"]))
@@ -168,14 +162,12 @@ class _RelationTrainer(Trainer[_Example, RelationAdapter]):
         self._descent = RowAdaGrad(live.weights, rate=rate)
 
     def step(self, example: _Example) -> float:
-        """Learn from the target tree of a sentence and its right outcomes; return the loss, in nats."""
         nodes, heads, right = example
         loss, gradient = relation_loss(self._live.scores(nodes, heads), right)
         self._descent.step(kernels.step_relations, nodes, self._live.templates, heads, gradient)
         return loss
 
     def averaged(self) -> RelationAdapter:
-        """Return the adapter with the mean of the weights after every step so far."""
         return RelationAdapter(self._live.relations, self._descent.mean())
 
 

@@ -38,12 +38,11 @@ FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConverterOptions:
-    """How a converter is trained.
+    """Training of a converter.
 
-    ``epochs``: passes over the data; None: more where there is less. ``rate``: step size of AdaGrad. ``l2``:
-    strength of the L2 penalty per epoch. ``kept_templates``: in each step every template is left out with one
-    minus this probability, so that the general ones learn to do without the special ones, which are rarely
-    seen again. ``projective``, ``single_root``: None: read off the target trees.
+    ``epochs``: None: more where there is less. ``kept_templates``: in each step every template is left out
+    with one minus this probability, so that the general ones learn to do without the special ones, which are
+    rarely seen again. ``projective``, ``single_root``: None: read off the target trees.
     """
 
     epochs: int | None = None
@@ -56,14 +55,13 @@ class ConverterOptions:
 
 @dataclass(frozen=True, slots=True)
 class ConverterReport:
-    """What happened in training."""
+    """A report of training."""
 
     sentences: int
     epochs: tuple[EpochRecord, ...]
     skipped: int
 
     def summary(self, inference: TreeInference) -> str:
-        """Say in a line what was trained."""
         left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
         return f"converter to {inference.described('trees')}, {counted(self.sentences, 'sentence')}{left_out}"
 
@@ -78,11 +76,9 @@ def train_converter(
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter; without any trees it is the one that gives the source back.
 
-    ``sources``, ``targets``: the same words in the source and in the target style. Target trees may be
-    partial: what is missing is summed out (thesis 3.2.5). ``rng``: the same seed gives the same model.
-    ``source_posteriors`` sequence of float64[n+1, n+1] or None: probability of each source arc, where the
-    source trees are not certain; see ``encode_sources``. Raises UsageError when there are targets, but none
-    with a head. Raises SentenceLengthError when a sentence is longer than the converter takes.
+    ``sources``, ``targets``: the same words in both styles. Target trees may be partial: what is missing is
+    summed out (thesis 3.2.5). ``source_posteriors``: see ``encode_sources``. UsageError when there are
+    targets, but none with a head.
     """
     options = options or ConverterOptions()
     if not targets:
@@ -153,7 +149,6 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
         )
 
     def step(self, example: _Example) -> float:
-        """Learn from one sentence; return its loss, in nats, before the step."""
         sources, objective = example
         templates = self._some_templates()
         scale = 1.0 / self._options.kept_templates
@@ -174,9 +169,7 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
         return Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._descent.regularise()
 
     def averaged(self) -> NDArray[np.float32]:
-        """Return the mean of the weights after every step so far."""
         return self._descent.mean()

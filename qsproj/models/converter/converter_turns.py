@@ -1,4 +1,4 @@
-"""Which source arcs a target style turns round: a logistic model, learned from few trees.
+"""A logistic model, learned from few trees, of the source arcs that a target style turns round.
 
 Styles differ most in which of two words that belong together is the head. That decision has few features,
 so it is learned first; the trees it leads to are features of the converter.
@@ -38,12 +38,10 @@ class TurnModel:
 
     @staticmethod
     def untrained() -> TurnModel:
-        """Return a model that turns nothing."""
         return TurnModel(np.zeros(1 << HASH_BITS, dtype=np.float32))
 
     @cached_property
     def templates(self) -> kernels.Templates:
-        """The templates as integer programs."""
         return compile_templates(TURN_TEMPLATES, hash_bits=HASH_BITS)
 
     def log_odds(self, nodes: SourceNodes) -> NDArray[np.float64]:
@@ -63,12 +61,10 @@ class TurnModel:
         return nodes._replace(turned_heads=trees)
 
     def to_archive(self) -> dict[str, NDArray[Any]]:
-        """Return the weights that are not zero."""
         return packed_weights("turn_", self.weights)
 
     @staticmethod
     def from_archive(arrays: Mapping[str, NDArray[Any]]) -> TurnModel:
-        """Rebuild what :meth:`to_archive` gave."""
         model = TurnModel.untrained()
         unpack_weights("turn_", arrays, model.weights)
         return model
@@ -78,7 +74,7 @@ def turned_arcs(source: Heads, target: Heads) -> NDArray[np.bool_]:
     """Tell of each word whether its source head hangs on its phrase in the target tree: bool[n+1].
 
     So it does when a target ancestor of the head is the word or below it in the source tree. False where the
-    source head is the root, and where heads are missing. Neither tree may have a cycle.
+    source head is the root, and where heads are missing.
     """
     found = np.zeros(len(source), dtype=np.bool_)
     source_heads, target_heads = source.tolist(), target.tolist()
@@ -102,10 +98,7 @@ def train_turns(
     epochs: int,
     rate: float = 0.1,
 ) -> TurnModel:
-    """Learn from source trees and the target trees of the same words, whole or partial.
-
-    ``targets`` sequence of int32[n+1]. ``rate``: step size of AdaGrad.
-    """
+    """Learn from source trees and the target trees int32[n+1] of the same words, whole or partial."""
     examples = [
         (source, turned_arcs(source.heads, target)) for source, target in zip(nodes, targets, strict=True)
     ]
@@ -117,14 +110,11 @@ _Example = tuple[SourceNodes, NDArray[np.bool_]]
 
 
 class _TurnTrainer(Trainer[_Example, TurnModel]):
-    """Learns the weights of turns by AdaGrad. Mutable; final."""
-
     def __init__(self, *, rate: float) -> None:
         self._live = TurnModel.untrained()
         self._descent = AdaGrad(self._live.weights, rate=rate)
 
     def step(self, example: _Example) -> float:
-        """Learn from a source tree and which of its arcs are turned; return the loss, in nats."""
         nodes, turned = example
         loss, slopes = logistic_loss(self._live.log_odds(nodes), turned)
         self._descent.gather(kernels.gather_turns, nodes, self._live.templates, slopes)
@@ -132,17 +122,12 @@ class _TurnTrainer(Trainer[_Example, TurnModel]):
         return loss
 
     def averaged(self) -> TurnModel:
-        """Return the model with the mean of the weights after every step so far."""
         return TurnModel(self._descent.mean())
 
 
 def logistic_loss(
     log_odds: NDArray[np.float64], turned: NDArray[np.bool_]
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the loss in nats, summed over words, and its derivative by each of the log-odds.
-
-    Words whose log-odds are -inf have neither.
-    """
     decided = np.isfinite(log_odds)
     probability = 1.0 / (1.0 + np.exp(-log_odds))
     gradient = np.where(decided, probability - turned, 0.0)

@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 class DmvParameters:
     """Probabilities of the dependency model with valence over T tags.
 
-    ``stop`` float64[T, 2, 2]: probability of stopping, [head tag, direction {left, right}, valence {none yet,
-    some}]. ``child`` float64[T, 2, T]: probability of a dependent's tag, [head tag, direction, dependent
-    tag]; rows sum to 1. ``root`` float64[T]: probability of the tag of the root's one child; sums to 1.
+    ``stop`` float64[T, 2, 2]: of stopping, [head tag, direction {left, right}, valence {none yet, some}].
+    ``child`` float64[T, 2, T]: of a dependent's tag, [head tag, direction, dependent tag]. ``root``
+    float64[T]: of the tag of the root's one child.
 
     *Source*: Klein and Manning 2004; thesis eq. 4.4, 4.5.
     """
@@ -67,11 +67,7 @@ class DmvParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DmvCounts:
-    """How often each decision was taken, or is expected to be; counts of several corpora add up.
-
-    ``stop`` float64[T, 2, 2, 2]: [head tag, direction, valence, {stop, go on}]. ``child`` float64[T, 2, T]:
-    [head tag, direction, dependent tag]. ``root`` float64[T].
-    """
+    """Counts of the decisions of a DMV: ``stop`` float64[T, 2, 2, 2], ``child``, ``root``."""
 
     stop: Floats
     child: Floats
@@ -82,10 +78,6 @@ class DmvCounts:
         return DmvCounts(self.stop + other.stop, self.child + other.child, self.root + other.root)
 
     def estimate(self, smoothing: float) -> DmvParameters:
-        """Return relative frequencies after ``smoothing`` was added to each count.
-
-        A decision that was never to be taken is uniform where nothing is added.
-        """
         return DmvParameters(
             stopping(self.stop, smoothing),
             normalised(self.child, smoothing),
@@ -111,7 +103,6 @@ def stopping(counts: Floats, smoothing: float) -> Floats:
 
 
 def uniform_parameters(tags: int) -> DmvParameters:
-    """Return the parameters that prefer nothing."""
     return DmvParameters(
         np.full((tags, 2, 2), 0.5), np.full((tags, 2, tags), 1.0 / tags), np.full(tags, 1.0 / tags)
     )
@@ -216,7 +207,6 @@ class Dmv(Stored):
         return float(self._expectation(sentence, self._kept(sentence))[3][0])
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         parameters = self.parameters
         label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
         header = {
@@ -233,12 +223,10 @@ class Dmv(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {"tags": header["inventory"]}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Dmv:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])
         tags = len(inventory)
@@ -274,7 +262,6 @@ class Dmv(Stored):
         return dmv_expectation(*self._packed(sentence, kept), model.stop, model.child, model.root)
 
     def _kept_probabilities(self, sentence: Sentence, kept: NDArray[np.int64]) -> Scores:
-        """Return the posterior probability of every arc over the kept words."""
         arcs, root_arcs = self._expectation(sentence, kept)[-2:]
         whole = np.zeros((len(kept) + 1, len(kept) + 1))
         whole[ROOT, 1:] = root_arcs

@@ -1,4 +1,8 @@
-"""Sentences packed into arrays of tags, as the DMV's kernels read them."""
+"""Sentences packed into arrays of tags, as the DMV's kernels read them; punctuation stripped and put back.
+
+A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
+footnote 2). Where it hangs is a convention, which a rule knows better.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,6 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
     """Return the words (1-based) that a model sees: all, or with ``strip`` those that are no punctuation.
 
     A sentence of nothing but punctuation is kept whole.
-
-    Raises UsageError when ``punctuation`` is not one of PUNCTUATION_MODES.
     """
     if punctuation not in PUNCTUATION_MODES:
         raise unknown_name("treatment of punctuation", punctuation, list(PUNCTUATION_MODES))
@@ -44,13 +46,10 @@ def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
 
 
 def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
-    """Put words that were stripped back into a tree.
+    """Put words that were stripped back into a projective tree int32[k+1] over the ``kept`` of n words.
 
     A word is attached to the dependent of the shortest arc over it: the unit that a comma or a bracket sets
     off; under no arc, to the root's child, as a full stop is. A projective tree stays projective.
-
-    ``heads`` int32[k+1]: a projective tree over the kept words. ``kept`` int64[k]: their places, 1..n. ``n``:
-    number of all words. Returns int32[n+1].
 
     *Source*: the rule is ours, after the guidelines of Universal Dependencies for ``punct``.
     """
@@ -74,8 +73,8 @@ UNKNOWN_TAG = "_"
 class TagCorpus:
     """Tags and known heads of S sentences, W words in all.
 
-    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: where each sentence starts; the last
-    entry is W. ``heads`` int16[W]: known heads, 1-based within the sentence, 0 for the root, -1 where free.
+    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: where each sentence starts, and W.
+    ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
     """
 
     tags: NDArray[np.int16]
@@ -87,13 +86,11 @@ class TagCorpus:
         return len(self.starts) - 1
 
     def select(self, wanted: NDArray[np.bool_]) -> TagCorpus:
-        """Return the sentences where ``wanted`` bool[S] is true."""
         lengths = np.diff(self.starts)
         words = np.repeat(wanted, lengths)
         return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
 
     def without_heads(self) -> TagCorpus:
-        """Return the sentences with all heads free."""
         return TagCorpus(self.tags, self.starts, np.full_like(self.heads, NO_HEAD))
 
 
@@ -112,10 +109,7 @@ class TagNumbering:
         return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
 
     def inventory(self, of: str = "the training data") -> tuple[str, ...]:
-        """Return the tags met so far, in the order of their numbers; ``of`` says of what, for the error.
-
-        Raises UsageError when no word had a tag: there is nothing to learn from.
-        """
+        """Return the tags met so far, in the order of their numbers; UsageError when no word had a tag."""
         if len(self._numbers) == 1:
             raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
         return tuple(self._numbers)
@@ -139,11 +133,7 @@ def pack(
     punctuation: str,
     heads: Sequence[Heads] | None = None,
 ) -> TagCorpus:
-    """Pack sentences, without their punctuation where it is to be stripped.
-
-    ``number``: gives the numbers of tags. ``heads`` sequence of int32[n+1], optional: the known heads of each
-    sentence; None: none is known.
-    """
+    """Pack sentences, without punctuation that is to be stripped; ``heads`` int32[n+1] are known heads."""
     tags, known = [], []
     for place, sentence in enumerate(sentences):
         kept = kept_words(sentence.upos, punctuation=punctuation)

@@ -1,4 +1,4 @@
-"""How a DMV is trained: the options, which are by default those of learning from tags alone."""
+"""Options of training a DMV, which are by default those of learning from tags alone."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ E_STEPS = ("sum", "viterbi")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmvOptions:
-    """How a DMV is trained.
+    """Training of a DMV.
 
     ``start``: what EM starts from: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative
     frequencies in those training sentences whose heads are all known. ``e_step``: ``sum`` over all
-    derivations, or ``viterbi``: the best one alone. ``keep_heads``: whether the E-step is constrained to the
-    heads that training sentences have (thesis 4.6.3.3); else heads are not looked at, but by the start
-    ``trees``. ``iterations``: at most so many of EM; 0 leaves the initial parameters. ``tolerance``: relative
-    gain, of held-out data or else of the objective, below which EM has converged. ``smoothing``: added to
-    every count (a symmetric Dirichlet prior); 0 gives plain maximum likelihood. ``max_words``: longer
-    training sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or
-    ``strip``; see :mod:`qsproj.models.dmv.dmv_corpus`.
+    derivations, or ``viterbi``. ``keep_heads``: whether the E-step is constrained to the heads that training
+    sentences have (thesis 4.6.3.3). ``iterations``: at most so many of EM; 0 leaves the initial parameters.
+    ``tolerance``: relative gain, of held-out data or else of the objective, below which EM has converged.
+    ``smoothing``: added to every count (a symmetric Dirichlet prior). ``max_words``: longer training
+    sentences are left out; punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
     """
 
     start: str = "harmonic"

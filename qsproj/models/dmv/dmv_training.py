@@ -30,10 +30,10 @@ PART_SENTENCES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmvReport(EMReport):
-    """What happened in training; the log-likelihood is not told where EM took no step.
+    """A report of training; the log-likelihood is not told where EM took no step.
 
-    ``sentences``, ``whole``: those that were trained on; those among them whose heads were all given and made
-    use of. ``skipped``: sentences that were left out, by the reason.
+    ``whole``: sentences whose heads were all given and made use of. ``skipped``: those left out, by the
+    reason.
     """
 
     sentences: int
@@ -50,11 +50,9 @@ def train_dmv(
 ) -> tuple[Dmv, DmvReport]:
     """Train on tagged sentences, by default without looking at their heads.
 
-    ``sentences``: with UPOS; with whole or partial trees where the options make use of them. Crossing arcs
-    are undone as for projective parsers. Consumed a part at a time; what is kept are two bytes a word for its
-    tag and two for its head. ``dev``: tagged sentences to check convergence on: by their likelihood, their
-    trees are not looked at. Raises UsageError when an option names something unknown or no sentence can be
-    learned from. Raises DataError when a checkpoint to go on from is of other data or options.
+    ``sentences``: consumed a part at a time; four bytes a word are kept. Crossing arcs are undone. ``dev``:
+    tagged sentences whose likelihood tells when EM has converged. UsageError when an option names something
+    unknown or no sentence can be learned from; DataError when a checkpoint is of other data or options.
     """
     options = options or DmvOptions()
     _check(options)
@@ -143,7 +141,6 @@ def sum_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts,
 
 
 def viterbi_e_step(corpus: TagCorpus, parameters: DmvParameters) -> tuple[DmvCounts, float]:
-    """Return the counts of the best derivations, and their log probability."""
     with np.errstate(divide="ignore"):
         logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
         logs += [np.log(parameters.child), np.log(parameters.root)]
@@ -177,10 +174,7 @@ def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
 
 
 def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> DmvParameters:
-    """Return what EM starts from.
-
-    Raises UsageError when it is to start from trees and none is whole.
-    """
+    """Return what EM starts from; UsageError when it is to start from trees and none is whole."""
     if options.start == "uniform":
         return uniform_parameters(tags)
     if options.start == "harmonic":

@@ -1,4 +1,11 @@
-"""The factor graph of one sentence: the factors over its candidate arcs, their words, and how they score."""
+"""The factor graph of one sentence: factors over its candidate arcs, their scores, and message passing.
+
+Relaxation starts from first order and adds only the factors that the current beliefs call for: those all of
+whose arcs are plausible and at least one undecided. What is not called for costs nothing, features included.
+
+*Source*: thesis 5.6. Riedel and Smith (2010), of whom it tells, score every factor and add those that would
+change the distribution most.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +70,13 @@ Weights = NDArray[np.float64]
 class FamilyFactors:
     """The factors of one family in one sentence.
 
-    ``name``: a name in ``FAMILIES``.
-    ``members`` int32[F, R]: the words of each factor plus one, as
-        :func:`qsproj.features.second_order.factor_features` reads them.
-    ``places`` uint64[F].
+    ``name``: in ``FAMILIES``.
+    ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
+        reads them; members are words plus one.
     ``scored`` int64[F]: where among the scores of the group, laid flat, the score of each factor stands.
     ``edges`` int64[E]: a number for each edge of the group: the same, and no other edge's, in all graphs over
         the same arcs.
-    ``group``: the group with all scores zero.
+    ``group``: all scores zero.
     """
 
     name: str
@@ -85,7 +91,7 @@ class FamilyFactors:
         return rescored(self.group, scores, self.scored)
 
     def numbered_from(self, first: int) -> FamilyFactors:
-        """Return the family in a larger graph, in which the arcs' booleans are numbered from ``first`` on.
+        """Return the family in a larger graph, where arcs are numbered from ``first`` on.
 
         Only what passes messages is kept: members, places and numbers of edges are left behind.
         """
@@ -104,9 +110,8 @@ class FamilyFactors:
 class SentenceGraph:
     """The candidate arcs of a sentence, one boolean each, and the factors over them.
 
-    ``links`` int32[n+1, n+1]: the boolean of each candidate arc, -1 for the others.
-    ``heads``, ``dependents`` int32[E]: the ends of each arc, in the order of the booleans.
-    ``graph``: LINK, the families, and one or more groups of hard factors; all scores zero.
+    ``links`` int32[n+1, n+1]: the boolean of each candidate arc, -1 for the others. ``heads``, ``dependents``
+    int32[E]: the ends of each arc. ``graph``: LINK, the families, and hard factors; all scores zero.
     """
 
     links: Table
@@ -124,27 +129,24 @@ class SentenceGraph:
 
     @property
     def n_factors(self) -> int:
-        """Number of scores of all families."""
         return sum(len(family.scored) for family in self.families)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doubts:
-    """Which of the candidate arcs a factor has to be about.
+    """Arcs that factors have to be about.
 
-    ``plausible`` bool[E]: factors are about these arcs only, as if the others could not be. ``undecided``
-    bool[E]: each factor is about one of these at least.
+    ``plausible`` bool[E]: factors are about these only, as if the others could not be. ``undecided`` bool[E]:
+    each factor is about one of these at least.
     """
 
     plausible: Mask
     undecided: Mask
 
     def joined(self, other: Doubts) -> Doubts:
-        """Return what is plausible or undecided in either."""
         return Doubts(self.plausible | other.plausible, self.undecided | other.undecided)
 
     def same_as(self, other: Doubts) -> bool:
-        """Tell whether the same arcs are plausible and undecided."""
         return np.array_equal(self.plausible, other.plausible) and np.array_equal(
             self.undecided, other.undecided
         )
@@ -158,7 +160,6 @@ def sentence_graph(
     constraint: str = "tree",
     doubts: Doubts | None = None,
 ) -> SentenceGraph:
-    """Lay out the factors over the candidate arcs bool[n+1, n+1] of a sentence."""
     links = chosen_links(candidates)
     heads, dependents, variables = arcs_of(links)
     if doubts is None:
@@ -228,7 +229,6 @@ def _in_doubt(variables: Table, words: Table, undecided: Mask) -> tuple[Table, T
 
 
 def _pair_edges(variables: Table, n_variables: int) -> NDArray[np.int64]:
-    """Number the edges of factors over pairs of arcs."""
     pairs = variables[:, 0].astype(np.int64) * n_variables + variables[:, 1]
     return (2 * pairs[:, None] + np.arange(2)).reshape(-1)
 
@@ -297,7 +297,6 @@ class FactorScorer(HashedWeights):
         }
 
     def features(self, encoded: EncodedSentence, families: Sequence[FamilyFactors]) -> list[FactorFeatures]:
-        """Return what the features of each family are put together from."""
         return [
             factor_features(
                 encoded, self.compiled[family.name], family.members, family.places, buckets=len(self.weights)
@@ -327,11 +326,9 @@ class FactorTrainer:
         self._descent.step()
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._descent.regularise()
 
     def averaged(self) -> FactorScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
         return FactorScorer(self.live.template_set, self._descent.mean())
 
 
@@ -345,10 +342,7 @@ Expectations = tuple[Array, list[Array]]
 
 
 def candidate_arcs(marginals: Scores, inference: TreeInference, *, threshold: float) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1], the arcs with a probability of at least ``threshold`` or in the best tree.
-
-    So there is always a tree among them.
-    """
+    """Return bool[n+1, n+1], the arcs of at least this probability and those of the best tree."""
     candidates = marginals >= threshold
     heads = inference.best(marginals)
     candidates[heads[1:], np.arange(1, len(heads))] = True
@@ -364,7 +358,7 @@ def propagate(
     maximise: bool = False,
     start: Sequence[Messages] | None = None,
 ) -> Beliefs:
-    """Pass messages in the graph of a sentence, with scores float64[E] of LINK and float64[F] of each family.
+    """Pass messages, with scores float64[E] of LINK and float64[F] of each family.
 
     Groups answer in turn, the hard constraint last: so five iterations carry further than by flooding.
     """
@@ -389,10 +383,9 @@ def relax(
 ) -> tuple[SentenceGraph, Beliefs | None]:
     """Pass messages in a graph that grows for as long as its beliefs call for more factors.
 
-    ``chances`` float64[E]: first-order probabilities of the candidate arcs, in the order of the graph's
-    booleans. ``link_scores`` float64[E]: natural log. An arc is plausible if its probability is at least
-    ``doubt``, which is greater than 0, and undecided if it is also at most 1 minus that. After every LOOK of
-    the ``iterations`` the graph may grow; messages go on from where they were.
+    ``chances`` float64[E]: first-order probabilities of the candidate arcs. An arc is plausible if its
+    probability is at least ``doubt`` > 0, and undecided if it is also at most 1 minus that. After every LOOK
+    of the ``iterations`` the graph may grow; messages go on from where they were.
 
     Returns the last graph, and what is believed in it; None where it would have too many factors.
     """
@@ -439,8 +432,8 @@ def arc_log_odds(beliefs: Beliefs) -> Array:
     """Return the log-odds of every arc, float64[E].
 
     Where a tree is required, under the belief of that factor: it has heard all others, and it alone knows
-    that every word has one head. So the probabilities of the heads of a word sum to one; those of the
-    variables do only when messages have settled.
+    that every word has one head, so that the probabilities of a word's heads sum to one before messages have
+    settled.
     """
     last = beliefs.graph.groups[-1]
     if not isinstance(last, Tree):
@@ -459,8 +452,7 @@ def expectations(
 ) -> tuple[Array, Expectations]:
     """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
 
-    The gradient is the believed probability of each arc, float64[E], and of each factor of each family,
-    float64[F] (thesis eq. 2.18).
+    The gradient (thesis eq. 2.18) is the believed probability of each arc, and of each factor of each family.
     """
     beliefs = propagate(graph, link_scores, scores, iterations=iterations)
     log_odds = arc_log_odds(beliefs)

@@ -54,8 +54,8 @@ class GraphOptions:
     Attributes
     ----------
     families : tuple of str or None
-        Names in ``graph_factors.FAMILIES``. None: GRAND, CHILDSEQ and VALENCE, and NOCROSS where arcs may
-        cross; training fills it in.
+        Of ``FAMILIES``. None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross; training fills it
+        in.
     iterations : int
         Of belief propagation, as many in training as in parsing.
     threshold : float
@@ -63,7 +63,7 @@ class GraphOptions:
     max_factors : int
         A sentence with more factors than this is parsed first-order.
     constraint : str
-        A name in ``graph_factors.CONSTRAINTS``: what is required of the arcs.
+        Of ``CONSTRAINTS``: what is required of the arcs.
     doubt : float
         In parsing, a factor is left out unless all of its arcs have at least this probability and one of them
         at most 1 minus it (:func:`qsproj.models.graph.graph_factors.relax`). 0: all factors are there.
@@ -88,7 +88,6 @@ class GraphOptions:
             raise UsageError(f"found {','.join(families)} as factors, expected each once")
 
     def families_for(self, inference: TreeInference) -> tuple[str, ...]:
-        """Return the families, chosen by the shape of the trees where they are not given."""
         if self.families is not None:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
@@ -96,15 +95,14 @@ class GraphOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArcBeliefs:
-    """What is believed of the arcs of a sentence.
+    """Beliefs about the arcs of a sentence.
 
     ``probabilities`` float64[n+1, n+1]: [head, dependent]; columns 1..n sum to one where a tree is required.
-        After max-product: exp of the differences of max-marginals, in the same way. Where ``order`` is 1,
-        those of the first order, its scores divided by its temperature.
+        After max-product: exp of the differences of max-marginals. Where ``order`` is 1, by the first order
+        at its temperature.
     ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
     ``status``: how message passing ended; None where it did not start.
-    ``n_factors``: number of scores beside those of LINK in the graph; 0 where messages were not passed to the
-        end.
+    ``n_factors``: number of scores beside those of LINK; 0 where messages were not passed to the end.
     """
 
     probabilities: Scores
@@ -125,7 +123,6 @@ class GraphParser(Stored):
     links : ArcScorer
         Scores of LINK, learned together with those of the other factors.
     factors : FactorScorer
-        Scores of all other factors.
     options : GraphOptions
     """
 
@@ -136,7 +133,6 @@ class GraphParser(Stored):
 
     @property
     def inference(self) -> TreeInference:
-        """Which trees are possible."""
         return self.base.inference
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -151,7 +147,6 @@ class GraphParser(Stored):
 
         Parameters
         ----------
-        sentence : Sentence
         allowed : bool[n+1, n+1], optional
             Arcs that may be in the tree; all by default.
         decode : str
@@ -234,8 +229,8 @@ class GraphParser(Stored):
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
 
-        A sentence that the first order parses instead has ``Order=1`` in MISC. Options and errors as for
-        :meth:`arc_beliefs`; ``map`` maximises approximately.
+        A sentence that the first order parses instead has ``Order=1`` there. ``map`` maximises approximately.
+        Raises what :meth:`arc_beliefs` does.
         """
         self.base.scorer.check_tagged(sentence)
         return next(self.parse_all([sentence], decode=decode, confidence=confidence))
@@ -243,7 +238,6 @@ class GraphParser(Stored):
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, also such as have no tags among others that have."""
         check_decoder(decode)
         for sentence in sentences:
             yield self._parsed(sentence, decode=decode, confidence=confidence)
@@ -263,7 +257,6 @@ class GraphParser(Stored):
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         base_header, base_arrays = self.base.to_archive()
         link_header, link_arrays = self.links.to_archive()
         factor_header, factor_arrays = self.factors.to_archive()
@@ -277,7 +270,6 @@ class GraphParser(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {
             **ArcParser.described(header["base"]),
             "factors": header["options"].get("families") or "all",
@@ -285,7 +277,6 @@ class GraphParser(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphParser:
-        """Rebuild what :meth:`to_archive` gave."""
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),

@@ -1,6 +1,7 @@
 """Training of the second-order parser: stochastic gradient through belief propagation (thesis 2.7).
 
-The gradient of Bethe log Z is what the factors' beliefs expect, after as many iterations as in parsing.
+The gradient of Bethe log Z is what the factors' beliefs expect, after as many iterations as in parsing. The
+evidence is a tree, whole or partial; or, above a first-order parser, likelihood ratios of arcs.
 """
 
 from __future__ import annotations
@@ -44,10 +45,8 @@ PRUNING_EPOCHS = 5
 class GraphExample:
     """A sentence to learn from.
 
-    ``graph``: over the candidate arcs and those that agree with the tree.
-    ``agrees`` bool[E]: arcs that agree with the tree, which may be partial.
-    ``observed`` (float64[E], list of float64[F]) or None: which arcs, and which factors of each family, the
-        tree has; None where it is partial.
+    ``graph``: over the candidate arcs and those that agree with the tree, ``agrees`` bool[E]. ``observed``:
+    the arcs float64[E], and factors of each family float64[F], that the tree has; None where it is partial.
     """
 
     encoded: EncodedSentence
@@ -186,12 +185,7 @@ def train_factors(
 def graph_loss(
     example: GraphExample, link_scores: Array, scores: Sequence[Array], *, iterations: int, margin: float
 ) -> tuple[float, Expectations]:
-    """Return minus the sum of the log-beliefs of the tree's arcs, and the gradient of minus log F.
-
-    ``link_scores``, ``scores`` float64[E], float64[F] for each family: natural log.
-
-    Returns ``slopes`` (float64[E], list of float64[F]): by the scores.
-    """
+    """Return minus the sum of the log-beliefs of the tree's arcs, and slopes of minus log F by all scores."""
     graph = example.graph
     check_finite(link_scores, *scores)
     handicapped = link_scores + margin * ~example.agrees
@@ -207,8 +201,6 @@ def graph_loss(
 
 
 class _Trainer(Trainer[GraphExample, GraphParser]):
-    """Learns LINK and the other factors together. Mutable; final."""
-
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
         template_set = base.scorer.template_set
         rate = RATE_SHARE * options.rate
@@ -226,7 +218,6 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: GraphExample) -> float:
-        """Learn from one sentence; return its loss before the step."""
         graph = example.graph
         arcs = self._arcs.features(example.encoded)
         factors = self._factors.live.features(example.encoded, graph.families)
@@ -244,12 +235,10 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         return loss
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._arcs.regularise()
         self._factors.regularise()
 
     def averaged(self) -> GraphParser:
-        """Return a parser with the mean of the weights after every step so far."""
         return GraphParser(self._base, self._arcs.averaged(), self._factors.averaged(), self._options)
 
 
@@ -266,8 +255,8 @@ SURER = 1.5
 class EvidenceGraph:
     """The pruned graph of a sentence, with evidence for its arcs.
 
-    ``link_scores`` float64[E]: first-order scores of the arcs, natural log. ``evidence`` float64[E]: log of
-    the likelihood ratio of each arc, 0 where nothing is known.
+    ``link_scores`` float64[E]: of the first order. ``evidence`` float64[E]: log of the likelihood ratio of
+    each arc, 0 where nothing is known.
     """
 
     encoded: EncodedSentence
@@ -285,7 +274,6 @@ class EvidenceTrainer(Trainer[EvidenceGraph, FactorScorer]):
         self._iterations = iterations
 
     def step(self, example: EvidenceGraph) -> float:
-        """Learn from one sentence; return how much of the evidence was expected, an arc, before the step."""
         factors = self._factors.live.features(example.encoded, example.graph.families)
         scores = self._factors.live.scores(factors)
         (chances, expected), (_, seen) = (
@@ -298,11 +286,9 @@ class EvidenceTrainer(Trainer[EvidenceGraph, FactorScorer]):
         return -float(chances @ example.evidence)
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._factors.regularise()
 
     def averaged(self) -> FactorScorer:
-        """Return a scorer with the mean of the weights after every step so far."""
         return self._factors.averaged()
 
 
@@ -319,8 +305,8 @@ def second_order_above(
     out, as for arcs (:class:`qsproj.training.objectives.EvidenceLikelihood`); beliefs stand for sums. The
     evidence of two arcs together is what teaches a factor over both.
 
-    ``seen`` iterable of (Sentence, float64[n+1, n+1]): sentences with the log of the likelihood ratio of each
-    arc. Arcs that the parser would prune say nothing.
+    ``seen``: sentences with float64[n+1, n+1], the log of the likelihood ratio of each arc. Arcs that the
+    parser would prune say nothing.
 
     *Source*: gradient of Bethe log Z (thesis 2.7). First-order posteriors as targets, with or without the
     evidence, and best trees under it gained nothing on German-GSD, dev.

@@ -1,8 +1,4 @@
-"""The alignment part of the joint model on its own: an aligner that learns from hand alignments.
-
-Where trees are not known, ALIGN, SOURCEFERT, TARGETFERT and, if wanted, ALIGNHMM alone choose among the links
-that another aligner proposes (thesis 4.7.1).
-"""
+"""An aligner that learns from hand alignments: the joint model without trees (thesis 4.7.1)."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ NO_TREE = np.array([-1], dtype=np.int32)
 
 @dataclass(frozen=True)
 class LinkChooser(Stored):
-    """An aligner that chooses among candidate links.
+    """An aligner that chooses among the links that another aligner proposes.
 
     Attributes
     ----------
@@ -60,20 +56,10 @@ class LinkChooser(Stored):
     tagged: bool = False
 
     def align(self, pair: SentencePair, *, threshold: float = 0.5, counted: bool = False) -> Alignment:
-        """Return the likely ones of the pair's candidate links, with their probabilities.
+        """Return the candidate links of at least probability ``threshold``, with their probabilities.
 
-        Parameters
-        ----------
-        pair : SentencePair
-        threshold : float
-            Links of at least this probability are taken.
-        counted : bool
-            Whether the pair is one of those that the dictionary was counted from.
-
-        Raises
-        ------
-        UsageError
-            When it was trained on words with tags and a side of the pair has none.
+        ``counted``: whether the dictionary was counted from this pair. Raises UsageError when the model was
+        trained on tags and a side of the pair has none.
         """
         links = pair.alignment
         if not len(links.links):
@@ -90,7 +76,6 @@ class LinkChooser(Stored):
         return likely_links(links, beliefs.links, threshold)
 
     def prepare(self, pair: SentencePair, *, counted: bool = False) -> PreparedPair:
-        """Lay out the graph of a pair's links; parameters and errors as of :meth:`align`."""
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
         dictionary = self.dictionary
         strengths = None if dictionary is None else dictionary.strengths(pair, counted=counted)
@@ -109,18 +94,15 @@ class LinkChooser(Stored):
         return sentence
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays from which :meth:`from_archive` makes the same model."""
         arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         return {"families": list(self.families), "tagged": self.tagged}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {"link_factors": [*LINK_FACTORS, *header["families"]], "reads_tags": header["tagged"]}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkChooser:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"families": names, "tagged": flag})
         return LinkChooser(
             JointWeights.from_arrays(arrays),
@@ -133,10 +115,7 @@ class LinkChooser(Stored):
 def links_only(
     pair: SentencePair, families: tuple[str, ...] = (), strengths: NDArray[np.float64] | None = None
 ) -> PreparedPair:
-    """Return the graph of a pair without arcs, with those of LINK_FAMILIES that are named.
-
-    ``strengths``, float64[k] or None, are those of a dictionary.
-    """
+    """Return the graph of a pair without arcs; ``strengths`` float64[k] or None are those of a dictionary."""
     source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
     scores = _no_scores(source), _no_scores(target)
     return prepare_pair(pair, source, target, *scores, families=families, strengths=strengths)
@@ -162,11 +141,7 @@ def train_link_chooser(
     dictionary: Dictionary | None = None,
     options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
-    """Learn to choose links from hand alignments.
-
-    Sure links are observed to be true and links that are not even possible to be false; those that annotators
-    only called possible are hidden (:func:`~qsproj.models.joint.joint_training.observed_links`).
-    """
+    """Learn to choose links from hand alignments: what they leave open is hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))

@@ -1,7 +1,7 @@
 """The factor graph of a sentence pair, laid out once: scores are put in without building it again.
 
-What is known of a pair decides which factors there are, and over what; scores only say how they weigh. So
-a pair that is met again, in every epoch of training, can keep its graphs.
+What is known of a pair decides which factors there are; scores only say how they weigh. So a pair that is
+met again, in every epoch of training, can keep its graphs.
 """
 
 from __future__ import annotations
@@ -48,16 +48,15 @@ def _no_jumps() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointScores:
-    """Natural-log scores of everything in a pair's graph.
+    """Natural-log scores of everything in a pair's graph; or what is believed of it, as probabilities.
 
-    ``source`` float64[m+1, m+1]: arcs; not read where the source tree is observed.
-    ``target`` float64[n+1, n+1].
+    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arcs; those of an observed tree are not read.
     ``links`` float64[k]: candidate links.
     ``fertility`` float64[m + n, B]: by number of links, the last bin open: source words, then target words.
     ``factors`` float64[F]: quasi-synchronous factors.
     ``jumps`` float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link.
-    ``source_factors``, ``target_factors`` tuple of float64[F]: second-order factors of each family of a side.
-    ``tags``: of the TAG variables, where there are any.
+    ``source_factors``, ``target_factors``: float64[F] for each second-order family of a side.
+    ``tags``: TAG variables, where there are any.
     """
 
     source: Scores
@@ -73,18 +72,9 @@ class JointScores:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointBeliefs:
-    """What belief propagation found; probabilities, in the shapes of :class:`JointScores`.
+    """Probabilities that belief propagation found, and how it ended; jumps as expected counts.
 
-    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: probability of each arc; 1 and 0 where a tree
-        is observed.
-    ``links`` float64[k].
-    ``fertility`` float64[m + n, B].
-    ``factors`` float64[F]: that each factor fires.
-    ``status``: how the run ended.
-    ``jumps`` float64[A, JUMP_SCORES]: how often each jump is expected.
-    ``target_factors`` tuple of float64[F]: that each second-order factor over target arcs fires; 1 and 0
-        where the tree is known. Those of the source are not asked for: they are never learned with the rest.
-    ``tags``: of the TAG variables, and that their factors fire.
+    Second-order factors of the source are not asked for: they are never learned with the rest.
     """
 
     source: Scores
@@ -123,12 +113,10 @@ Values = NDArray[np.float64]
 class JointGraph:
     """The factors of a pair, given what is known of its variables; make one with :func:`joint_graph`.
 
-    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`.
-    ``fixed`` int64[f]: the quasi-synchronous factors that fire in any case.
-    ``joining`` tuple of int64[f]: which of them each group of the part ``factors`` is about.
-    ``parts``: the groups of each part of the graph: ``sides``, ``source families``, ``target families``,
-        ``tags``, ``fertility``, ``jumps``, ``hard``, ``factors``.
-    ``graph``: all scores zero.
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``fixed`` int64[f]: the
+    quasi-synchronous factors that fire in any case. ``joining``: int64[f] for each group of the part
+    ``factors``, which of them it is about. ``tags``: None where all tags are certain. ``parts``: where the
+    groups of each part stand. ``graph``: all scores zero.
     """
 
     structure: JointStructure
@@ -139,7 +127,6 @@ class JointGraph:
     graph: FactorGraph
 
     def with_scores(self, scores: JointScores) -> FactorGraph:
-        """Return the graph with these scores."""
         groups = list(self.graph.groups)
         groups[0] = rescored(groups[0], _unary_values(self.structure, self.known, scores))
         for side, values in (("source", scores.source_factors), ("target", scores.target_factors)):
@@ -181,7 +168,7 @@ class JointGraph:
 
     @property
     def nbytes(self) -> int:
-        """How much memory its tables take, without those of the structure."""
+        """Memory of its tables, without those of the structure."""
         tables: list[NDArray[Any]] = [self.known, self.fixed, *self.joining, self.graph.starts]
         tables += [*self.graph.slots, *self.graph.edge_starts]
         for group in self.graph.groups:
@@ -198,11 +185,7 @@ def joint_graph(
     source_trees: TreeInference,
     target_trees: TreeInference,
 ) -> JointGraph:
-    """Lay out the factors of a pair over what is not known.
-
-    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`: factors shrink to what
-    is not known.
-    """
+    """Lay out the factors of a pair over what is not known by ``known`` int8[V]."""
     fixed, *reduced = free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     # In the order in which they are asked.
@@ -228,12 +211,10 @@ def joint_graph(
 
 
 def is_free(side: Side, known: NDArray[np.int8]) -> bool:
-    """Tell whether a side's tree is to be found."""
     return not side.observed and bool((known[side.arcs[side.arcs != NO_VARIABLE]] == UNKNOWN).all())
 
 
 def _families(side: Side, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return the second-order factors over a side's arcs, where they are not known."""
     return [family.group for family in side.families] if is_free(side, known) else []
 
 
@@ -251,7 +232,6 @@ def _trees(
     source_trees: TreeInference,
     target_trees: TreeInference,
 ) -> list[FactorGroup]:
-    """Return TREE or PTREE over each side whose tree is to be found."""
     groups: list[FactorGroup] = []
     for side, trees in ((structure.source, source_trees), (structure.target, target_trees)):
         if is_free(side, known):
@@ -334,16 +314,12 @@ def infer_jointly(
     target_trees: TreeInference,
     propagation: Propagation,
 ) -> JointBeliefs:
-    """Lay out the graph of a pair and pass messages over it.
-
-    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`.
-    """
+    """Lay out the graph of a pair over what is not known by ``known`` int8[V], and pass messages over it."""
     graph = joint_graph(structure, known, source_trees=source_trees, target_trees=target_trees)
     return pass_messages(graph, scores, propagation)
 
 
 def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:
-    """Pass messages over the graph of a pair."""
     structure, known = graph.structure, graph.known
     beliefs = run(graph.with_scores(scores), propagation.passing())
     factors = np.zeros(len(structure.rows))

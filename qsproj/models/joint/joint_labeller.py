@@ -1,11 +1,8 @@
 """Relations of a target tree with those of the source as evidence: that of a parallel arc is nearly known.
 
 A *sense* of a word is a source word that it may be linked to, in one of the configurations of
-quasi-synchronous grammar: how that word stands in the source tree to the one that the head is linked to. The
-relation of each arc is a variable of its own once both trees are known: the labeller of the target says how
-likely each relation is, that of the source how likely each relation of the source word is. They are tied by
-the senses, each with the chance that belief propagation gives it; the sum over all these and over source
-relations is exact::
+quasi-synchronous grammar: how that word stands in the source tree to the one that the head is linked to.
+Once both trees are known, the relation of each arc is a variable of its own, and the sum is exact::
 
     p(relation)  ~  exp(scale * score) * (chance of no sense + sum over senses and their relations r of
                                           chance * p(r) * exp(weights[configuration, r, tag, relation]))
@@ -46,14 +43,11 @@ LEAST_CHANCE = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Senses:
-    """What the words of a target tree may be linked to.
+    """The source words that the words of a target tree may be linked to.
 
-    ``words`` int32[E]: target words, ascending.
-    ``configurations`` int8[E]: places in CONFIGURATIONS.
-    ``sources`` int32[E]: the source word whose relation counts: the one linked to the word; where the
-        source's arc is turned (SWAP), its head is the dependent, and counts.
-    ``chances`` float64[E]: those of a word sum to one at most; what is missing is that it is linked to
-        nothing.
+    ``words``, ``configurations``, ``sources`` int32[E], int8[E], int32[E]: target words, ascending; places in
+    CONFIGURATIONS; the source word whose relation counts (where the source's arc is turned, SWAP, the head is
+    the dependent). ``chances`` float64[E]: those of a word sum to one at most; the rest is linked to nothing.
     """
 
     words: NDArray[np.int32]
@@ -63,9 +57,7 @@ class Senses:
 
 
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
-    """Return the senses of the words of a target tree.
-
-    ``target_heads`` int32[n+1].
+    """Return the senses of the words of a target tree int32[n+1].
 
     A sense's chance is the expected number of ways to be in its configuration. A word that has several links,
     or whose head does, may be in several at once; then the chances of the word are divided by their sum.
@@ -107,11 +99,10 @@ _N_TAGS = len(UNIVERSAL_TAGS) + 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointLabeller:
-    """What relations of the source say of those of the target.
+    """Evidence of source relations for those of the target, which are in the order of the target's labeller.
 
-    ``source_relations``, ``relations``: those of the source, and those of the target in the order of its
-    labeller. ``table``: rows by configuration; then by configuration and source relation; then by these and
-    the word's tag. The scale is that of the scores of the target's labeller.
+    ``table``: rows by configuration; then by configuration and source relation; then by these and the word's
+    tag.
     """
 
     source_relations: tuple[str, ...]
@@ -128,11 +119,7 @@ class JointLabeller:
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
     def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
-        """Look up what the senses of a sentence's words are made of.
-
-        ``source_relations`` float64[m+1, R]: probability of each of ``source_relations`` for each source
-        word.
-        """
+        """Look up the rows of a sentence's senses; ``source_relations`` float64[m+1, R]: probabilities."""
         chances = found.chances[:, None] * source_relations[found.sources]
         senses, relations = np.nonzero(chances >= LEAST_CHANCE)
         words = found.words[senses]
@@ -145,7 +132,6 @@ class JointLabeller:
         return SenseRows(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only weights that are not zero are kept."""
         header = {
             "source_relations": list(self.source_relations),
             "relations": list(self.relations),
@@ -155,7 +141,6 @@ class JointLabeller:
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointLabeller:
-        """Rebuild what :meth:`to_archive` gave."""
         checks = {"source_relations": labels(1), "relations": labels(1), "scale": number(LEAST_SCALE)}
         checked(header, checks)
         source_relations, relations = tuple(header["source_relations"]), tuple(header["relations"])
@@ -182,10 +167,7 @@ def relation_senses(
     beliefs: JointBeliefs,
     target_heads: Heads,
 ) -> SenseRows:
-    """Return what the words of a target tree may be linked to, and with which relations of the source.
-
-    ``target_heads`` int32[n+1].
-    """
+    """Return the senses of the words of a target tree int32[n+1], with the relations of the source."""
     relations = relation_chances(
         source,
         pair.source,
@@ -213,7 +195,6 @@ def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) 
 def train_joint_labeller(
     start: JointLabeller, examples: Sequence[SenseExample], *, rng: np.random.Generator
 ) -> JointLabeller:
-    """Learn what relations of the source say of those of the target; ``rng`` orders the trees."""
     return replace(
         start, table=train_senses(start.table, examples, rng=rng, description="training relations")
     )

@@ -1,4 +1,4 @@
-"""What shapes the graph of a sentence pair, and how its weights are learned: options and their defaults."""
+"""Options of joint models: the graph of a pair, and how its weights are learned."""
 
 from __future__ import annotations
 
@@ -30,24 +30,13 @@ TAG_THRESHOLD = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Propagation:
-    """How long messages are passed.
-
-    Attributes
-    ----------
-    max_iterations : int
-        As in the thesis, 40.
-    tolerance : float
-        Messages have settled when none changes by more than this (log-odds).
-    damping : float
-        How far messages are held back.
-    """
+    """Limits of message passing: iterations (40 in the thesis), tolerance in log-odds, and damping."""
 
     max_iterations: int = 40
     tolerance: float = 1e-3
     damping: float = 0.0
 
     def passing(self) -> Passing:
-        """Return it as belief propagation takes it; groups answer in turn."""
         return Passing(
             schedule="sequential",
             max_iterations=self.max_iterations,
@@ -58,27 +47,24 @@ class Propagation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
-    """What the graph of a pair is made of: stored with a model, which is trained and parses by it.
+    """The graph of a pair: stored with a model, which is trained and parses by it.
 
     Attributes
     ----------
     families : tuple of str
         The quasi-synchronous factors in use, and which of LINK_FAMILIES; or SYNCH.
     source_tree : str
-        ``joint``: inferred together with the rest; ``best``: the source parser's tree; ``observed``: the one
-        that the source sentence has.
+        ``joint``: inferred with the rest; ``best``: the source parser's; ``observed``: that of the source.
     propagation : Propagation
-        How long messages are passed in parsing.
+        In parsing.
     least_probability : float
         An arc whose first-order probability is below it has no variable, unless the best tree has it. Parsers
         that are unsure, as projected ones are, leave a hundred times as many factors to the usual one. A
         second-order parser prunes by its own threshold.
     link_threshold : float
-        Links of at least this probability are taken, unless parsing is told otherwise; 0.5 gives the fewest
-        expected errors.
+        Links of at least this probability are taken; 0.5 gives the fewest expected errors.
     tag_threshold : float or None
-        A target word without a tag for which two tags or more are as probable as this, by tagger and links,
-        has a TAG variable in the graph; None: no word has, the best tag is taken.
+        An untagged target word with two or more tags this probable has a TAG variable; None: none has.
 
     Raises
     ------
@@ -112,22 +98,20 @@ class JointOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTrainingOptions:
-    """How the joint weights are learned.
+    """Training of the joint weights.
 
     Attributes
     ----------
-    rate : float
-        Step size of AdaGrad.
-    l2 : float
-        Strength of the L2 penalty per epoch, applied as a proximal step.
+    epochs, rate, l2
+        Passes over the pairs; step size of AdaGrad; strength of the L2 penalty per epoch.
     source_evidence : float
-        How much the source parser's own tree counts where the source tree is inferred, 0 to 1: the power of
-        its probability given the target tree in what is maximised.
+        Power, 0 to 1, of the probability of the source parser's own tree given the target tree in what is
+        maximised, where the source tree is inferred.
     propagation : Propagation
-        How long messages are passed in training.
+        In training.
     null_source : bool
-        Also train on each target sentence without a source, all of its words linked to NULL (thesis 5.3.1);
-        only where the target's weights are learned.
+        Also train on each target sentence without a source (thesis 5.3.1); only with
+        ``target_weights="joint"``.
     """
 
     epochs: int = told(10, least=1, help="passes over the pairs")
@@ -139,7 +123,6 @@ class JointTrainingOptions:
 
     @staticmethod
     def from_header(header: dict[str, Any] | None) -> JointTrainingOptions | None:
-        """Rebuild what a model file says of how its weights were learned; None where it does not."""
         if header is None:
             return None
         checked(header, {"propagation": anything})
@@ -153,36 +136,34 @@ TAGS = ("given", "links", "joint")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiparseOptions:
-    """How a joint parser comes about.
+    """Training of a joint parser.
 
     Attributes
     ----------
     joint : JointOptions
-        What the graphs of pairs are made of; stored with the parser.
+        Stored with the parser.
     training : JointTrainingOptions
-        How joint weights are learned.
+        Of the joint weights.
     target_training : TrainingOptions
-        How the target parser is learned.
+        Of the target parser.
     target_weights : str
-        ``fixed``: as the target trees alone teach them; ``joint``: moved together with the joint weights, as
-        in thesis 4.7.3.
+        ``fixed``: as the target trees alone teach them; ``joint``: moved with the joint weights (thesis
+        4.7.3).
     with_dictionary : bool
-        Whether to count a dictionary from the candidate links of the pairs that are learned from.
+        Whether to count a dictionary from the candidate links of the pairs.
     order : int
         Of the target parser: 1, or 2 for one whose factors over several arcs join those of the pair.
     labels : str
-        ``joint``: relations of the target are decided with those of the source as evidence
-        (:mod:`qsproj.models.joint.joint_labeller`); ``after``: by the target's labeller alone.
+        ``joint``: relations are decided with those of the source as evidence; ``after``: by the target's
+        labeller.
     tags : str
-        ``given``: the target's tags are those of its file; ``links``: the model tags target words that have
-        none (:mod:`qsproj.models.tagging.link_tagger`), and learns from trees that were tagged so; ``joint``:
-        it does, and tags that stay uncertain are variables of the pair's graph, decided together with the
-        trees (:mod:`qsproj.models.joint.tag_choices`).
+        ``given``: those of the target's file; ``links``: the model tags untagged target words, and learns
+        from trees tagged so; ``joint``: tags that stay uncertain are decided together with the trees.
 
     Raises
     ------
     UsageError
-        When ``target_weights``, ``labels`` or ``tags`` is unknown, or ``order`` is.
+        When a name or number is unknown, or options do not go together.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)

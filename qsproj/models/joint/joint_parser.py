@@ -63,7 +63,7 @@ def _tag_scales(value: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParsedPair(SentencePair):
-    """A pair with what came out for it.
+    """A parsed pair.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class ParsedPair(SentencePair):
     alignment : Alignment
         The likely links, with their probabilities.
     status : Status or None
-        How belief propagation ended; None where it was not run because the pair has no candidate link.
+        How belief propagation ended; None: the pair has no candidate link.
     alone : bool
         Whether both sides were parsed alone instead: no candidate link, or a contradiction.
     without_itg : bool
@@ -90,20 +90,17 @@ class JointParser(Stored):
 
     Attributes
     ----------
-    source : ArcParser or GraphParser
-        Learned monolingually; never changed by bitext.
-    target : ArcParser or GraphParser
-        Learned on the target trees of the bitext. Factors of the second order, of either side, take part.
+    source, target : ArcParser or GraphParser
+        Learned monolingually; factors of the second order, of either side, take part.
     weights : JointWeights
     options : JointOptions
-        What the graphs of its pairs are made of.
     dictionary : Dictionary or None
         Whose strengths are features of links.
     training : JointTrainingOptions or None
-        How the weights were learned; None where they were not, or by an older version.
+        None where weights were not learned, or by an older version.
     labeller : JointLabeller or None
-        Decides relations of the target with those of the source as evidence. None: the labeller of the
-        target's parser does, alone.
+        Decides target relations with those of the source as evidence; None: the target's labeller does,
+        alone.
     tagger : LinkTagger or None
         Tags target words that have no tag, with the tags of linked words as evidence.
     """
@@ -120,11 +117,11 @@ class JointParser(Stored):
     def of_parsers(self, source: TreeParser, target: TreeParser) -> JointParser:
         """Return what was learned of two languages over the parsers of two others.
 
-        Joint weights are of tags and of how words are linked, hardly ever of words, so they can be learned
-        where both sides have trees, and used where the target has none. What counts words, the dictionary, is
-        left behind, and the target's scores count in full: how far to trust the other target parser says
-        nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its scale.)
-        Relations are those of the other target parser, which may have others, and tags those that are given.
+        Joint weights are of tags and of how words are linked, hardly ever of words. The dictionary, which
+        counts words, is left behind, and the target's scores count in full: how far to trust the other target
+        parser says nothing of this one. (Dev file of LinES, weights of ParTUT: 80.9 against 80.5 with its
+        scale.) Relations are those of the other target parser, which may have others, and tags those that are
+        given.
         """
         weights = replace(self.weights, target_scale=1.0)
         of_these = replace(self, dictionary=None, labeller=None, tagger=None)
@@ -143,10 +140,7 @@ class JointParser(Stored):
         target_scores: TreeScores | None = None,
         choices: TagChoices | None = None,
     ) -> PreparedPair:
-        """Lay out the graph of a pair.
-
-        ``source_heads`` int32[m+1] or None: a tree that pruning must keep where the source tree is inferred.
-        """
+        """Lay out the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
@@ -178,11 +172,7 @@ class JointParser(Stored):
         *,
         target_tags: NDArray[np.int8] | None = None,
     ) -> JointBeliefs:
-        """Run belief propagation on the graph of a pair.
-
-        ``target_heads`` int32[n+1] or None: the target tree, where it is known. ``target_tags`` int8[U] or
-        None: which of its possible tags each TAG variable has, where that is known.
-        """
+        """Run belief propagation, given a target tree int32[n+1] and tags int8[U] where they are known."""
         return infer_jointly(
             prepared.structure,
             self.weights.scores(prepared),
@@ -229,7 +219,7 @@ class JointParser(Stored):
         alignment : Alignment
             Candidate links, best with weights. Fitted to the sentences where it was read without sizes.
         source_tree : str or None
-            As :meth:`prepare` explains.
+            ``joint``, ``best`` or ``observed``; None: as the options say.
         link_threshold : float or None
             Links of at least this probability are taken; None: as the options say.
 
@@ -238,7 +228,7 @@ class JointParser(Stored):
         DataError
             When the alignment reaches past its sentences.
         UsageError, SentenceLengthError
-            As :meth:`prepare`.
+            When a tree is missing, a name unknown, or a sentence too long.
         """
         pair, choices = self.tag_choices(paired(source, target, alignment))
         kind = source_tree or self.options.source_tree
@@ -280,7 +270,7 @@ class JointParser(Stored):
         return self.target.parse(self.with_tags_alone(sentence), decode=decode, confidence=confidence)
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
-        """Return a pair; a model that tags has tagged target words that had no tag.
+        """Return a pair whose untagged target words have tags, where the model tags.
 
         Where tags are decided together with trees, they are those of the best trees' beliefs.
         """
@@ -291,10 +281,7 @@ class JointParser(Stored):
         return pair if beliefs.status is Status.CONTRADICTION else _decided(pair, choices, beliefs)[0]
 
     def tag_choices(self, pair: SentencePair) -> tuple[SentencePair, TagChoices | None]:
-        """Return a pair, tagged where it had no tags, and which of its words have other likely tags.
-
-        None have where the model does not tag, or does not decide tags together with trees.
-        """
+        """Return a pair, tagged where it had no tags, and which words have other likely tags, if any may."""
         if self.tagger is None:
             return pair, None
         least = self.options.tag_threshold
@@ -309,7 +296,6 @@ class JointParser(Stored):
         return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; those of the two parsers carry their side's name."""
         header = asdict(self.options) | {"families": list(self.options.families)}
         arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         header["training"] = None if self.training is None else asdict(self.training)
@@ -329,7 +315,6 @@ class JointParser(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells: of graphs, of parsing, and of training."""
         options = JointOptions.from_header(dict(header))
         training = JointTrainingOptions.from_header(header.get("training"))
         tags = "links" if options.tag_threshold is None else "joint"
@@ -353,7 +338,6 @@ class JointParser(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> JointParser:
-        """Rebuild what :meth:`to_archive` gave."""
         scale, order = number(0.0), optional(whole(1, 2))
         checked(
             header,

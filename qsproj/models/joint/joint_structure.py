@@ -1,11 +1,10 @@
-"""The variables of a sentence pair's joint graph and the tables of its factors, without their scores.
+"""The graph of a sentence pair without scores: variables, arcs that may be, and the tables of its factors.
 
-Variable 0 is always true: it stands for the link of the two roots and for what is observed. Tables over arcs
+Variable 0 is always true: it stands for the link of the roots and for what is observed. Tables over arcs
 hold the variable of each arc [head, dependent], NO_VARIABLE where there is none because it is false.
 
-A quasi-synchronous factor is about two links, that of a head and that of a dependent. It fires if both hold,
-and if the two source words and the two target words stand as its family wants them to (FACTORS). The link of
-the roots is one that always holds.
+A quasi-synchronous factor is about two links, that of a head and that of a dependent. It fires if both hold
+and the two source words, and the two target words, stand as its family wants them to (FACTORS).
 
 *Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5. Families of grandparents or siblings on both sides are
 ours: pairs of arcs are what the factors of a second-order target parser are about, too.
@@ -47,9 +46,8 @@ Pairs = NDArray[np.bool_]
 class Relation:
     """Grandparents or siblings of a side: which may be, and which pairs of arcs make them.
 
-    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, either way round.
-    ``first``, ``second`` int32[P]: the words of each pair of arcs.
-    ``arcs`` int32[P, 2]: the variables of the two arcs.
+    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, either way round. ``first``,
+    ``second`` int32[P]: the words of each pair. ``arcs`` int32[P, 2]: the variables of the two arcs.
     """
 
     possible: Pairs
@@ -63,10 +61,8 @@ class Side:
     """One sentence of the pair.
 
     ``arcs`` int32[n+1, n+1]: the variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
-    ``observed``: whether the tree is given.
-    ``grand``, ``siblings``: what quasi-synchronous factors of the second order may ask for.
-    ``families``: the second-order factors of the side's own parser over these arcs; none where that is of
-        first order, or the tree is given.
+    ``trees``: those that are possible; None: the tree is observed. ``families``: the second-order factors of
+    the side's own parser, where it is of second order and the tree is not observed.
     """
 
     arcs: Table
@@ -79,11 +75,7 @@ class Side:
 def kept_arcs(
     marginals: NDArray[np.float64], *trees: Heads, least_probability: float = MIN_PROBABILITY
 ) -> Pairs:
-    """Choose the arcs of a side: each word's most probable heads, and all arcs of some trees.
-
-    ``marginals`` float64[n+1, n+1]: probability of each arc under a first-order model. ``trees`` int32[n+1]:
-    what must stay possible: the best tree, so that there is one; in training, the true one.
-    """
+    """Return bool[n+1, n+1]: each word's most probable heads by ``marginals``, and all arcs of some trees."""
     kept = marginals >= least_probability
     if len(marginals) > MAX_HEADS:
         weakest = np.partition(marginals, -MAX_HEADS, axis=0)[-MAX_HEADS]
@@ -102,10 +94,9 @@ def free_side(
     *,
     families: Sequence[FamilyFactors] = (),
 ) -> Side:
-    """Return a side whose tree is not known; its arcs are numbered from ``first_variable`` on.
+    """Return a side whose tree is not known; the arcs in ``kept`` are numbered from ``first_variable`` on.
 
-    ``marginals`` float64[n+1, n+1]: probability of each arc under a first-order model. ``kept`` bool[n+1,
-    n+1]: the arcs that have variables, head after head.
+    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order.
     """
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
     arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)
@@ -146,10 +137,7 @@ def _relation(first: Table, second: Table, one: Table, other: Table, size: int) 
 
 
 class Variables:
-    """The variables of a pair's graph as they are handed out. Mutable.
-
-    ``count``: how many there are so far.
-    """
+    """The variables of a pair's graph as they are handed out, ``count`` so far. Mutable."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -157,10 +145,7 @@ class Variables:
         self._pairs = [np.zeros((0, 2), dtype=np.int32)]
 
     def of_pairs(self, relation: Relation, first: Table, second: Table) -> Table:
-        """Give every related pair of words that is asked for a variable, and tie it to its arcs.
-
-        ``first``, ``second`` int32[F]: the words of each pair; pairs that are the same share a variable.
-        """
+        """Give each distinct pair of related words, int32[F] each, a variable tied to its arcs: int32[F]."""
         size = len(relation.possible)
         asked = np.unique(first * size + second)
         variables = np.full(size * size, NO_VARIABLE, dtype=np.int32)
@@ -182,11 +167,11 @@ class Variables:
 
 @dataclass(frozen=True, slots=True)
 class NodeRelation:
-    """How two words of one side stand to each other.
+    """One way for two words of a side to stand to each other.
 
-    ``possible``: ``possible(side, words)`` tells of the words int32[k] of k links, bool[k, k], which two of
-    them (that of the head, that of the dependent) may stand so. ``ask``: ``ask(side, heads, dependents,
-    variables)`` returns int32[F], the variable that says whether two words do, for each of F pairs that may.
+    ``possible(side, words)``: which two of the words int32[k] of k links (those of head and dependent) may
+    stand so, bool[k, k]. ``ask(side, heads, dependents, variables)``: the variable that says whether they do,
+    int32[F].
     """
 
     possible: Callable[[Side, Table], Pairs]
@@ -270,10 +255,8 @@ FACTORS = {
 class TagVariables:
     """The TAG variables of the target words whose tags are uncertain, and what depends on them.
 
-    ``variables`` int32[U]: one for each word, of K states; the variable after the last has one state, for
-        tags that are certain.
-    ``possible`` bool[U, K]: the tags that each word may have, at least two; the first is that of the
-        sentence.
+    ``variables`` int32[U]: of K states; the one after the last has one state, for tags that are certain.
+    ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence.
     ``arcs`` int32[F]: variables of the arcs that have an end among these words.
     ``heads``, ``dependents`` int32[F]: places of their words among the U, or CERTAIN.
     ``links`` int32[L]: places, among the candidate links, of those of these words.
@@ -299,21 +282,16 @@ _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointStructure:
-    """What a joint graph consists of.
+    """A joint graph without scores.
 
     ``n_variables``: booleans, the one that is always true included. TAG variables come after them.
-    ``links`` int32[k, 2]: candidate links, source and target word.
-    ``link_variables`` int32[k].
-    ``results`` int32[P]: variables of grandparents and siblings, once for each pair of arcs that makes them
-        true; sorted.
-    ``pairs`` int32[P, 2]: these pairs.
-    ``families`` int8[F]: family of each quasi-synchronous factor, a place in EVERY_FAMILY.
+    ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word.
+    ``results`` int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each
+        pair of arcs that makes them true; and these pairs.
+    ``families`` int8[F]: place of each quasi-synchronous factor's family in EVERY_FAMILY.
     ``rows`` int32[F, 4]: the booleans of each factor, filled up with ALWAYS_TRUE.
     ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
-    ``synchronous``: whether SYNCH holds (:mod:`qsproj.models.joint.joint_structure`).
-    ``align_hmms``: which of ALIGN_HMMS hold.
-    ``align_itg``: whether ALIGNITG holds; only where :func:`within_itg`.
-    ``tags``: of target words whose tags are uncertain; None: all tags are certain.
+    ``tags``: of target words whose tags are uncertain; None: all are certain.
     """
 
     n_variables: int
@@ -333,7 +311,6 @@ class JointStructure:
 
     @property
     def states(self) -> NDArray[np.int32]:
-        """Number of states of each variable, int32[V]."""
         booleans = np.full(self.n_variables, 2, dtype=np.int32)
         return booleans if self.tags is None else np.append(booleans, self.tags.states).astype(np.int32)
 
@@ -341,12 +318,7 @@ class JointStructure:
 def joint_structure(
     source: Side, target: Side, links: Table, n_variables: int, *, families: tuple[str, ...] = FAMILIES
 ) -> JointStructure:
-    """Lay out the factors of a pair.
-
-    ``links`` int32[k, 2]: candidate links.
-
-    O(k^2) for k candidate links.
-    """
+    """Lay out the factors over candidate links int32[k, 2]; O(k^2)."""
     link_variables = np.arange(n_variables, n_variables + len(links), dtype=np.int32)
     variables = Variables(n_variables + len(links))
     sources, targets = np.concatenate([np.zeros((1, 2), dtype=np.int32), links]).T
@@ -382,10 +354,7 @@ def joint_structure(
 
 
 def within_itg(links: Table) -> bool:
-    """Tell whether candidate links, int32[k, 2], are of so few words that ALIGNITG is summed over.
-
-    It takes the cube of the product of both numbers of words that have candidates.
-    """
+    """Tell whether candidate links int32[k, 2] are of so few words that the cubic ALIGNITG is summed over."""
     m, n = (len(np.unique(words)) for words in links.T)
     return m * n <= MOST_ITG_WORDS**2
 
@@ -405,12 +374,10 @@ def known_states(
 ) -> NDArray[np.int8]:
     """Return int8[V], what is known of each variable: UNKNOWN, FALSE_STATE or TRUE_STATE; or its tag.
 
-    ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: trees that are observed, and with them
-    the grandparents and siblings that follow; not read of a side that is observed in any case. All their arcs
-    must have variables (pruning is told to keep them): a word whose head was pruned away would be left
-    without one, and nothing would contradict. ``link_states`` int8[k] or None: what is known of the candidate
-    links. ``target_tags`` int8[U] or None: which of its possible tags each TAG variable has; None: they are
-    not known.
+    ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: observed trees, all of whose arcs must
+    have variables (a word whose head was pruned away would have none, and nothing would contradict).
+    ``link_states`` int8[k] or None. ``target_tags`` int8[U] or None: which of its possible tags each word
+    has.
     """
     known = np.full(len(structure.states), UNKNOWN, dtype=np.int8)
     known[ALWAYS_TRUE] = TRUE_STATE
@@ -434,8 +401,8 @@ def known_states(
 def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
     """Leave out of factors what is known, and factors that cannot fire.
 
-    Returns for each number d of booleans that are left, 0..4, the factors with so many, int64[f], and these
-    booleans, int32[f, d].
+    Returns for each number d of booleans that are left, 0..4, the factors int64[f] and these booleans
+    int32[f, d].
     """
     states = known[rows]
     alive = (states != FALSE_STATE).all(axis=1)
@@ -449,16 +416,12 @@ def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int
 
 
 def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
-    """List the factors of SYNCH, which rules out what no synchronous derivation of two trees has (4.7.2.4).
+    """List the factors of SYNCH, which rules out what no synchronous derivation has (4.7.2.4); O(k m n).
 
     Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source
-    arc, the target arc. The roots are linked.
-
-    Returns ``quadruples`` int32[F, 4]: link of the dependents, link of the heads, source arc, target arc;
-    ALWAYS_TRUE where one is known. ``triples`` int32[G, 3]: what may not be true together, where one of the
-    four cannot be: link of the dependents, two others.
-
-    O(k m n) for k candidate links.
+    arc, the target arc. Returns ``quadruples`` int32[F, 4] of these and the link of the dependents,
+    ALWAYS_TRUE where one is known; ``triples`` int32[G, 3]: what may not be true together, where one of the
+    four cannot be.
     """
     source, target = structure.source.arcs, structure.target.arcs
     links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)

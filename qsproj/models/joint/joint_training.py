@@ -57,12 +57,12 @@ _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 def observed_links(
     candidates: Alignment, hand: Alignment, families: tuple[str, ...] = ()
 ) -> NDArray[np.int8]:
-    """Return what is known of each candidate, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
+    """Return the states of candidate links by a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    Sure links are true and links that are not even possible are false; those that annotators only called
-    possible stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link and it has
-    several sure ones, which of them it is stays hidden, too. Hand links that are no candidates teach nothing
-    (:func:`count_hand_links` counts them): they have no posterior, and no false link would be like them.
+    Sure links are true, links that are not even possible false; those that annotators only called possible
+    stay hidden. Where ALIGNHMM or ALIGNITG among ``families`` allows a word one link and it has several sure
+    ones, which of them it is stays hidden, too. Hand links that are no candidates teach nothing: they have no
+    posterior.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
@@ -78,18 +78,13 @@ def observed_links(
 
 @dataclass(frozen=True, slots=True)
 class HandLinkCounts:
-    """How hand alignments met candidate links.
-
-    ``pairs``: pairs that have a hand alignment. ``sure``, ``missed``: their sure hand links, and those of
-    them that are no candidates.
-    """
+    """Pairs with a hand alignment, their sure hand links, and those ``missed`` among the candidates."""
 
     pairs: int
     sure: int
     missed: int
 
     def summary(self) -> str:
-        """Say it in a line."""
         return (
             f"hand alignments of {counted(self.pairs, 'pair')}; {self.missed:,} of "
             f"{counted(self.sure, 'sure link')} not among the candidates"
@@ -117,13 +112,9 @@ MOST_BYTES = 1 << 29
 class JointExample:
     """A pair to learn from.
 
-    ``target_heads`` int32[n+1]: its target tree (one that the model can build); all of its arcs have
-        variables.
-    ``link_states`` int8[k] or None: what hand alignments say of its candidate links
-        (:mod:`qsproj.models.joint.joint_training`).
-    ``source_heads`` int32[m+1] or None: the source parser's own tree, where the source tree is inferred; all
-        of its arcs have variables.
-    ``target_tags`` int8[U] or None: which of its possible tags each TAG variable has, where there are any.
+    ``target_heads`` int32[n+1]: its target tree, all of whose arcs have variables. ``link_states`` int8[k] or
+    None: from :func:`observed_links`. ``source_heads`` int32[m+1] or None: the source parser's own tree,
+    where the source tree is inferred. ``target_tags`` int8[U] or None: the tag of each TAG variable.
     """
 
     pair: PreparedPair
@@ -133,11 +124,7 @@ class JointExample:
     target_tags: NDArray[np.int8] | None = None
 
     def known(self) -> list[NDArray[np.int8]]:
-        """Return what is known, int8[V], in each graph of the pair.
-
-        First nothing; then the target's tree and tags, and links by hand; and where the source tree is
-        inferred, the source parser's tree as well.
-        """
+        """Return int8[V] for each graph: nothing known; target and links by hand; the source's tree, too."""
         structure, observed = self.pair.structure, (self.target_heads, self.link_states)
         tags = self.target_tags
         known = [known_states(structure), known_states(structure, *observed, target_tags=tags)]
@@ -158,7 +145,6 @@ class KeptGraphs:
         self._kept: WeakKeyDictionary[JointExample, list[JointGraph]] = WeakKeyDictionary()
 
     def of(self, example: JointExample) -> list[JointGraph]:
-        """Return the graphs of a pair by what is known of it (:meth:`JointExample.known`)."""
         kept = self._kept.get(example)
         if kept is not None:
             return kept
@@ -194,10 +180,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
 
-    What hand alignments say of candidate links is observed together with the target tree, in both terms.
-
-    ``statuses``: how the runs of belief propagation ended, free and clamped, in each epoch; the last is at
-    hand.
+    Hand alignments are observed together with the target tree. ``statuses``: how the runs of belief
+    propagation ended in each epoch; the last is at hand.
     """
 
     def __init__(
@@ -221,16 +205,12 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return self._live
 
     def step(self, example: JointExample) -> float:
-        """Learn from one pair; return minus the log-belief of its true arcs, in nats, before the step."""
         return self.step_above(example, None)[0]
 
     def step_above(self, example: JointExample, added: Scores | None) -> tuple[float, Scores]:
-        """Learn from one pair whose target arcs have scores of other weights, too.
+        """Learn from one pair whose target arcs have scores ``added`` float64[n+1, n+1] on top; None: none.
 
-        ``added`` float64[n+1, n+1] or None: natural log, on top of the target parser's scores.
-
-        Returns ``gradient`` float64[n+1, n+1]: of minus the log-likelihood by ``added``; zero where messages
-        contradicted each other.
+        Returns loss, and the gradient of minus the log-likelihood by ``added``, zero after a contradiction.
         """
         pair = example.pair
         scores = self._live.scores(pair)
@@ -248,11 +228,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return float(-np.log(np.maximum(chances, 1e-12)).sum()), gradient
 
     def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
-        """Learn from a target tree without a source: no links, so that inference is exact.
-
-        Parameters and results as of :meth:`step_above`; of the weights of the pair only the target scale is
-        learned.
-        """
+        """Learn the target scale from a target tree without a source; returns as :meth:`step_above`."""
         target = example.pair.structure.target.arcs != NO_VARIABLE
         scores = np.where(target, self._live.target_scale * example.pair.target + added, -np.inf)
         log_z, chances = self._target_trees.infer(scores)
@@ -275,11 +251,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        """Take one step down the gradient of minus the log-likelihood.
-
-        ``free`` and ``clamped`` are beliefs by the weights of the moment, without what is observed and with
-        it; neither contradicts itself.
-        """
+        """Take one step down the gradient, given beliefs without what is observed and with it."""
         parts = [
             (pair.link_buckets, free.links - clamped.links),
             (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
@@ -318,16 +290,13 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._descent.regularise()
         self.statuses.append(Counter())
 
     def averaged(self) -> JointWeights:
-        """Return the mean of the weights after every step so far."""
         return self._weights(self._descent.mean(), self._scale.mean(), self._tag_scales.mean())
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that learning goes on from between two epochs."""
         ends = [[statuses[status] for status in Status] for statuses in self.statuses]
         return {
             **nested("joint_", self._descent.state()),
@@ -337,7 +306,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
         self._descent.restore(unnested("joint_", state))
         self._scale.restore(unnested("scale_", state))
         self._tag_scales.restore(unnested("tags_", state))
@@ -390,10 +358,7 @@ LEAST_TARGET_SCALE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetExample:
-    """A pair to learn from, and its target sentence, encoded for the target parser.
-
-    ``with_source`` is False where the target is learned from without a source.
-    """
+    """A pair to learn from (or, not ``with_source``, its target alone), encoded for the target parser."""
 
     encoded: EncodedSentence
     joint: JointExample
@@ -413,7 +378,6 @@ class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
         return self._added
 
     def step(self, example: TargetExample) -> float:
-        """Learn from one pair; return its loss before the step."""
         features = self._arcs.features(example.encoded)
         learn = self._joint.step_above if example.with_source else self._joint.step_alone
         loss, slopes = learn(example.joint, self._arcs.scores(features))
@@ -421,20 +385,16 @@ class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
         return loss
 
     def regularise(self) -> None:
-        """Shrink both kinds of weights."""
         self._joint.regularise()
         self._arcs.regularise()
 
     def averaged(self) -> tuple[ArcScorer, JointWeights]:
-        """Return the means of the weights after every step so far."""
         return self._arcs.averaged(), self._joint.averaged()
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that learning goes on from between two epochs."""
         return {**nested("arcs_", self._added.state()), **nested("links_", self._joint.state())}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave; KeyError or ValueError where it does not fit."""
         self._added.restore(unnested("arcs_", state))
         self._joint.restore(unnested("links_", state))
 
@@ -452,12 +412,12 @@ def train_target_jointly(
 ) -> tuple[ArcParser, JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights and move the target parser's, which was trained on all ``sentences``.
 
-    Without a source, what comes out parses worse than what was given, unless sources were empty in training,
-    too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
-
     What is learned is added to the target parser: in training, to the scores of one that has not seen the
     sentence; in parsing, to those of the one that has seen all. L2 pulls it to zero, so the target weights
     stay near where monolingual training left them (thesis 4.7.3, where all are learned together).
+
+    Without a source, what comes out parses worse than what was given, unless sources were empty in training,
+    too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
     """
     trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
     pairs = [
@@ -487,8 +447,8 @@ def with_joint_labeller(
 ) -> JointParser:
     """Return a joint parser that decides relations of the target with those of the source.
 
-    What the target words are linked to is inferred given their trees, by the joint weights that were learned
-    before; the target's labeller is heard as it would be of a sentence that it has not seen.
+    Links are inferred given the target's trees, by the joint weights learned before; the target's labeller is
+    heard as it would be of a sentence that it has not seen.
     """
     source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
     if source is None or target is None:

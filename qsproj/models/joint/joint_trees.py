@@ -1,7 +1,10 @@
-"""What the parser of one side says of a sentence's trees: which arcs may be, and how they score.
+"""The parsers of both sides: what they say of trees, and how the target's is trained and kept.
 
 A parser of the first order scores arcs. One of the second order brings its factors, too (GRAND, CHILDSEQ and
-VALENCE, as it was trained with them): they join the pair's graph as they are, with the scores that they have.
+VALENCE, as it was trained with them): they join the pair's graph as they are.
+
+A parser is surer of its own training trees than of any others, and joint weights that were learned beside it
+would find nothing left to explain: each training tree is scored by a parser that has not seen it.
 """
 
 from __future__ import annotations
@@ -42,14 +45,12 @@ TreeParser = ArcParser | GraphParser
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TreeScores:
-    """What a parser says of the trees of a sentence.
+    """The scores of the trees of a sentence.
 
-    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, which prunes.
-    ``kept`` bool[n+1, n+1]: the arcs that are left.
-    ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural log.
-    ``families``: second-order factors over the arcs that are left; none from a parser of the first order.
-    ``factors`` tuple of float64[F]: scores of each family, natural log.
-    ``tagged``: what the parser says of arcs under other tags, where some words have a choice.
+    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, which prunes; ``kept``
+    bool[n+1, n+1]: what it leaves. ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural
+    log. ``families``, ``factors``: second-order factors over the arcs that are left, and float64[F] for each
+    family. ``tagged``: arcs under other tags, where some words have a choice.
     """
 
     marginals: Scores
@@ -78,9 +79,7 @@ def tree_scores(
     least_probability: float = MIN_PROBABILITY,
     choices: TagChoices | None = None,
 ) -> TreeScores:
-    """Ask a parser about a sentence.
-
-    ``required`` int32[n+1] or None: a tree that must not be pruned away, as the best one never is.
+    """Ask a parser about a sentence; a tree ``required`` int32[n+1] is not pruned away.
 
     A sentence with more second-order factors than its parser takes gets the scores of the first order.
     """
@@ -149,10 +148,7 @@ def heads_alone(parser: TreeParser, sentence: Sentence) -> Heads:
 def relation_chances(
     parser: TreeParser, sentence: Sentence, heads: Heads, *, names: Sequence[str], given: Sequence[str] | None
 ) -> Scores:
-    """Return the probability of each of some relations for each word of a tree, float64[m+1, R].
-
-    ``heads`` int32[m+1]: the tree.
-    """
+    """Return the probability of each relation in ``names`` for each word of a tree int32[m+1]: [m+1, R]."""
     labeller = first_order(parser).labeller
     # Who asks has seen to it.
     assert labeller is not None
@@ -324,7 +320,7 @@ def _packed_tags(tagged: Sequence[TaggedArcs | None]) -> Arrays:
 
 
 def _unpacked_tags(arrays: Mapping[str, NDArray[Any]], count: int) -> list[TaggedArcs | None]:
-    """Return what :func:`_packed_tags` was given for so many sentences; errors as of :func:`unpacked`."""
+    """Return what :func:`_packed_tags` was given for so many sentences."""
     if "tagged_sizes" not in arrays:
         return [None] * count
     sizes = arrays["tagged_sizes"].astype(np.int64)
@@ -371,7 +367,6 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], parser: TreeParser) -> list[Tre
 
 
 def _families(parser: TreeParser, kept: NDArray[np.bool_]) -> tuple[FamilyFactors, ...]:
-    """Return the second-order factors over the arcs that are left."""
     if not isinstance(parser, GraphParser):
         raise ValueError("factors of the second order, and a parser of the first")
     inference = parser.base.inference
@@ -381,11 +376,10 @@ def _families(parser: TreeParser, kept: NDArray[np.bool_]) -> tuple[FamilyFactor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedTarget:
-    """What is learned of the target side before the two sides meet.
+    """The target side before the two sides meet.
 
-    ``parser``: trained on all target trees.
-    ``scores``: what a parser says of each target sentence that was not trained on it.
-    ``unseen``: whether ``parser`` itself was not trained on them either.
+    ``scores``: of each target sentence, by a parser that has not seen it. ``unseen``: whether ``parser``
+    itself has not.
     """
 
     parser: TreeParser
@@ -403,12 +397,10 @@ def train_target(
     stages: KeptStages | None = None,
     tags: TargetTags = GIVEN,
 ) -> TrainedTarget:
-    """Train the target parser of this order, and score each target tree by one that has not seen it.
+    """Train the target parser, and score each target tree by one that has not seen it.
 
-    Those of the first order prune by ``least_probability``, as
-    :class:`~qsproj.models.joint.joint_options.JointOptions` has it. ``tags`` say under which other tags these
-    trees are learned from, and arcs are scored, too. With ``stages``, what comes out is kept there, or taken
-    from there.
+    The first order prunes by ``least_probability``. ``tags``: under which other tags trees are learned from,
+    and arcs scored. With ``stages``, what comes out is kept there, or taken from there.
     """
     if len(pairs) < 2:
         raise NothingToLearnError(
@@ -432,7 +424,6 @@ def _train_target(
     order: int,
     least_probability: float,
 ) -> TrainedTarget:
-    """Do the work of :func:`train_target`."""
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
     if order == 2:
         graph_parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)

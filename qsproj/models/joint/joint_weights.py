@@ -1,4 +1,4 @@
-"""What a joint model has learned from bitext, and a sentence pair made ready for it."""
+"""The learned weights of a joint model, and a sentence pair made ready for them."""
 
 from __future__ import annotations
 
@@ -54,14 +54,12 @@ Buckets = NDArray[np.int32]
 class PreparedPair:
     """The graph of a pair with the features of its factors: all that does not change with the weights.
 
-    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arc scores, natural log: those of a word's
-        heads are log-probabilities, which sum to one.
+    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arc scores, as log-probabilities of each
+        word's heads.
     ``prior`` float64[k]: the aligner's log-odds of each link.
-    ``link_buckets``, ``fertility_buckets``, ``factor_buckets``, ``jump_buckets`` int32[..., T]: features.
-    ``source_factors``, ``target_factors`` tuple of float64[F]: scores of the second-order factors of each
-        side's own parser, natural log.
-    ``tags``: of the TAG variables, where there are any.
-    ``source_relations``: those that the source has, where its tree is observed.
+    ``buckets``: features int32[rows, T] of each part in LEARNED.
+    ``source_factors``, ``target_factors``: float64[F] for each second-order family of a side, natural log.
+    ``source_relations``: where the source tree is observed.
     """
 
     structure: JointStructure
@@ -90,7 +88,7 @@ def prepare_pair(
 ) -> PreparedPair:
     """Lay out the graph of a pair, hash its features, and take over what its aligner says.
 
-    ``strengths`` float64[k] or None: what a dictionary says of the candidate links; None: there is none.
+    ``strengths`` float64[k] or None: of the candidate links in a dictionary.
     """
     first = 1 + max(ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
@@ -145,13 +143,11 @@ def _local(scores: Scores) -> Scores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointWeights:
-    """Learned weights of links, fertilities, quasi-synchronous factors and, where there are any, jumps.
+    """Learned weights: float64[2**HASH_BITS] of :mod:`qsproj.features.joint_templates`, and scales.
 
-    ``weights`` float64[2**HASH_BITS]: of the features of :mod:`qsproj.features.joint_templates`.
-    ``target_scale``: what the target parser's scores are multiplied by, those of its factors, too.
-    ``aligner_scale``: what the aligner's log-odds of links are multiplied by; 0: all candidates alike.
-    ``tag_scales``: what the parts of the scores of TAG variables are multiplied by
-        (:mod:`qsproj.models.joint.tag_choices`).
+    ``target_scale`` multiplies all scores of the target parser, ``aligner_scale`` the aligner's log-odds of
+    links (0: all candidates alike), ``tag_scales`` the parts of
+    :class:`~qsproj.models.joint.tag_choices.PreparedTags`.
     """
 
     weights: NDArray[np.float64]
@@ -160,7 +156,6 @@ class JointWeights:
     tag_scales: TagScales = NEUTRAL
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the weights that are not zero, and their places."""
         return packed_weights("joint_", self.weights)
 
     @staticmethod
@@ -181,7 +176,6 @@ class JointWeights:
         return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
 
     def scores(self, pair: PreparedPair) -> JointScores:
-        """Score everything in a pair's graph."""
         return JointScores(
             source=pair.source,
             target=self.target_scale * pair.target,
@@ -196,12 +190,10 @@ class JointWeights:
 
 
 def dictionary_arrays(dictionary: Dictionary | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a model's dictionary in its file; none where it has none."""
     return {} if dictionary is None else nested(DICTIONARY, dictionary.to_arrays())
 
 
 def dictionary_from(arrays: Mapping[str, NDArray[Any]]) -> Dictionary | None:
-    """Rebuild what :func:`dictionary_arrays` gave."""
     own = unnested(DICTIONARY, arrays)
     for name in own:
         if name.endswith("_keys"):

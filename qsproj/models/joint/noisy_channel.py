@@ -32,11 +32,10 @@ NO_FAMILY = -1
 class SourceEvidence:
     """Source arcs that are taken as seen, for the channel to generate.
 
-    ``chances`` float64[m+1, m+1]: probability of each arc; 1 and 0 where the tree is known.
-    ``heads`` int32[m+1] or None: the tree, where it is known.
-    ``forest`` float64[m+1, m+1] or None: else scores of arcs, natural log: a tree drawn by them is seen to be
-        the source tree. That is the agreement variable M of the thesis.
-    ``weight``: how much it counts among other such trees or forests; they sum to one.
+    ``chances`` float64[m+1, m+1]: probability of each arc. ``heads`` int32[m+1] or None: the tree, where it
+    is known; else ``forest`` float64[m+1, m+1]: scores of arcs, natural log, a tree drawn by which is the
+    source tree (the agreement variable M of the thesis). ``weight``: among other such evidence; weights sum
+    to one.
     """
 
     chances: Scores
@@ -46,7 +45,6 @@ class SourceEvidence:
 
 
 def tree_evidence(heads: Heads, *, weight: float = 1.0) -> SourceEvidence:
-    """Return a source tree as what is seen."""
     return SourceEvidence(chances=arcs_in(heads).astype(np.float64), heads=heads, weight=weight)
 
 
@@ -67,12 +65,10 @@ def ranked_evidence(scores: Scores, trees: TreeInference, k: int) -> tuple[Sourc
 
 
 class Explanation(NamedTuple):
-    """How well target trees explain a source tree.
+    """Loss in nats, its gradient float64[n+1, n+1], and how the runs of belief propagation ended.
 
-    ``loss``: in nats; it stands for minus the log-probability of what is seen, which takes longer.
-    ``gradient`` float64[n+1, n+1]: of minus that log-probability; exact where the graph is acyclic, zero
-        after a contradiction.
-    ``statuses``: how the runs of belief propagation ended: with nothing seen, then with each that is.
+    The gradient is of minus the log-probability of what is seen: exact where the graph is acyclic, zero after
+    a contradiction. The first status is of the run with nothing seen.
     """
 
     loss: float
@@ -85,21 +81,15 @@ class SourceTreeLikelihood:
     """Negative log-probability of a source tree that the target tree, which is not known, gives rise to.
 
     Of several trees it is the mean, by their weights; of a forest, the negative log-probability that the
-    source tree is one drawn from it: the sum over all trees of what the channel gives them times what the
-    forest gives them. The forest's scores then join those of the source's arcs.
+    source tree is one drawn from it. The forest's scores then join those of the source's arcs.
 
     The target parser's arc marginals are fixed messages into belief propagation over links and source tree.
     The derivative of the log-probability by such a message, a log-odds, is what is believed of the arc with
     the source tree seen minus what is believed without. From there it goes back through the log-odds to the
-    marginals, and through their derivatives by the arc scores, which are covariances of arcs (second
-    derivatives of log Z).
+    marginals, and through their derivatives by the arc scores, which are covariances of arcs.
 
-    ``structure``: of the pair, with a source tree that is free; from :func:`channel_structure`.
-    ``scores``: of all but the target's arcs, which are not read. Fixed: the channel itself is not learned
-        here.
-    ``seen``: the source trees to generate, one at least; ``structure`` has a variable for each of their arcs.
-    ``source_trees``, ``target_trees``: which trees are possible.
-    ``propagation``: how long messages are passed.
+    ``structure``: from :func:`channel_structure`, with a variable for each arc of ``seen``. ``scores``: of
+    all but the target's arcs; the channel itself is not learned here.
 
     That log-probability is a ratio of sums over target trees, each weighed by the target parser, not the mean
     over target trees of a ratio, which has no gradient by belief propagation (docs/notes/noisy-channel.md).
@@ -115,14 +105,10 @@ class SourceTreeLikelihood:
     propagation: Propagation
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        """Return loss and gradient as :meth:`explain` does."""
         return self.explain(scores)[:2]
 
     def explain(self, scores: Scores) -> Explanation:
-        """Return minus the log-beliefs of the source arcs that are seen, and a gradient by the target's.
-
-        ``scores`` float64[n+1, n+1]: of the target's arcs, natural log.
-        """
+        """Return minus the log-beliefs of the source arcs that are seen, and the gradient."""
         marginals = self.target_trees.infer(scores)[1]
         free = self._beliefs(marginals)
         observed = [self._beliefs(marginals, own) for own in self.seen]
@@ -160,11 +146,10 @@ class SourceTreeLikelihood:
 
 
 def channel_structure(structure: JointStructure) -> JointStructure:
-    """Return the graph of a pair in which the target's arcs are booleans with fixed messages.
+    """Return the graph of a pair in which each target arc has a factor whose score is its message.
 
-    Each target arc has a factor of its own, whose score is its message, after the factors of ``structure``.
-    There is no factor for the target's tree, which counts as observed: messages to it would go against the
-    direction of the model.
+    These come after the factors of ``structure``. The target's tree counts as observed, without a factor:
+    messages to it would go against the direction of the model.
     """
     arcs = structure.target.arcs
     own = np.full((np.count_nonzero(arcs != NO_VARIABLE), 4), ALWAYS_TRUE, dtype=np.int32)
@@ -185,6 +170,5 @@ def _cost(beliefs: Scores, chances: Scores) -> float:
 
 
 def _messages(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log-odds, held within MAX_LOG_ODDS."""
     held: NDArray[np.float64] = np.clip(odds_of(chances), -MAX_LOG_ODDS, MAX_LOG_ODDS)
     return held

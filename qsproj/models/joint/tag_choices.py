@@ -1,11 +1,14 @@
-"""Target words with several likely tags: what tagger, links and parser say of each tag.
+"""TAG variables of target words with several likely tags: their factors and scores.
+
+TAG scores the tags of a word, TAGLINK an arc with the tags of both words (a certain tag is a variable of one
+state, thesis 2.2.5), or a link with the tag of its target word. Where tags are known, what is left of these
+factors is a score of the arc or the link.
 
 The score of a tag is what the tagger says of it, less what the sum over all trees grows by under it: a parser
 says how likely trees are given tags, not how likely tags are. The score of an arc with the tags of its words
 is what the parser scores it more than under the best tags. The score of a link with the tag of its target
 word is what the table of the tagger (:mod:`qsproj.models.tagging.link_tagger`) says of the tag more than of
-the best one, and weights of the tags of both words, learned with those of the other factors. Each of these
-four parts has a scale of its own, which is learned, too.
+the best one, and weights of the tags of both words. Each of these four parts has a learned scale.
 """
 
 from __future__ import annotations
@@ -41,10 +44,9 @@ CERTAIN = -1
 class TagScores:
     """Natural-log scores of TAG variables; or what is believed, as probabilities.
 
-    ``words`` float64[U, K]: of each tag of each word. Scores of tags that are not possible are not read.
-    ``arcs`` float64[F, K, K]: of an arc together with [tag of its head, tag of its dependent]; a certain tag
-        is at 0.
-    ``links`` float64[L, K]: of a link together with the tag of its target word.
+    ``words`` float64[U, K]: of each tag of each word; not read where it is not possible. ``arcs`` float64[F,
+    K, K]: of an arc with [tag of its head, tag of its dependent], a certain tag at 0. ``links`` float64[L,
+    K]: of a link with the tag of its target word.
     """
 
     words: NDArray[np.float64]
@@ -52,7 +54,6 @@ class TagScores:
     links: NDArray[np.float64]
 
     def less(self, other: TagScores) -> TagScores:
-        """Return the difference of both."""
         return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
 
     def mixed(self, other: TagScores, share: float) -> TagScores:
@@ -68,8 +69,7 @@ Values = NDArray[np.float64]
 class TagFactors:
     """The groups of a pair's TAG variables, in the order in which they are asked.
 
-    ``link_variables`` int32[L]: of the links in question. ``known`` int8[V]: what is known of each variable
-    of the graph.
+    ``link_variables`` int32[L]: of the links in question. ``known`` int8[V]: what is known of each variable.
     """
 
     tags: TagVariables
@@ -115,8 +115,8 @@ class TagFactors:
     def expected(self, found: list[Values], arcs: Values, links: Values) -> TagScores:
         """Return the probability that each score is counted.
 
-        ``found`` list of float64[...]: what each of the groups expects of its scores. ``arcs``, ``links``
-        float64[F], float64[L]: probabilities of the arcs and links in question.
+        ``found``: what each group expects of its scores. ``arcs``, ``links`` float64[F], float64[L]:
+        probabilities.
         """
         u, k = self.tags.possible.shape
         words, of_links = np.zeros((u, k)), np.zeros((len(links), k))
@@ -160,7 +160,6 @@ class TagFactors:
 
 
 def no_scores(tags: TagVariables) -> TagScores:
-    """Return zeros in the shapes of the scores of TAG variables."""
     u, k = tags.possible.shape
     return TagScores(np.zeros((u, k)), np.zeros((len(tags.arcs), k, k)), np.zeros((len(tags.links), k)))
 
@@ -173,10 +172,9 @@ MOST_TAGS = 4
 class TagChoices:
     """The words of a target sentence whose tags are uncertain.
 
-    ``words`` int32[U]: ascending, one at least.
-    ``tags``: the likely tags of each, two at least; the first is the one that the sentence has.
-    ``scores`` float64[U, K]: what the tagger alone says of each tag against the first one, natural log; -inf
-        where there is none.
+    ``words`` int32[U]: ascending, one at least. ``tags``: the likely tags of each, two at least, first the
+    one that the sentence has. ``scores`` float64[U, K]: the tagger's, against the first tag, natural log;
+    -inf where there is none.
     """
 
     words: NDArray[np.int32]
@@ -185,22 +183,19 @@ class TagChoices:
 
     @property
     def possible(self) -> NDArray[np.bool_]:
-        """Tell which tags there are, bool[U, K]."""
         possible: NDArray[np.bool_] = self.scores > -np.inf
         return possible
 
     def applied(self, sentence: Sentence, states: NDArray[np.integer]) -> Sentence:
-        """Return the sentence with the chosen tags, int[U]."""
         upos = list(sentence.upos)
         for word, names, state in zip(self.words.tolist(), self.tags, states.tolist(), strict=True):
             upos[word - 1] = names[min(state, len(names) - 1)]
         return with_columns(sentence, upos=upos)
 
     def with_truth(self, upos: Sequence[str]) -> tuple[TagChoices | None, NDArray[np.int8]]:
-        """Return the words whose true tag can be chosen, and which one that is, int8[U].
+        """Return the words whose true tag can be chosen (None: no word is left), and its place, int8[U].
 
-        The others keep the tag that the sentence has: a truth that cannot be reached teaches nothing. None:
-        no word is left.
+        The others keep the tag that the sentence has: a truth that cannot be reached teaches nothing.
         """
         true = [upos[word - 1] for word in self.words.tolist()]
         left = [u for u, (tag, names) in enumerate(zip(true, self.tags, strict=True)) if tag in names]
@@ -213,10 +208,7 @@ class TagChoices:
 def tag_choices(
     tagger: LinkTagger, pair: SentencePair, scores: Scores, *, least_probability: float
 ) -> tuple[Sentence, TagChoices | None]:
-    """Tag the target of a pair, and say which of its words have other likely tags.
-
-    ``scores`` float64[n+1, T]: the tagger's, natural log.
-    """
+    """Tag the target of a pair by scores float64[n+1, T]; say which words have other likely tags."""
     sentence = tagger.decided(pair, scores)
     chances = tagger.chances(pair, scores)
     likely = np.minimum((chances >= least_probability).sum(axis=1), MOST_TAGS)
@@ -243,8 +235,8 @@ class TaggedArcs:
     """The arcs of which a word, or both, have a choice of tags.
 
     ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: how much more the arc scores under [tag
-    of head, tag of dependent] than under the tags that the sentence has, natural log; a word whose tag is
-    certain has its tag at 0. 0 where there is no such tag.
+    of head, tag of dependent] than under those of the sentence, natural log; a certain tag is at 0; 0 for no
+    tag.
     """
 
     heads: Numbers
@@ -252,10 +244,7 @@ class TaggedArcs:
     scores: NDArray[np.float64]
 
     def growth(self, choices: TagChoices, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the sum over trees grows by under each tag of a word, float64[U, K], natural log.
-
-        A parser scores trees given tags: what that sum is under one tag and under another says nothing of
-        which tag is right.
+        """Return the growth of the sum over trees under each tag of a word, float64[U, K], natural log.
 
         ``chances`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has. Heads of
         a word exclude each other; arcs to different words are taken to be independent.
@@ -287,12 +276,9 @@ LEAST_GROWTH = -1.0 + 1e-9
 def tagged_arcs(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: NDArray[np.bool_]
 ) -> TaggedArcs:
-    """Score arcs under the tags that their words may choose.
+    """Score the ``kept`` arcs bool[n+1, n+1] under the tags that their words may choose.
 
-    An arc scores under two tags as in the sentence in which its two words have them; other words have the
-    tags that ``sentence`` has.
-
-    ``kept`` bool[n+1, n+1]: the arcs that matter.
+    An arc scores as in the sentence in which its two words have these tags, and all others their own.
     """
     numbers = np.zeros(len(sentence) + 1, dtype=np.int64)
     numbers[choices.words] = np.arange(1, len(choices.words) + 1)
@@ -364,13 +350,12 @@ NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedTags:
-    """What the scores of a pair's TAG variables are made of.
+    """All that the scores of a pair's TAG variables are made of.
 
-    ``tagger``, ``trees`` float64[U, K]: what the tagger says of each tag against the first one, natural log,
-        0 where there is none; and minus what the sum over trees grows by.
-    ``arcs`` float64[F, K, K]: what the parser says of arcs under other tags.
-    ``links`` float64[L, K]: what the tagger's table says of links with tags against the first one.
-    ``buckets`` int32[L * K, T]: features of links with tags.
+    ``tagger``, ``trees`` float64[U, K]: the tagger's scores against the first tag, natural log, 0 where there
+    is none; and minus the growth of the sum over trees. ``arcs`` float64[F, K, K]: the parser's, under other
+    tags. ``links`` float64[L, K]: those of links by the tagger's table. ``buckets`` int32[L * K, T]: features
+    of links.
     """
 
     tagger: Values
@@ -403,10 +388,7 @@ class PreparedTags:
 def tag_variables(
     choices: TagChoices, arcs: TaggedArcs, arc_variables: Table, links: Table, first: int
 ) -> TagVariables:
-    """Lay out the TAG variables of a pair.
-
-    ``arc_variables`` int32[n+1, n+1]: of the target. ``links`` int32[k, 2]: candidate links.
-    """
+    """Lay out the TAG variables of a pair, given those of its arcs int32[n+1, n+1] and links int32[k, 2]."""
     numbers = np.full(len(arc_variables), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
     of_links = np.flatnonzero(numbers[links[:, 1]] != CERTAIN).astype(np.int32)
@@ -429,11 +411,7 @@ def prepared_tags(
     variables: TagVariables,
     marginals: Scores,
 ) -> PreparedTags:
-    """Gather what the scores of TAG variables are made of.
-
-    ``marginals`` float64[n+1, n+1]: probability of each arc under the tags that the sentence has, by the
-    first order.
-    """
+    """Gather what the scores of TAG variables are made of; ``marginals`` are those of the first order."""
     links = pair.alignment.links[variables.links]
     source_tags = word_hashes(pair.source).tags[links[:, 0]]
     posteriors = link_posteriors(pair.alignment)[variables.links]
@@ -467,14 +445,12 @@ def _by_table(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetTags:
-    """What is known of the tags of target words in training.
+    """Tags of target words in training.
 
-    ``tagger``: which is stored with the parser; None: tags are those of the files.
-    ``choices``: for each pair, its target words that have other likely tags, the true one among them; None:
-        tags are not decided with the trees.
-    ``states`` tuple of int8[U]: which of its possible tags each of these words has.
-    ``true``: the targets with their true tags: the target's parser learns from these, too. None: tags are
-        those of the files. On the dev file of LinES that gains .4 to .6 UAS.
+    ``tagger``: stored with the parser; None: tags are those of the files. ``choices``: for each pair, its
+    words with other likely tags, the true one among them; None: tags are not decided with the trees.
+    ``states``: int8[U] of each, the true ones. ``true``: the targets with their true tags, from which the
+    target's parser learns too (.4 to .6 UAS on the dev file of LinES).
     """
 
     tagger: LinkTagger | None = None
@@ -495,7 +471,6 @@ GIVEN = TargetTags()
 def learned_tags(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator, threshold: float | None
 ) -> tuple[TargetTags, list[SentencePair]]:
-    """Learn to tag the target side of pairs."""
     tagger, tagged, scores = train_link_tagger(pairs, rng=rng)
     retagged = [replace(pair, target=own) for pair, own in zip(pairs, tagged, strict=True)]
     true = [pair.target for pair in pairs]

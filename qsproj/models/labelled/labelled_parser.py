@@ -33,8 +33,7 @@ HASH_BITS = 17
 class RelationScorer:
     """The score of a relation of an arc is the sum of the weights that the arc's features have for it.
 
-    ``template_set``, a name in LABEL_TEMPLATE_SETS, asks nothing of the tree; ``relations`` are in the order
-    of the columns of ``weights`` float32[buckets, L].
+    The templates ask nothing of the tree.
     """
 
     template_set: str
@@ -44,7 +43,6 @@ class RelationScorer:
 
     @staticmethod
     def untrained(template_set: str, relations: tuple[str, ...], candidates: Candidates) -> RelationScorer:
-        """Return a scorer whose weights are all zero."""
         weights = np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32)
         return RelationScorer(template_set, relations, candidates, weights)
 
@@ -54,20 +52,15 @@ class RelationScorer:
         return compiled_labels(self.template_set)
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
-        """Return what the features of the sentence's arcs are put together from."""
         return arc_features(encoded, self.templates, len(self.weights))
 
     def scores(self, features: ArcFeatures, arcs: Scores, possible: NDArray[np.bool_]) -> LabelledScores:
-        """Score the relations of possible arcs bool[n+1, n+1], none of column 0 and the diagonal.
-
-        ``arcs`` float64[n+1, n+1], scores of arcs, are kept in the result.
-        """
+        """Score the relations of possible arcs bool[n+1, n+1], beside scores of arcs float64[n+1, n+1]."""
         heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(possible))
         relations = self.candidates.scores(features, heads, dependents, self.weights)
         return LabelledScores(arcs, heads, dependents, relations)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only rows that are not all zero are kept."""
         header = {
             "template_set": self.template_set,
             "relations": list(self.relations),
@@ -78,7 +71,6 @@ class RelationScorer:
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationScorer:
-        """Rebuild what :meth:`to_archive` gave."""
         known = one_of(LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
         size = len(header["relations"])
@@ -101,8 +93,7 @@ class Candidates:
 
     A pair that was not seen may have every relation that its dependent's tag was seen with; where that was
     not seen either, every relation. Arcs of the root and other arcs share no relation by this back-off.
-    ``seen`` bool[TAGS, TAGS, L] is by tag of the head, tag of the dependent, relation; some relation was
-    seen.
+    ``seen`` bool[TAGS, TAGS, L]: tag of the head, tag of the dependent, relation.
 
     *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
     """
@@ -136,10 +127,7 @@ class Candidates:
         dependents: NDArray[np.int32],
         weights: NDArray[np.float32],
     ) -> NDArray[np.float64]:
-        """Score the candidates of arcs, given by their ends int32[k], by float32[buckets, L]: float64[k, L].
-
-        -inf for what is no candidate.
-        """
+        """Score the candidates of arcs, ends int32[k], by float32[buckets, L]: float64[k, L], or -inf."""
         scores = np.empty((len(heads), weights.shape[1]))
         score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)
         return scores
@@ -155,12 +143,10 @@ class Candidates:
         return Candidates(seen)
 
     def to_numbers(self) -> NDArray[np.uint32]:
-        """Return where ``seen`` is true, as ascending flat indices."""
         return np.flatnonzero(self.seen).astype(np.uint32)
 
     @staticmethod
     def from_numbers(numbers: NDArray[np.uint32], relations: int) -> Candidates:
-        """Rebuild what :meth:`to_numbers` gave."""
         seen = np.zeros(TAGS * TAGS * relations, dtype=np.bool_)
         seen[numbers] = True
         return Candidates(seen.reshape(TAGS, TAGS, relations))
@@ -175,7 +161,7 @@ LEAST_CHANCE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPosterior:
-    """What is believed of the labelled arcs of a sentence.
+    """Beliefs about the labelled arcs of a sentence.
 
     ``log_z``: of all labelled trees. ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances``
     float64[k, L]: that of each relation given each arc of ``scores``.
@@ -223,11 +209,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         What each relation adds.
     least : float
         Arcs of a smaller probability by the scores of ``scorer`` alone are not in any tree; 0: all may be.
-    temperature : float
-        Scores of labelled arcs are divided by it before their probabilities are reported; 1: as trained.
-        Trees are decoded from the scores as they are, for which they were learned.
-    relation_temperature : float
-        The same of the scores of relations given a tree.
+    temperature, relation_temperature : float
+        Scores of labelled arcs, and of relations given a tree, are divided by it before their probabilities
+        are reported. Trees are decoded from the scores as they are, for which they were learned.
     """
 
     labeller: Labeller
@@ -237,10 +221,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     relation_temperature: float = 1.0
 
     def posterior(self, sentence: Sentence) -> LabelledPosterior:
-        """Return what is believed of the labelled arcs of a sentence by the scores as learned.
-
-        Errors as of :meth:`encode`. O(n^3 + k L) time, where relations of k arcs are scored.
-        """
+        """Return what is believed of the labelled arcs by the scores as learned; O(n^3 + k L) for k arcs."""
         encoded = self.encode(sentence)
         return self.believed(self._scores(encoded, self.scorer.scores(self.scorer.features(encoded))))
 
@@ -248,7 +229,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return self.relations.scores(self.relations.features(encoded), arcs, self._possible(arcs))
 
     def believed(self, scores: LabelledScores) -> LabelledPosterior:
-        """Return what is believed of labelled arcs with these scores."""
         summed, chances = scores.summed()
         log_z, marginals = self.inference.infer(summed)
         return LabelledPosterior(scores, log_z, marginals, chances)
@@ -308,7 +288,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
-        """Parse sentences one after the other, faster than each for itself; as :meth:`parse`.
+        """Parse sentences one after the other, faster than each for itself.
 
         BLOCK of them at a time go through each kernel, where trees are projective and nothing else is asked.
         """
@@ -346,7 +326,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         """Return the score of each relation given a tree, float64[n, L], by word; natural log.
 
         The mean of what was believed of the arc before there was a tree, and of what the labeller says that
-        reads the tree: each knows what the other does not, and both saw the same trees. -inf for what is no
+        reads the tree: each knows what the other does not, and both saw the same trees. -inf for no
         candidate.
         """
         words = np.arange(1, len(heads), dtype=np.int32)
@@ -356,12 +336,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return mean_scores(posterior.chances_of(heads), after)
 
     def _parsed_block(self, sentences: Sequence[Sentence]) -> list[Sentence] | None:
-        """Do what :meth:`parse` does, by minimum Bayes risk, for several sentences of a projective self.
+        """Parse several sentences of a projective self by minimum Bayes risk.
 
-        Returns
-        -------
-        list of Sentence or None
-            None where sums have left the range in which they are exact: parse one after the other.
+        None where sums have left the range in which they are exact: parse one after the other.
         """
         block = self.scorer.encode_block(sentences)
         found = self._block_trees(block)
@@ -401,7 +378,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return (trees, chances[places]) if exact else None
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = super().to_archive()
         relation_header, relation_arrays = self.relations.to_archive()
         return {
@@ -414,7 +390,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {
             **FirstOrderParser.described(header),
             "labels": "inside the tree (--labels joint)",
@@ -423,7 +398,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LabelledParser:
-        """Rebuild what :meth:`to_archive` gave."""
         temperatures = dict.fromkeys(("temperature", "relation_temperature"), number(1e-3, 1e3))
         parts = dict.fromkeys(("relations", "labeller"), anything)
         checked(header, {"least": number(0.0, 1.0), **temperatures, **parts})

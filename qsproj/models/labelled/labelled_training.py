@@ -50,11 +50,7 @@ class LabelledExample:
 
 
 class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]):
-    """Learns weights of arcs and of their relations, one sentence a step. Mutable; final.
-
-    The weights of ``relations`` are all zero; ``support`` uint64[buckets / 64] are the features of arcs that
-    exist.
-    """
+    """Learns weights of arcs and of their relations, one sentence a step. Mutable; final."""
 
     def __init__(
         self, relations: RelationScorer, support: NDArray[np.uint64], *, options: TrainingOptions
@@ -64,7 +60,6 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
         self._rule = options.rule()(relations.weights.reshape(-1))
 
     def step(self, example: LabelledExample) -> float:
-        """Learn from one sentence; return its loss before the step."""
         features = self._arcs.features(example.encoded)
         of_relations = self._relations.features(example.encoded)
         possible = all_arcs(len(example.encoded))
@@ -83,12 +78,10 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
         return example.weight * loss
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         self._arcs.regularise()
         self._rule.regularise()
 
     def averaged(self) -> tuple[ArcScorer, RelationScorer]:
-        """Return scorers with the mean of the weights after every step so far."""
         weights = self._rule.mean().reshape(self._relations.weights.shape)
         return self._arcs.averaged(), replace(self._relations, weights=weights.astype(np.float32))
 
@@ -103,14 +96,9 @@ def train_labelled_parser(
 ) -> tuple[LabelledParser, TrainingReport]:
     """Train a parser on labelled trees; missing heads and relations are summed out.
 
-    Parameters as of :func:`~qsproj.models.arc.arc_training.train_arc_parser`; the objective is a likelihood,
+    All is as for :func:`~qsproj.models.arc.arc_training.train_arc_parser`, but the objective is a likelihood,
     with or without a margin, which is 1 for each word whose head or relation differs. A second parser, of
     four fifths of the sentences, tells how far the probabilities of the first can be trusted.
-
-    Raises
-    ------
-    UsageError
-        As of train_arc_parser; when the objective is another, or no word has a relation.
     """
     options = options or TrainingOptions()
     summed = names_of(lambda one: one.margin is not None)
@@ -182,7 +170,6 @@ def _learned(
 
 
 def relations_in(sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return the relations of words with heads, sorted."""
     names = {
         relation
         for sentence in sentences
@@ -238,9 +225,9 @@ DOUBT = 1e-4
 def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> LabelledParser:
     """Return a parser with the temperatures under which its probabilities fit what is right best.
 
-    The loss is that of the statement, for each word of the trees that it finds, that the arc is right, and
-    then, that arc and relation are: the negative log of the probability of what is the case. The parser was
-    trained on other sentences than these, which have trees.
+    The loss is the negative log of the probability of what is the case, for each word of the trees that it
+    finds: whether the arc is right, and then, whether arc and relation are. The parser has not seen these
+    trees.
 
     *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """

@@ -69,13 +69,13 @@ class QgStep(QgParameters):
 
     @property
     def monolingual(self) -> DmvCounts:
-        """What the DMV that parses new text is estimated from."""
+        """Counts for the DMV that parses new text."""
         return DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QgCounts:
-    """Expected counts, laid out as the parameters; ``stop`` has a last axis {stop, go on}. They add up."""
+    """Expected counts of the decisions of a QG-DMV."""
 
     stop: Floats
     configuration: Floats
@@ -92,7 +92,6 @@ class QgCounts:
         )
 
     def estimate(self, smoothing: float) -> QgParameters:
-        """Return relative frequencies after ``smoothing`` was added to each count."""
         return QgParameters(
             stopping(self.stop, smoothing),
             normalised(self.configuration, smoothing),
@@ -123,7 +122,6 @@ class QgCounts:
 
 
 def before_first_step(parameters: QgParameters) -> QgStep:
-    """Return parameters that nothing was counted for."""
     tags = len(parameters.stop)
     return QgStep(
         parameters.stop,
@@ -137,10 +135,7 @@ def before_first_step(parameters: QgParameters) -> QgStep:
 
 
 def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return parameters that make of every sense what a DMV makes of the target alone.
-
-    The configuration parent-child is preferred as in :func:`biased_parameters`, which tells the errors.
-    """
+    """Return parameters that do in every sense as a DMV of the target; parent-child is preferred."""
     biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
     return replace(
         biased,
@@ -151,12 +146,7 @@ def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: flo
 
 
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return parameters that prefer nothing but the configuration parent-child.
-
-    Raises UsageError when ``parent_child`` is no probability between 0 and 1.
-
-    *Source*: thesis 4.6.2, 4.6.3.4.
-    """
+    """Return parameters that prefer nothing but the configuration parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
         raise UsageError(
             f"the prior of parent-child is {parent_child}, expected a probability between 0 and 1"
@@ -182,8 +172,8 @@ class QgDmv(Stored):
         Tags of source words; the first stands for every tag not among them. NULL is counted after them.
     parameters : QgParameters
     monolingual : Dmv
-        What parses new text: the same expected counts with the source summed out, but for words without
-        a link.
+        What parses new text: the same expected counts with the source summed out, but for words without a
+        link.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
     """
@@ -193,11 +183,9 @@ class QgDmv(Stored):
     monolingual: Dmv
 
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Parse without a translation; see :meth:`qsproj.models.dmv.dmv.Dmv.parse`."""
         return self.monolingual.parse(sentence, decode=decode, confidence=confidence)
 
     def nodes(self, pair: SentencePair) -> PairNodes:
-        """Return the target words in each of their senses."""
         return pair_nodes(
             pair,
             self.monolingual.inventory,
@@ -206,7 +194,6 @@ class QgDmv(Stored):
         )
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior of every arc without a translation; see :meth:`Dmv.arc_probabilities`."""
         return self.monolingual.arc_probabilities(sentence)
 
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
@@ -241,7 +228,6 @@ class QgDmv(Stored):
         return whole
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; configurations are stored by name."""
         header, arrays = self.monolingual.to_archive()
         parameters = self.parameters
         return {
@@ -257,7 +243,6 @@ class QgDmv(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> QgDmv:
-        """Rebuild what :meth:`to_archive` gave; a configuration that the file does not name gets 0."""
         checked(header, {"configurations": anything, "source_inventory": names, "monolingual": anything})
         checked(header["configurations"], dict.fromkeys(CONFIGURATION_NAMES, optional(number(0.0, 1.0))))
         configuration = np.array([header["configurations"].get(name) or 0.0 for name in CONFIGURATION_NAMES])
@@ -298,8 +283,7 @@ def expected_counts(
 ) -> tuple[QgCounts, float]:
     """Return expected counts and log-likelihood, summed over parts of a corpus in their order.
 
-    ``corpora``: the parts, consumed a few ahead of what is computed. ``workers``: who computes; the result
-    does not depend on it. Raises UsageError when a pair has probability 0, or there is no part.
+    UsageError when a pair has probability 0, or there is no part.
     """
     results = map_in_order(partial(_counts_of_part, parameters=parameters), corpora, workers=workers)
     total, log_likelihood = next(results, (None, 0.0))

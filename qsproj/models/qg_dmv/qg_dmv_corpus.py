@@ -27,10 +27,10 @@ NULL_TAG = "NULL"
 class PairNodes:
     """One pair: its target words in each of their senses, N nodes sorted by word.
 
-    ``first`` int32[n+1]: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: tag of the
-    target word, tag of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
-    N]: configuration of each pair of nodes, [head, dependent]; row 0 is the root as head. ``choices``
-    int16[N+1, C]: how many senses a dependent of each head could have in each configuration.
+    ``first`` int32[n+1]: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: of the
+    target word, and of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
+    N]: configuration of each pair of nodes, [head, dependent]; row 0 is the root. ``choices`` int16[N+1, C]:
+    how many senses a dependent of each head could have in each configuration.
     """
 
     first: NDArray[np.int32]
@@ -67,9 +67,6 @@ def pair_nodes(
 
     A target word has a node for each source word it is linked to, or one for NULL where it has no link
     (thesis 4.6.3.1). Where it is stripped, target punctuation has none; that of the source stays in its tree.
-
-    ``inventory``, ``source_inventory``: tags of the target and of the source; the tag of NULL is counted
-    after the latter.
     """
     return nodes_of(
         pair,
@@ -88,11 +85,7 @@ def nodes_of(
     null_tag: int,
     punctuation: str,
 ) -> PairNodes:
-    """Return the nodes of one pair whose tags are numbered already; see :func:`pair_nodes`.
-
-    ``tags``, ``source_tags`` int16[n], int16[m]: tags of the target words and of the source words.
-    ``null_tag``: the tag that NULL counts as.
-    """
+    """Return the nodes of one pair, given tags int16[n], int16[m], and the number of the tag of NULL."""
     kept = kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
     table = configurations(pair.source.heads)
@@ -126,7 +119,6 @@ def _candidates(
 
 
 def pack_pairs(nodes: Iterable[PairNodes]) -> QgCorpus:
-    """Pack the nodes of many pairs; the iterable may be a generator."""
     pairs = list(nodes)
     node_counts = np.array([len(pair.tags) for pair in pairs], dtype=np.int64)
     kinds = len(CONFIGURATION_NAMES)

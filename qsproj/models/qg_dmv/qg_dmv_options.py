@@ -1,4 +1,4 @@
-"""How a QG-DMV is trained: the options, with what they are by default."""
+"""Options of training a QG-DMV."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ STARTS = ("trees", "uniform")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgOptions:
-    """How a QG-DMV is trained.
+    """Training of a QG-DMV.
 
-    ``iterations``: at most so many of EM; 0 leaves what it starts from. ``tolerance``: relative gain, of
-    held-out data or else of the objective, below which EM has converged. ``smoothing``: added to every count
-    of the QG-DMV; 0 gives plain maximum likelihood. ``monolingual_smoothing``: added to every count of the
-    DMV that parses new text. ``start``: what EM starts from: ``trees``, the relative frequencies in the
-    target trees that project whole, the same in every sense (:mod:`qsproj.pipelines.projection.qg_projection`
-    counts them); or ``uniform``, parameters that prefer nothing (thesis 4.6.3.4). Either prefers the
-    configuration parent-child. ``parent_child``: probability of the configuration parent-child to start with;
-    the others share the rest. ``max_words``: pairs with a longer target sentence are left out.
-    ``min_linked``: pairs with a smaller :func:`linked_share` are left out: what no link reaches is learned
-    from the target alone, and learned badly (measured in docs/notes/qg-dmv.md). ``punctuation``: ``keep`` or
-    ``strip`` that of the target; see :mod:`qsproj.models.dmv.dmv_corpus`.
+    ``iterations``: at most so many of EM; 0 leaves its start. ``tolerance``: relative gain, of held-out data
+    or else of the objective, below which EM has converged. ``smoothing``, ``monolingual_smoothing``: added to
+    every count of the QG-DMV, and of the DMV that parses new text. ``start``: what EM starts from: ``trees``,
+    the relative frequencies in the target trees that project whole, the same in every sense
+    (:mod:`qsproj.pipelines.projection.qg_projection` counts them); or ``uniform`` (thesis 4.6.3.4).
+    ``parent_child``: probability of the configuration parent-child to start with; the others share the rest.
+    ``max_words``: pairs with a longer target sentence are left out. ``min_linked``: pairs with a smaller
+    :func:`linked_share` are left out: what no link reaches is learned from the target alone, and badly
+    (docs/notes/qg-dmv.md). ``punctuation``: of the target, ``keep`` or ``strip``.
     """
 
     iterations: int = 1

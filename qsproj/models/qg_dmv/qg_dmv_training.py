@@ -39,11 +39,10 @@ from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgReport(EMReport):
-    """What happened in training.
+    """A report of training.
 
-    ``learned``: False when EM took no step, or held-out pairs like what it started from better than what any
-    step made of it: that is then what came out. ``pairs``: pairs that were learned from. ``configurations``:
-    probability of each. ``skipped``: pairs that were left out, by the reason.
+    ``learned``: False when EM took no step, or held-out pairs like its start better than any step: that is
+    then what came out. ``configurations``: probability of each. ``skipped``: pairs left out, by the reason.
     """
 
     learned: bool
@@ -62,14 +61,13 @@ def train_qg_dmv(
 ) -> tuple[QgDmv, QgReport]:
     """Learn from tagged target sentences, parsed source sentences and the links between them.
 
-    ``pairs``: source with UPOS and heads, target with UPOS (its heads are not looked at). Any links: they are
-    the candidates, and their weights, where given, the priors. Consumed one at a time and packed into
-    temporary files, 1 to 2 kB a pair, so that memory does not grow with their number. ``dev``: pairs to check
-    convergence on, by their likelihood. Where they like the start best, the start is what comes back, for new
-    text, too, and the report says that nothing was learned. ``start``: called when all pairs have been gone
-    through; gives a DMV of the target for EM to start from, or None: it then starts from parameters that
-    prefer nothing but the configuration parent-child. Raises UsageError when no pair can be learned from, or
-    an option is wrong. Raises DataError when a checkpoint to go on from is of other data or options.
+    ``pairs``: source with UPOS and heads, target with UPOS. Links are the candidates, their weights the
+    priors. Consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``dev``: pairs whose
+    likelihood tells when EM has converged. Where they like the start best, the start is what comes back.
+    ``start``: called when all pairs have been gone through; gives a DMV of the target for EM to start from,
+    or None: nothing is then preferred but the configuration parent-child. UsageError when no pair can be
+    learned from, or an option is wrong; DataError when a checkpoint to go on from is of other data or
+    options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
@@ -146,7 +144,6 @@ def _run_em(
 
 
 def _initial(start: Dmv | None, packed: PackedPairs, options: QgOptions) -> QgParameters:
-    """Return what EM starts from."""
     source_tags = len(packed.source_inventory) + 1
     if start is None:
         return biased_parameters(len(packed.inventory), source_tags, parent_child=options.parent_child)
@@ -201,10 +198,9 @@ NULL_FOR_NOW = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedPairs:
-    """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, on the disk.
+    """Sentence pairs as :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts` reads them, a file for each part.
 
-    ``paths``: one file for each part. ``inventory``, ``source_inventory``: tags of the target and of the
-    source; NULL is counted after the latter. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
+    NULL is counted after ``source_inventory``. ``pairs``: their number. ``crc``: CRC-32 of all arrays.
     """
 
     paths: tuple[Path, ...]
@@ -226,11 +222,7 @@ class PackedPairs:
 
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
-    """Pack sentence pairs into files of a folder.
-
-    ``folder``: must live as long as what is returned is used. ``pairs``: consumed one at a time. Raises
-    UsageError when no word of a side has a tag.
-    """
+    """Pack pairs, consumed one at a time, into files of a folder that outlives what is returned."""
     numbering, source_numbering = TagNumbering(), TagNumbering()
     nodes = (
         nodes_of(

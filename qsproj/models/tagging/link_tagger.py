@@ -39,13 +39,8 @@ TAGGER = "tagger_"
 class LinkTagger:
     """A tagger of the target that hears the tags of the source words that its words may be linked to.
 
-    Attributes
-    ----------
-    tagger : Tagger
-    source_tags : tuple of str
-    table : SenseWeights
-        Rows by source tag, then by how sure the link is and source tag; columns by the tags of ``tagger``.
-        The scale is that of the logarithm of the tagger's probabilities.
+    ``table``: rows by source tag, then by how sure the link is and source tag; columns by the tags of
+    ``tagger``. The scale is that of the logarithm of the tagger's probabilities.
     """
 
     tagger: Tagger
@@ -67,7 +62,7 @@ class LinkTagger:
     def chances(self, pair: SentencePair, scores: Scores) -> Scores:
         """Return the probability of each tag of each target word, float64[n+1, T], by tagger and links.
 
-        ``scores`` as of :meth:`decided`; row 0 is of the root, which has no tag.
+        ``scores`` are the tagger's; row 0 is of the root, which has no tag.
         """
         own = self.table.scale * self._with_evidence(pair, scores)
         weights = np.exp(own - own.max(axis=1, keepdims=True))
@@ -79,14 +74,9 @@ class LinkTagger:
         return _log_chances(self.tagger.tag_distribution(sentence))
 
     def of_links(self, source_tags: Sequence[str], chances: NDArray[np.float64]) -> Scores:
-        """Return what a link says of the tag of its target word, float64[L, T], natural log.
+        """Return the evidence of L links for the tag of their target words, float64[L, T], natural log.
 
-        Parameters
-        ----------
-        source_tags : sequence of str
-            Tags of the source words of L links; of unknown ones nothing is said.
-        chances : float64[L]
-            How sure the links are.
+        ``source_tags``: of unknown ones nothing is said. ``chances`` float64[L]: how sure the links are.
         """
         numbers = {tag: number for number, tag in enumerate(self.source_tags)}
         tags = np.array([numbers.get(tag, -1) for tag in source_tags], dtype=np.int32)
@@ -106,14 +96,12 @@ class LinkTagger:
         return with_columns(sentence, upos=tags)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         header, arrays = self.tagger.to_archive()
         own = {"source_tags": list(self.source_tags), "scale": self.table.scale, "tagger": header}
         return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LinkTagger:
-        """Rebuild what :meth:`to_archive` gave."""
         checked(header, {"source_tags": labels(1), "scale": number(LEAST_SCALE), "tagger": anything})
         tagger = Tagger.from_archive(header["tagger"], unnested(TAGGER, arrays))
         source_tags = tuple(header["source_tags"])
@@ -147,26 +135,10 @@ def _rows(tags: NDArray[np.int32], chances: NDArray[np.float64], n_tags: int) ->
 def train_link_tagger(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator
 ) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
-    """Learn to tag the target side of pairs.
+    """Learn to tag the target side of pairs, which has UPOS on every word.
 
-    Parameters
-    ----------
-    pairs : sequence of SentencePair
-        With UPOS on every target word.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    tagger : LinkTagger
-    tagged : list of Sentence
-        The target sides, tagged as by a tagger that has not seen them.
-    scores : list of float64[n+1, T]
-        What a tagger that has not seen them says of their tags, as :meth:`LinkTagger.scores`.
-
-    Raises
-    ------
-    UsageError
-        When there are too few pairs, or a word has no UPOS.
+    Returns also the target sides and scores of tags float64[n+1, T], by a tagger that has not seen them.
+    UsageError when there are too few pairs, or a word has no UPOS.
     """
     if len(pairs) < TAGGER_FOLDS:
         raise UsageError(
@@ -197,7 +169,6 @@ def train_link_tagger(
 
 
 def untagged(pair: SentencePair) -> SentencePair:
-    """Return the pair without the tags of its target."""
     bare = with_columns(pair.target, upos=(UNSPECIFIED,) * len(pair.target))
     return replace(pair, target=bare)
 

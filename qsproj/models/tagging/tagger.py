@@ -129,9 +129,6 @@ class Tagger(Stored):
 
         Parameters
         ----------
-        lines : iterable of str
-        language : str or None
-            None: that of the model.
         split_contractions : bool
             Where rules cut, split tokens as the training treebanks did: zum to zu dem.
         paragraphs : bool
@@ -276,7 +273,6 @@ class Tagger(Stored):
         return np.asarray((rows[:, lower] >= 0).any(axis=1))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the JSON header and the arrays from which :meth:`from_archive` makes the same tagger."""
         header: dict[str, Any] = {
             "tags": list(self.tags),
             "templates": list(self.extractor.templates),
@@ -306,7 +302,6 @@ class Tagger(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         tokens = "rules of the language" if header["language"] else "rules of a language that is to be named"
         more: dict[str, Any] = {}
         morphology = header.get("morphology")
@@ -328,7 +323,6 @@ class Tagger(Stored):
 
     @classmethod
     def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
-        """Make a tagger from what :meth:`to_archive` returned."""
         checked(
             header,
             {

@@ -1,8 +1,15 @@
-"""Training of the tagger: conditional likelihood by AdaGrad, word classes and self-training from raw text.
+"""Training of the tagger: conditional likelihood by AdaGrad, from tags or from weighted sets of tags.
 
 Raw text helps twice. Word classes learned from it tie words that the treebanks lack to words they have.
 Then a first tagger tags some of it and a second is trained on treebanks and that text together, the
 tagged sentences counting for less: what the contexts of a new domain teach outweighs the errors.
+
+Where each word has a weighted set of tags, the objective is the log-probability of all tag sequences that
+the sets leave, each times its weight. A word with one tag is learned as from a treebank, a word with all tags
+teaches nothing of itself but lets its neighbours speak.
+
+*Source* of the sets: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for
+cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 """
 
 from __future__ import annotations
@@ -36,7 +43,7 @@ FAINTEST = 0.1
 
 
 class ChainKernels(NamedTuple):
-    """How a sentence teaches: the gradient of its log-likelihood, and steps by emissions and transitions."""
+    """The gradient of a sentence's log-likelihood, and steps by emissions and transitions."""
 
     gradient: Callable[..., float]
     step_emissions: Callable[..., None]
@@ -51,14 +58,9 @@ FROM_SETS = ChainKernels(set_gradient, step_steep_emissions, step_steep_transiti
 class ChainExample:
     """A sentence to learn from.
 
-    Attributes
-    ----------
-    rows : int32[n, K]
-        Rows of weights that fire at each word, -1 for none.
-    known : int32[n] or float32[n, T]
-        Its tags, for FROM_TAGS; the log evidence of each tag, for FROM_SETS.
-    strength : float
-        Weight in the objective.
+    ``rows`` int32[n, K]: rows of weights that fire at each word, -1 for none. ``known``: its tags int32[n],
+    for FROM_TAGS; the log evidence of each tag float32[n, T], for FROM_SETS. ``strength``: weight in the
+    objective.
     """
 
     rows: NDArray[np.int32]
@@ -69,16 +71,9 @@ class ChainExample:
 class ChainTrainer(Trainer[ChainExample, Tagger]):
     """Learns the weights of features and of tag pairs by conditional likelihood. Mutable; final.
 
-    Parameters
-    ----------
-    start : Tagger
-        Where learning starts: its arrays change, all else of it stays.
-    rate : float
-        AdaGrad's step size.
-    kernels : ChainKernels
-        FROM_TAGS or FROM_SETS.
-
-    *Source*: averaging as in Daume's thesis (2006), figure 2.3: the start counts, too.
+    The arrays of ``start`` change, all else of it stays. Averaging is as in Daume's thesis (2006), figure
+    2.3: the start counts, too. The averaged tagger has the digits that a file keeps, and faint features
+    dropped.
     """
 
     def __init__(self, start: Tagger, *, rate: float, kernels: ChainKernels) -> None:
@@ -88,7 +83,6 @@ class ChainTrainer(Trainer[ChainExample, Tagger]):
         self._chain = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
 
     def step(self, example: ChainExample) -> float:
-        """Learn from one sentence; return minus the log-likelihood of what is known, by its strength."""
         slopes = np.empty((len(example.rows), len(self._start.tags)))
         pair_slopes = np.empty_like(self._chain.weights)
         likelihood = self._kernels.gradient(
@@ -124,7 +118,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """How to train a tagger; the defaults were chosen between German treebanks, see docs/tagging.md.
+    """Training of a tagger; the defaults were chosen between German treebanks, see docs/tagging.md.
 
     Attributes
     ----------
@@ -186,8 +180,6 @@ def train_tagger(
         Stop at the epoch after which these are tagged best.
     language : str or None
         Kept in the model, to tokenise plain text with.
-    options : TaggerOptions or None
-        None for the defaults.
 
     Raises
     ------
@@ -333,16 +325,9 @@ LogEvidence = NDArray[np.float32]
 class SetExample:
     """A sentence with what is known of its tags.
 
-    Attributes
-    ----------
-    forms : tuple of str
-        The n words.
-    log_evidence : float32[n, T]
-        Natural-log weight of each tag, at most 0, -inf for one that is ruled out; one or more finite a word.
-    strength : float
-        Weight of the sentence in the objective.
-    trusted : bool
-        Whether all its features are to be learned, not only those that occur ``rarest`` times.
+    ``log_evidence`` float32[n, T]: natural-log weight of each tag, at most 0, -inf for one that is ruled out;
+    one or more finite a word. ``trusted``: whether all its features are learned, not only those that occur
+    often.
     """
 
     forms: Words
@@ -353,17 +338,7 @@ class SetExample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTrainingOptions:
-    """How weights are learned from sets.
-
-    Attributes
-    ----------
-    epochs : int
-        Passes over the sentences.
-    rate : float
-        AdaGrad's step size.
-    rarest : int
-        Features of sentences that are not trusted must occur this often.
-    """
+    """Training from sets: features of sentences that are not trusted must occur ``rarest`` times."""
 
     epochs: int = 5
     rate: float = 0.1
@@ -380,24 +355,8 @@ def train_on_sets(
     start: Tagger | None = None,
     what: str = "training the tagger",
 ) -> Tagger:
-    """Return the average of all weights visited.
+    """Return the average of all weights visited, going on from those of ``start``, where there is one.
 
-    Parameters
-    ----------
-    examples : sequence of SetExample
-        At least one; ``log_evidence`` over ``tags``.
-    tags : tuple of str
-        The T tags.
-    extractor : FeatureExtractor
-    rng : numpy.random.Generator
-        Orders the sentences.
-    start : Tagger or None
-        Weights to go on from, those of a tagger of the same tags and extractor; None: from zero.
-    what : str
-        What the progress bar says.
-
-    Notes
-    -----
     Memory: 4 bytes for each word and template, and 12 T for each feature. Time: O(epochs words (K T + T^2)).
     """
     index = FeatureIndex(_supported_in_sets(examples, extractor, options.rarest, start))
@@ -435,18 +394,10 @@ def _supported_in_sets(
 
 
 def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
-    """Return the tagger whose potentials are the mean of those of others.
+    """Return the tagger whose potentials are the mean of those of others with the same tags and extractor.
 
-    Parameters
-    ----------
-    taggers : sequence of Tagger
-        At least one; all with the same tags and extractor. A feature that one of them lacks counts 0 there.
-        All else is that of the first.
-
-    Notes
-    -----
-    O(R T) time and memory for R distinct features and T tags. The mean of log potentials is a product of
-    experts: what each learned by the chance of its sample is averaged away, what all learned stays.
+    A feature that one of them lacks counts 0 there; all else is that of the first. The mean of log potentials
+    is a product of experts: what each learned by the chance of its sample is averaged away.
     """
     index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
     weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)

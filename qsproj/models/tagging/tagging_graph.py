@@ -45,10 +45,9 @@ Values = NDArray[np.float64]
 class FactorValues:
     """A number for each factor and state of its tags: scores (natural log), or expected counts.
 
-    ``links`` float64[E]: of each arc.
-    ``tags`` float64[n, K]: of each tag of each word.
-    ``trigrams`` float64[K+1, K+1, K+1]: of [tag before the last, last tag, tag], K being the boundary.
-    ``tag_links`` float64[P]: of each arc with each pair of tags of its words.
+    ``links`` float64[E]: each arc. ``tags`` float64[n, K]: each tag of each word. ``trigrams`` float64[K+1,
+    K+1, K+1]: [tag before the last, last tag, tag], K being the boundary. ``tag_links`` float64[P]: each arc
+    with each pair of tags of its words.
     """
 
     links: Values
@@ -68,10 +67,9 @@ class TaggingGraph:
     ``possible`` bool[n, K]: the tags that each word may have, at least one.
     ``candidate_words``, ``candidate_tags`` int32[C]: the root, with tag 0 which means nothing; then each word
         with each tag that it may have.
-    ``pair_arcs`` int32[P]: for each pair of tags of each arc, the arc.
-    ``pair_candidates`` int32[P, 2]: the candidates that are its head and its dependent.
-    ``pair_slots`` int64[P]: where its score stands among those of ROOT_TAGLINK or, for an arc between words,
-        of TAGLINK.
+    ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: for each pair of tags of each arc, the arc, and
+        the candidates that are its head and its dependent.
+    ``pair_slots`` int64[P]: the place of its score in ROOT_TAGLINK or, for an arc between words, TAGLINK.
     ``graph``: groups in the order above; all scores zero.
     """
 
@@ -87,7 +85,6 @@ class TaggingGraph:
 
     @property
     def n_root_pairs(self) -> int:
-        """Number of pairs of arcs from the root; they come first."""
         return int(np.searchsorted(self.pair_arcs, np.count_nonzero(self.heads == ROOT)))
 
     def with_scores(self, scores: FactorValues) -> FactorGraph:
@@ -109,11 +106,7 @@ class TaggingGraph:
 def tagging_graph(
     candidates: NDArray[np.bool_], possible: NDArray[np.bool_], inference: TreeInference
 ) -> TaggingGraph:
-    """Lay out the factors of a sentence.
-
-    ``candidates`` bool[n+1, n+1]: arcs that may be; some tree must lie within. ``possible`` bool[n, K]: tags
-    that each word may have, at least one; K >= 2.
-    """
+    """Lay out the factors over arcs bool[n+1, n+1], with a tree among them, and tags bool[n, K], K >= 2."""
     n, n_tags = possible.shape
     links = chosen_links(candidates)
     heads, dependents, arcs = arcs_of(links)
@@ -183,10 +176,7 @@ def _pairs(
 
 
 def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Numbers) -> FactorValues:
-    """Return what fires, 0 or a count, where tree and tags are known.
-
-    ``agrees`` bool[E]: the arcs of the tree. ``tags`` int32[n]: the tag of each word, a possible one.
-    """
+    """Return 0 or a count for each factor, given the tree's arcs bool[E] and each word's tag int32[n]."""
     n, n_tags = graph.possible.shape
     right = np.append(True, graph.candidate_tags[1:] == tags[graph.candidate_words[1:] - 1])
     trigrams = np.zeros((n_tags + 1,) * 3)
@@ -200,13 +190,10 @@ def observed_values(graph: TaggingGraph, agrees: NDArray[np.bool_], tags: Number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingBeliefs:
-    """What is believed of arcs and tags.
+    """Beliefs about arcs and tags.
 
     ``log_odds`` float64[E]: of each arc under the tree factor: probabilities of the heads of a word sum to
-        one.
-    ``expected``: probability of each arc, of each tag and of each pair of tags with its arc, and the expected
-        count of each trigram: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
-    ``status``: how message passing ended.
+    one. ``expected``: the gradient of Bethe log Z by the scores (thesis eq. 2.18).
     """
 
     log_odds: Values
@@ -217,10 +204,7 @@ class TaggingBeliefs:
 def infer_tags_and_tree(
     graph: TaggingGraph, scores: FactorValues, *, iterations: int, tolerance: float = 1e-3
 ) -> TaggingBeliefs:
-    """Pass messages, groups answering in their order.
-
-    O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs.
-    """
+    """Pass messages, groups in turn; O(n^3 + n K^3 + A K^2) an iteration for A candidate arcs."""
     passing = Passing(schedule="sequential", max_iterations=iterations, tolerance=tolerance)
     beliefs = run(graph.with_scores(scores), passing)
     groups, incoming = beliefs.graph.groups, beliefs.incoming
@@ -250,9 +234,8 @@ Weights = NDArray[np.float64]
 class TaggingFeatures:
     """The graph of a sentence and all that its scores are computed from, whatever the weights.
 
-    ``encoded``: with the tagger's best tags, which the templates of arcs read.
-    ``tag_scores`` float64[n, K]: log-probability of each tag by the tagger.
-    ``tag_links``: of each pair of tags of each arc.
+    ``encoded``: with the tagger's best tags, which the templates of arcs read. ``tag_scores`` float64[n, K]:
+    log-probability of each tag by the tagger. ``tag_links``: features of each pair of tags of each arc.
     """
 
     encoded: EncodedSentence
@@ -269,10 +252,7 @@ def tagging_features(
     attributes: tuple[str, ...],
     tags: tuple[str, ...],
 ) -> TaggingFeatures:
-    """Make a sentence ready.
-
-    ``distribution`` float64[n, K]: probability of each of the K ``tags`` by the tagger.
-    """
+    """Make a sentence ready, given the probability of each of the K ``tags`` by the tagger, float64[n, K]."""
     heads, dependents = graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]
     pairs = tag_link_features(
         encoded,
@@ -295,18 +275,16 @@ def trigram_rows(n_tags: int) -> NDArray[np.int32]:
 
 
 def _trigram_weights(n_tags: int) -> int:
-    """Return how many weights trigrams, bigrams and tags have."""
     return sum((n_tags + 1) ** length for length in (1, 2, 3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingWeights:
-    """What the factors over tags and arcs have learned.
+    """Learned weights of the factors over tags and arcs.
 
-    ``arcs``: of LINK, the tagger's best tags taken as given.
-    ``tag_links`` float32[TAG_LINK_BUCKETS]: of the templates in :mod:`qsproj.features.second_order`.
+    ``arcs``: of LINK, the tagger's best tags taken as given. ``tag_links`` float32[TAG_LINK_BUCKETS].
     ``trigrams`` float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and single tags, as
-        :func:`trigram_rows` numbers them.
+    :func:`trigram_rows` numbers them.
     """
 
     arcs: ArcScorer
@@ -315,7 +293,6 @@ class TaggingWeights:
 
     @staticmethod
     def untrained(template_set: str, *, n_tags: int) -> TaggingWeights:
-        """Return weights that are all zero: tags are then the tagger's, and all candidate arcs equal."""
         return TaggingWeights(
             ArcScorer.untrained(template_set),
             np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
@@ -334,7 +311,6 @@ class TaggingWeights:
         )
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only weights that are not zero are kept of hashed ones."""
         header, arrays = self.arcs.to_archive()
         tag_links = packed_weights("tag_link_", self.tag_links)
         return {"arcs": header}, {**arrays, **tag_links, "trigram_weights": self.trigrams}
@@ -343,7 +319,6 @@ class TaggingWeights:
     def from_archive(
         header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], *, n_tags: int
     ) -> TaggingWeights:
-        """Rebuild what :meth:`to_archive` gave."""
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
         return TaggingWeights(
             ArcScorer.from_archive(header["arcs"], arrays),

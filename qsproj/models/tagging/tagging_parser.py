@@ -52,11 +52,6 @@ class TaggingOptions:
         An arc whose first-order probability is below it is no candidate, unless the best tree has it.
     tag_threshold : float
         A tag to which the tagger gives less is not possible, unless it is its best.
-
-    Raises
-    ------
-    UsageError
-        When a number is out of range.
     """
 
     iterations: int = told(5, least=1)
@@ -69,11 +64,10 @@ class TaggingOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagsAndArcs:
-    """What is believed of the tags and arcs of a sentence.
+    """Beliefs about the tags and arcs of a sentence.
 
-    ``tags`` float64[n, K]: probability of each tag of each word, tags as the tagger lists them.
-    ``arcs`` float64[n+1, n+1]: probability of each arc; columns 1..n sum to one.
-    ``status``: how message passing ended; after a contradiction, tagger and first-order parser are believed.
+    ``tags`` float64[n, K]: probability of each tag, as the tagger lists them. ``arcs`` float64[n+1, n+1]: of
+    each arc; columns 1..n sum to one. After a contradiction, tagger and first-order parser are believed.
     """
 
     tags: NDArray[np.float64]
@@ -102,7 +96,6 @@ class TaggingParser(Stored):
 
     @property
     def inference(self) -> TreeInference:
-        """Which trees are possible."""
         return self.base.inference
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -139,9 +132,9 @@ class TaggingParser(Stored):
     ) -> TaggingFeatures:
         """Prune and lay out the graph of a sentence.
 
-        ``distribution`` float64[n, K]: probability of each tag by the tagger. ``marginals`` float64[n+1,
-        n+1]: first-order probability of each arc. ``required_arcs``, ``required_tags`` bool[n+1, n+1],
-        bool[n, K]: what must not be pruned away, in training.
+        ``distribution`` float64[n, K], ``marginals`` float64[n+1, n+1]: of tags and arcs by tagger and first
+        order. ``required_arcs``, ``required_tags`` bool of these shapes: what must not be pruned away, in
+        training.
         """
         candidates = candidate_arcs(marginals, self.inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
@@ -161,8 +154,8 @@ class TaggingParser(Stored):
     def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
         """Return the sentence with UPOS, heads and relations; with ``confidence``, their chances in MISC.
 
-        Each tag is the most probable one, and the tree is the one with the most expected right heads. The
-        chances are ``ArcProb=`` and ``UposProb=``.
+        Each tag is the most probable one, and the tree that of most expected right heads. The chances are
+        ``ArcProb=`` and ``UposProb=``.
         """
         if decode not in DECODERS:
             raise unknown_name("decoder of a parser that tags", decode, list(DECODERS))
@@ -174,7 +167,6 @@ class TaggingParser(Stored):
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays."""
         parts = {
             "tagger": self.tagger.to_archive(),
             "base": self.base.to_archive(),
@@ -188,7 +180,6 @@ class TaggingParser(Stored):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``qsproj info`` tells of a model with this header."""
         return {
             "tagger": described("tagger", header["tagger"]),
             "parser": described("arc-parser", header["base"]),
@@ -196,7 +187,6 @@ class TaggingParser(Stored):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TaggingParser:
-        """Rebuild what :meth:`to_archive` gave."""
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         own = unnested("weights_", arrays)
         return TaggingParser(

@@ -52,10 +52,7 @@ NEGLIGIBLE = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingExample:
-    """A sentence to learn from, with its tags and its tree (one that the model can build).
-
-    ``agrees`` bool[E]: the arcs of the tree. ``observed``: what fires.
-    """
+    """A sentence to learn from: ``agrees`` bool[E] are the arcs of its tree, ``observed`` is what fires."""
 
     features: TaggingFeatures
     agrees: NDArray[np.bool_]
@@ -70,7 +67,6 @@ def train_tagging_parser(
     options: TrainingOptions | None = None,
     tagging_options: TaggingOptions | None = None,
 ) -> tuple[TaggingParser, TrainingReport]:
-    """Train a parser of words alone on trees with UPOS."""
     options = _checked(options or TrainingOptions())
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
@@ -155,8 +151,8 @@ def cross_fitted_tags(
 ) -> tuple[list[NDArray[np.float64]], list[Sentence]]:
     """Tag each sentence by a tagger that was not trained on it.
 
-    Returns ``distributions`` list of float64[n, K]: probability of each of the tags of ``tagger``; 0 where
-    the other tagger does not know it.
+    Returns also float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other knows it
+    not.
     """
     fold_of = rng.permutation(len(sentences)) % TAGGER_FOLDS
     distributions = [np.zeros((len(sentence), len(tagger.tags))) for sentence in sentences]
@@ -173,7 +169,6 @@ def cross_fitted_tags(
 def _example(
     gold: Sentence, tagged: Sentence, distribution: NDArray[np.float64], scores: Scores, start: TaggingParser
 ) -> TaggingExample:
-    """Prune one sentence, keeping its tree and its tags."""
     tags = start.tagger.tags
     arcs = agreeing_arcs(gold.heads, start.inference)
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
@@ -230,7 +225,6 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: TaggingExample) -> float:
-        """Learn from one sentence; return its loss before the step."""
         graph = example.features.graph
         arcs = self._arcs.features(example.features.encoded)
         arc_scores = self._arcs.scores(arcs)
@@ -252,11 +246,9 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         return loss
 
     def regularise(self) -> None:
-        """Shrink the weights; once after each epoch."""
         for learned in (self._arcs, self._tag_links, self._trigrams):
             learned.regularise()
 
     def averaged(self) -> TaggingParser:
-        """Return a parser with the mean of the weights after every step so far."""
         weights = TaggingWeights(self._arcs.averaged(), self._tag_links.mean(), self._trigrams.mean())
         return replace(self._start, weights=weights)
