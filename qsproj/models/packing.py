@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,19 @@ def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 def unnested(prefix: str, arrays: Arrays) -> Arrays:
     """Return the arrays that :func:`nested` put under ``prefix``, by their own names; none is read for it."""
     return _Part(prefix, arrays)
+
+
+def joined(parts: Mapping[str, tuple[str, Any]]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the headers of the parts of a model, null for None, and their arrays under their prefixes.
+
+    ``parts``: by name, the prefix of its arrays and what has ``to_archive``.
+    """
+    header: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (prefix, part) in parts.items():
+        header[name], own = (None, {}) if part is None else part.to_archive()
+        arrays |= nested(prefix, own)
+    return header, arrays
 
 
 class _Part(UnreadArrays):

@@ -164,12 +164,7 @@ class Stored(ABC):
 
 
 def save_model(
-    path: str | Path,
-    kind: str,
-    header: Mapping[str, Any],
-    arrays: Arrays,
-    *,
-    made: Made | None = None,
+    path: str | Path, kind: str, header: Mapping[str, Any], arrays: Arrays, *, made: Made | None = None
 ) -> None:
     """Write a model file; an older file of that name is replaced only once the new one is complete.
 

@@ -36,8 +36,8 @@ class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
     """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final."""
 
     def step(self, example: MarginExample) -> float:
-        features = self.features(example.encoded)
-        scores = self.scores(features)
+        features = self.live.features(example.encoded)
+        scores = self.live.scores(features)
         constraints = example.margins.constraints(scores)
         slacks = constraints.slacks(scores)
         worst = max(0.0, float(slacks.max(initial=0.0)))
@@ -52,7 +52,7 @@ class MarginTrainer(ArcLearner[MarginExample, LeastChange]):
             multipliers[among] = self.rule.meet(chosen, rows, slacks[among], multipliers[among])
             if among.all():
                 break
-            slacks = constraints.slacks(self.scores(features))
+            slacks = constraints.slacks(self.live.scores(features))
         self.rule.steps += 1
         return worst
 
@@ -91,14 +91,14 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self._wrong = 0.0
 
     def step(self, example: DualExample) -> float:
-        features, tree = self.features(example.encoded), example.tree
-        scores = self.scores(features)
+        features, tree = self.live.features(example.encoded), example.tree
+        scores = self.live.scores(features)
         for halving in range(HALVINGS):
             change = tree.ascend(scores, share=self._share * tree.share)
             self._put_in(features, change)
             moved, arcs = scores.copy(), np.nonzero(change)
             heads, dependents = (ends.astype(np.int32) for ends in arcs)
-            moved[arcs] = self.scores_of(features, heads, dependents)
+            moved[arcs] = self.live.scores_of(features, heads, dependents)
             if tree.gain(change, scores, moved) >= -ROUNDING * tree.wrong:
                 tree.share = tree.share if halving else min(1.0, LONGER * tree.share)
                 break
@@ -122,15 +122,12 @@ class ExponentiatedTrainer(ArcLearner[DualExample, PlainSteps]):
         self.dual, self._wrong = dual, 0.0
 
     def averaged(self) -> ArcScorer:
-        return ArcScorer(self._live.template_set, aligned_weights(self.rule.weights))
+        return ArcScorer(self.live.template_set, aligned_weights(self.rule.weights))
 
 
 # By the name of an optimiser, scipy's method and what it needs beside. Five pairs of vectors are remembered:
 # each is as long as there are features.
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "lbfgs": ("L-BFGS-B", {"maxcor": 5}),
-    "cg": ("CG", {}),
-}
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {"lbfgs": ("L-BFGS-B", {"maxcor": 5}), "cg": ("CG", {})}
 
 
 class GradientSum(SparseOptimiser):
@@ -164,12 +161,12 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
         self.rule.gradient[:] = 0.0
         for example in examples:
             everywhere = np.ones((len(example.encoded) + 1,) * 2)
-            self.rule.gather(gather_arcs, self.features(example.encoded), everywhere, self.support, 0.0)
+            self.rule.gather(gather_arcs, self.live.features(example.encoded), everywhere, self.support, 0.0)
         self.buckets = np.flatnonzero(self.rule.gradient)
 
     def step(self, example: ArcExample) -> float:
-        features = self.features(example.encoded)
-        loss, slopes = example.objective.value_and_gradient(self.scores(features))
+        features = self.live.features(example.encoded)
+        loss, slopes = example.objective.value_and_gradient(self.live.scores(features))
         self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
         return loss
 
@@ -187,7 +184,7 @@ class BatchLoss(ArcLearner[ArcExample, GradientSum]):
     def scorer(self, weights: NDArray[np.float64]) -> ArcScorer:
         all_weights = zero_weights(len(self.rule.weights))
         all_weights[self.buckets] = weights
-        return ArcScorer(self._live.template_set, all_weights)
+        return ArcScorer(self.live.template_set, all_weights)
 
 
 def minimise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,6 +16,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.packing import joined
 from qsproj.models.schema import anything, checked, flag, number
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, of_tree
@@ -47,6 +49,36 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
+    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
+        """Return the sentence with heads and relations.
+
+        Parameters
+        ----------
+        sentence : Sentence
+        decode : str
+            ``map``: the best tree, labelled or not; ``mbr``: that of most expected right arcs.
+        confidence : bool
+            Put ``ArcProb=``, the probability of the arc (and of a labelled parser ``RelProb=``, that of arc
+            and relation), into MISC.
+
+        Raises
+        ------
+        SentenceLengthError
+            When the sentence has more than MAX_WORDS words: time grows with the cube of the length.
+        UntaggedError
+            When no word has a tag, and the parser reads tags.
+        UsageError
+            When ``decode`` is unknown.
+        """
+        self.scorer.check_tagged(sentence)
+        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
+
+    @abstractmethod
+    def parse_all(
+        self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
+    ) -> Iterator[Sentence]:
+        """Parse sentences one after the other, also such as have no tags among others that have."""
+
     def attached(
         self,
         sentence: Sentence,
@@ -73,14 +105,9 @@ class FirstOrderParser(Stored, Generic[Scorer]):
         )
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        header, arrays = self.scorer.to_archive()
-        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
-        return {
-            "scorer": header,
-            "labeller": label_header,
-            "projective": self.inference.projective,
-            "single_root": self.inference.single_root,
-        }, {**arrays, **label_arrays}
+        header, arrays = joined({"scorer": ("", self.scorer), "labeller": ("", self.labeller)})
+        own = {"projective": self.inference.projective, "single_root": self.inference.single_root}
+        return {**header, **own}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,17 +182,6 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         """Return the best tree: the most probable one (``map``), or most expected right heads (``mbr``)."""
         return self.inference.decode(scores, decode)
-
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
-
-        Raises
-        ------
-        UntaggedError
-            When no word has a tag, and the parser reads tags.
-        """
-        self.scorer.check_tagged(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
 
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False

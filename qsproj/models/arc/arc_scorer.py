@@ -208,32 +208,14 @@ class ArcLearner(Trainer[Example, ArcScorer], Generic[Example, Stepper]):
             weights[:] = start
         self.rule = rule(weights)
         self.epoch = 0
-        self._live = ArcScorer(template_set, weights)
-
-    def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence."""
-        return self._live.encode(sentence)
-
-    def features(self, encoded: EncodedSentence) -> ArcFeatures:
-        """Return what the features of the sentence's arcs are put together from."""
-        return self._live.features(encoded)
-
-    def scores(self, features: ArcFeatures) -> Scores:
-        """Return arc scores by the weights of the moment; see :meth:`ArcScorer.scores`."""
-        return self._live.scores(features)
-
-    def scores_of(
-        self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        """Return the scores of some arcs by the weights of the moment; see :meth:`ArcScorer.scores_of`."""
-        return self._live.scores_of(features, heads, dependents)
+        self.live = ArcScorer(template_set, weights)
 
     def regularise(self) -> None:
         self.rule.regularise()
         self.epoch += 1
 
     def averaged(self) -> ArcScorer:
-        return ArcScorer(self._live.template_set, aligned_weights(self.rule.mean()))
+        return ArcScorer(self.live.template_set, aligned_weights(self.rule.mean()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,9 +238,9 @@ class ArcTrainer(ArcLearner[ArcExample, SparseOptimiser]):
         self.rule.step()
 
     def step(self, example: ArcExample) -> float:
-        features = self.features(example.encoded)
+        features = self.live.features(example.encoded)
         objective = example.objective_in(self.epoch)
-        loss, slopes = objective.value_and_gradient(self.scores(features))
+        loss, slopes = objective.value_and_gradient(self.live.scores(features))
         self.descend(features, slopes)
         return loss
 
@@ -289,11 +271,7 @@ SUPPORTS: Mapping[str, Callable[[Heads], NDArray[np.bool_]]] = {
 
 
 def supported_by(
-    template_set: str,
-    examples: Iterable[tuple[EncodedSentence, Heads]],
-    *,
-    cutoff: int,
-    criterion: str,
+    template_set: str, examples: Iterable[tuple[EncodedSentence, Heads]], *, cutoff: int, criterion: str
 ) -> NDArray[np.uint64]:
     """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
 

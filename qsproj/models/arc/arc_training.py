@@ -248,7 +248,7 @@ def train_scorer(
     trainer = trainer_of(examples, template_set, support, options)
     # Scores without a scale have no probabilities yet.
     decode = "map" if objective_named(options.objective).scaled else "mbr"
-    score = scorer_score(dev, trainer.encode, inference, decode=decode)
+    score = scorer_score(dev, trainer.live.encode, inference, decode=decode)
     if isinstance(trainer, BatchLoss):
         return minimise(
             trainer,
@@ -257,14 +257,7 @@ def train_scorer(
             iterations=options.epochs,
             score=score,
         )
-    return learn(
-        trainer,
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        score=score,
-        description="training arcs",
-    )
+    return learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description="training arcs")
 
 
 def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
@@ -339,6 +332,13 @@ def scaled_to_likelihood(
     return ArcScorer(scorer.template_set, aligned_weights(weights))
 
 
+def dealt_out(n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[list[int], list[int]]]:
+    """Deal n numbers out at random; yield for each fold all others, and its own."""
+    fold_of = rng.permutation(n) % max(min(folds, n), 1)
+    for fold in range(fold_of.max(initial=-1) + 1):
+        yield np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist()
+
+
 def cross_fitted_scores(
     sentences: Sequence[Sentence],
     *,
@@ -380,9 +380,7 @@ def cross_fitted_scorers(
     every = [*sentences, *again]
     encoded = [untrained.encode(sentence) for sentence in every]
     made = tree_examples(every, untrained, inference, objective=options.objective)
-    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
-    for fold in range(fold_of.max() + 1):
-        others = np.flatnonzero(fold_of != fold).tolist()
+    for others, held_out in dealt_out(len(sentences), folds, rng):
         rest = [*others, *(len(sentences) + i for i in others if again)]
         support = supported_by(
             template_set,
@@ -394,8 +392,7 @@ def cross_fitted_scorers(
         scorer, _ = train_scorer(
             examples, template_set, support=support, rng=rng, inference=inference, options=options
         )
-        for i in np.flatnonzero(fold_of == fold).tolist():
-            yield i, scorer
+        yield from ((i, scorer) for i in held_out)
 
 
 def cross_fitted_relations(
@@ -406,12 +403,11 @@ def cross_fitted_relations(
     Returns float64[n+1, L] of each tree, natural log; a relation that the other trees do not have gets the
     least score of the sentence.
     """
-    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     scores: list[Scores] = [np.zeros((0, 0))] * len(sentences)
-    for fold in range(fold_of.max(initial=-1) + 1):
-        rest = [sentences[i] for i in np.flatnonzero(fold_of != fold).tolist()]
+    for others, held_out in dealt_out(len(sentences), folds, rng):
+        rest = [sentences[i] for i in others]
         other = train_labeller(rest, rng=rng, template_set=labeller.template_set, ignored=labeller.ignored)
-        for i in np.flatnonzero(fold_of == fold).tolist():
+        for i in held_out:
             sentence = sentences[i]
             scores[i] = np.zeros((len(sentence) + 1, len(labeller.relations)))
             if other is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,21 +42,53 @@ ROOT_RELATION = "root"
 
 
 @dataclass(frozen=True)
-class Labeller:
-    """Chooses the relation of each arc of a tree by its features there.
+class RelationWeights:
+    """A linear model of the relations of arcs, over the features of a set of templates. Abstract.
 
-    ``ignored``: columns of a sentence that the scorer of the parser's arcs ignores.
+    ``template_set``: a name in LABEL_TEMPLATE_SETS. ``relations``: in the order of the columns of ``weights``
+    float32[buckets, L]. ``prefix``: of the names of its arrays in a model file.
     """
 
     template_set: str
     relations: tuple[str, ...]
     weights: NDArray[np.float32]
-    ignored: tuple[str, ...] = ()
+    prefix: ClassVar[str]
 
     @cached_property
     def templates(self) -> CompiledTemplates:
-        """The templates as integer programs; they read what arc templates of that name read, and the tree."""
-        return compiled_labels(self.template_set)
+        """The templates as integer programs, above those of the arcs of the same name."""
+        arcs = compile_templates(TEMPLATE_SETS[self.template_set.removesuffix(IN_TREE)])
+        return compile_templates(LABEL_TEMPLATE_SETS[self.template_set], arcs.attributes)
+
+    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        header = {
+            "template_set": self.template_set,
+            "relations": list(self.relations),
+            "buckets": len(self.weights),
+        }
+        return header, packed_weights(self.prefix, self.weights)
+
+    @classmethod
+    def fields_from(
+        cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> tuple[str, tuple[str, ...], NDArray[np.float32]]:
+        known = one_of(LABEL_TEMPLATE_SETS)
+        checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
+        relations = tuple(header["relations"])
+        check_cells(header["buckets"], len(relations))
+        weights = np.zeros((header["buckets"], len(relations)), dtype=np.float32)
+        return header["template_set"], relations, unpack_weights(cls.prefix, arrays, weights)
+
+
+@dataclass(frozen=True)
+class Labeller(RelationWeights):
+    """Chooses the relation of each arc of a tree by its features there.
+
+    ``ignored``: columns of a sentence that the scorer of the parser's arcs ignores.
+    """
+
+    ignored: tuple[str, ...] = ()
+    prefix = "label_"
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         """Hash what the templates ask of the words of a sentence: what the scorer of the arcs makes of it."""
@@ -141,29 +173,9 @@ class Labeller:
         """The names of the relations, and last what stands where there is none."""
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return header and arrays; only rows that are not all zero are kept."""
-        header = {
-            "template_set": self.template_set,
-            "relations": list(self.relations),
-            "buckets": len(self.weights),
-        }
-        return header, packed_weights("label_", self.weights)
-
-    @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
-        known = one_of(LABEL_TEMPLATE_SETS)
-        checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
-        check_cells(header["buckets"], len(header["relations"]))
-        weights = np.zeros((header["buckets"], len(header["relations"])), dtype=np.float32)
-        unpack_weights("label_", arrays, weights)
-        return Labeller(header["template_set"], tuple(header["relations"]), weights)
-
-
-def compiled_labels(template_set: str) -> CompiledTemplates:
-    """Compile a set of LABEL_TEMPLATE_SETS above the arcs' templates of that name."""
-    arcs = compile_templates(TEMPLATE_SETS[template_set.removesuffix(IN_TREE)])
-    return compile_templates(LABEL_TEMPLATE_SETS[template_set], arcs.attributes)
+    @classmethod
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+        return cls(*cls.fields_from(header, arrays))
 
 
 def train_labeller(

@@ -217,10 +217,7 @@ class TrainingOptions:
     objective: str = told("margin", help="what scores are trained for, explained below (default: margin)")
     best: int = told(5, least=1, metavar="K", help="with mira-kbest, number of best trees used as rivals")
     limit: float = told(
-        0.01,
-        least=1e-6,
-        metavar="C",
-        help="with the kinds of mira, how far one margin may move the weights",
+        0.01, least=1e-6, metavar="C", help="with the kinds of mira, how far one margin may move the weights"
     )
     cost: float = told(0.01, least=1e-6, metavar="C", help="what eg pays for a missed margin")
     clusters: int = told(

@@ -13,7 +13,6 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
-from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
@@ -66,11 +65,7 @@ class ClusterScorer(ArcWeights):
     def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ClusterScorer:
         checked(
             header,
-            {
-                "template_set": one_of(TEMPLATE_SETS),
-                "buckets": buckets,
-                "clusters": whole(1, MOST_CLUSTERS),
-            },
+            {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)},
         )
         check_cells(header["buckets"], header["clusters"])
         rows = zero_rows(header["buckets"], header["clusters"])
@@ -126,15 +121,11 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
         weights = aligned_weights(start.weights.reshape(-1))
         self.support = support
         self.rule = rule(weights)
-        self._live = ClusterScorer(start.template_set, weights.reshape(start.weights.shape))
-
-    def encode(self, sentence: Sentence) -> EncodedSentence:
-        """Hash what the templates ask of a sentence."""
-        return self._live.encode(sentence)
+        self.live = ClusterScorer(start.template_set, weights.reshape(start.weights.shape))
 
     def gather(self, example: ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
-        features = self._live.features(example.encoded)
-        scores, chances = summed_out(self._live.cluster_scores(features))
+        features = self.live.features(example.encoded)
+        scores, chances = summed_out(self.live.cluster_scores(features))
         loss, slopes = example.objective.value_and_gradient(scores)
         self.rule.gather(gather_clusters, features, slopes, chances, self.support, negligible)
         return loss
@@ -148,8 +139,8 @@ class ClusterTrainer(Trainer[ArcExample, ClusterScorer]):
         self.rule.regularise()
 
     def averaged(self) -> ClusterScorer:
-        mean = aligned_weights(self.rule.mean()).reshape(self._live.weights.shape)
-        return ClusterScorer(self._live.template_set, mean)
+        mean = aligned_weights(self.rule.mean()).reshape(self.live.weights.shape)
+        return ClusterScorer(self.live.template_set, mean)
 
 
 @dataclass(frozen=True)
@@ -186,19 +177,6 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         if decode not in DECODERS:
             raise unknown_name("decoder", decode, [*DECODERS, MAX_Z])
         return self.inference.decode(summed_out(cluster_scores)[0], decode)
-
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations; with ``confidence``, ``ArcProb=`` in MISC.
-
-        Raises
-        ------
-        SentenceLengthError, UsageError
-            As :meth:`cluster_scores` and :meth:`heads`.
-        UntaggedError
-            When no word has a tag, and the parser reads tags.
-        """
-        self.scorer.check_tagged(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
 
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False

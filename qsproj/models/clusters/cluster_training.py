@@ -64,6 +64,6 @@ def _train_scorer(
         examples,
         epochs=options.epochs,
         rng=rng,
-        score=scorer_score(dev, trainer.encode, prepared.inference),
+        score=scorer_score(dev, trainer.live.encode, prepared.inference),
         description="training arcs in clusters",
     )

@@ -281,11 +281,10 @@ class AdaptedParser(Stored):
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         source_header, source_arrays = self.source_parser.to_archive()
         header, arrays = self.converter.to_archive()
-        return {
-            "source_kind": kind_of(self.source_parser),
-            "source": source_header,
-            "converter": header,
-        }, {**arrays, **nested(SOURCE_PREFIX, source_arrays)}
+        return {"source_kind": kind_of(self.source_parser), "source": source_header, "converter": header}, {
+            **arrays,
+            **nested(SOURCE_PREFIX, source_arrays),
+        }
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

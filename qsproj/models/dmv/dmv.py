@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.dmv.dmv_corpus import attach_stripped, kept_words, strip_heads, tag_numbers
+from qsproj.models.packing import joined
 from qsproj.models.schema import checked, labels, one_of, shaped
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import DECODERS, TreeInference
@@ -65,24 +66,34 @@ class DmvParameters:
         return smoothing * float(sum(values.sum() for values in logs))
 
 
+class Counts:
+    """A dataclass of counts, or of what is expected of them; those of several corpora add up. Abstract.
+
+    ``stop`` has a last axis {stop, go on}; the others are laid out as the parameters.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Self) -> Self:
+        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
+
+    def frequencies(self, smoothing: float) -> dict[str, Floats]:
+        """Return relative frequencies after ``smoothing`` was added; uniform ones where all is 0."""
+        named = ((one.name, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        return {name: (stopping if name == "stop" else normalised)(own, smoothing) for name, own in named}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class DmvCounts:
+class DmvCounts(Counts):
     """Counts of the decisions of a DMV: ``stop`` float64[T, 2, 2, 2], ``child``, ``root``."""
 
     stop: Floats
     child: Floats
     root: Floats
 
-    def __add__(self, other: DmvCounts) -> DmvCounts:
-        """Return the counts of both."""
-        return DmvCounts(self.stop + other.stop, self.child + other.child, self.root + other.root)
-
     def estimate(self, smoothing: float) -> DmvParameters:
-        return DmvParameters(
-            stopping(self.stop, smoothing),
-            normalised(self.child, smoothing),
-            normalised(self.root, smoothing),
-        )
+        return DmvParameters(**self.frequencies(smoothing))
 
 
 def normalised(counts: Floats, smoothing: float) -> Floats:
@@ -106,6 +117,18 @@ def uniform_parameters(tags: int) -> DmvParameters:
     return DmvParameters(
         np.full((tags, 2, 2), 0.5), np.full((tags, 2, tags), 1.0 / tags), np.full(tags, 1.0 / tags)
     )
+
+
+def over_all_words(among_kept: Scores, kept: NDArray[np.int64], n: int) -> Scores:
+    """Return probabilities of arcs over all n words; those that were stripped have one head, by rule."""
+    places = np.concatenate([[ROOT], kept])
+    whole = np.zeros((n + 1, n + 1))
+    whole[np.ix_(places, places)] = among_kept
+    if len(kept) < n:
+        heads = attach_stripped(TREES.best(among_kept), kept, n)
+        stripped = np.setdiff1d(np.arange(1, n + 1), kept)
+        whole[heads[stripped], stripped] = 1.0
+    return whole
 
 
 # A decision that training ruled out must not leave a new sentence without a tree.
@@ -192,34 +215,16 @@ class Dmv(Stored):
         Punctuation that is attached by rule has its one head with probability 1. Raises as :meth:`parse`.
         """
         kept = self._kept(sentence)
-        among_kept = self._kept_probabilities(sentence, kept)
-        places = np.concatenate([[ROOT], kept])
-        whole = np.zeros((len(sentence) + 1, len(sentence) + 1))
-        whole[np.ix_(places, places)] = among_kept
-        if len(kept) < len(sentence):
-            heads = attach_stripped(TREES.best(among_kept), kept, len(sentence))
-            stripped = np.setdiff1d(np.arange(1, len(sentence) + 1), kept)
-            whole[heads[stripped], stripped] = 1.0
-        return whole
+        return over_all_words(self._kept_probabilities(sentence, kept), kept, len(sentence))
 
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, but for stripped punctuation."""
         return float(self._expectation(sentence, self._kept(sentence))[3][0])
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        parameters = self.parameters
-        label_header, label_arrays = self.labeller.to_archive() if self.labeller else (None, {})
-        header = {
-            "inventory": list(self.inventory),
-            "punctuation": self.punctuation,
-            "labeller": label_header,
-        }
-        return header, {
-            "stop": parameters.stop,
-            "child": parameters.child,
-            "root": parameters.root,
-            **label_arrays,
-        }
+        header, arrays = joined({"labeller": ("", self.labeller)})
+        own = {"inventory": list(self.inventory), "punctuation": self.punctuation}
+        return own | header, asdict(self.parameters) | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,13 +162,7 @@ def has_tree(corpus: TagCorpus) -> NDArray[np.bool_]:
     """Tell of each sentence whether any tree has all its known heads, bool[S]."""
     stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
     _, scores = dmv_best(
-        np.zeros_like(corpus.tags),
-        corpus.starts,
-        corpus.heads,
-        stop,
-        stop,
-        child,
-        np.zeros(1),
+        np.zeros_like(corpus.tags), corpus.starts, corpus.heads, stop, stop, child, np.zeros(1)
     )
     return np.asarray(scores > -np.inf)
 

@@ -444,11 +444,7 @@ def arc_log_odds(beliefs: Beliefs) -> Array:
 
 
 def expectations(
-    graph: SentenceGraph,
-    link_scores: Array,
-    scores: Sequence[Array],
-    *,
-    iterations: int,
+    graph: SentenceGraph, link_scores: Array, scores: Sequence[Array], *, iterations: int
 ) -> tuple[Array, Expectations]:
     """Pass messages; return log-odds of the arcs float64[E], and the gradient of Bethe log Z by all scores.
 

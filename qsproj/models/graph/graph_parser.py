@@ -36,7 +36,7 @@ from qsproj.models.graph.graph_factors import (
     relax,
     sentence_graph,
 )
-from qsproj.models.packing import nested, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored
 from qsproj.models.tree_inference import TreeInference, check_decoder
@@ -91,6 +91,13 @@ class GraphOptions:
         if self.families is not None:
             return self.families
         return ("grand", "childseq", "valence", *(() if inference.projective else ("nocross",)))
+
+    def layout(
+        self, candidates: NDArray[np.bool_], inference: TreeInference, doubts: Doubts | None = None
+    ) -> SentenceGraph:
+        """Return the graph over the candidate arcs bool[n+1, n+1] of a sentence."""
+        families, constraint = self.families_for(inference), self.constraint
+        return sentence_graph(candidates, inference, families=families, constraint=constraint, doubts=doubts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,15 +202,6 @@ class GraphParser(Stored):
         """Pass messages in the graph over the candidates, or as much of it as is called for."""
         options = self.options
 
-        def layout(doubts: Doubts | None) -> SentenceGraph:
-            return sentence_graph(
-                candidates,
-                self.inference,
-                families=options.families_for(self.inference),
-                constraint=options.constraint,
-                doubts=doubts,
-            )
-
         def score(graph: SentenceGraph) -> list[NDArray[np.float64]]:
             return self.factors.scores(self.factors.features(encoded, graph.families))
 
@@ -212,7 +210,7 @@ class GraphParser(Stored):
         if options.doubt > 0.0:
             return relax(
                 marginals[heads, dependents],
-                layout,
+                lambda doubts: options.layout(candidates, self.inference, doubts),
                 link_scores,
                 score,
                 doubt=options.doubt,
@@ -220,7 +218,7 @@ class GraphParser(Stored):
                 max_factors=options.max_factors,
                 maximise=maximise,
             )
-        graph = layout(None)
+        graph = options.layout(candidates, self.inference)
         if graph.n_factors > options.max_factors:
             return graph, None
         iterations = options.iterations
@@ -257,23 +255,13 @@ class GraphParser(Stored):
         return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        base_header, base_arrays = self.base.to_archive()
-        link_header, link_arrays = self.links.to_archive()
-        factor_header, factor_arrays = self.factors.to_archive()
-        header = {
-            "base": base_header,
-            "links": link_header,
-            "factors": factor_header,
-            "options": asdict(self.options),
-        }
-        return header, {**base_arrays, **nested("link_", link_arrays), **factor_arrays}
+        parts = {"base": ("", self.base), "links": ("link_", self.links), "factors": ("", self.factors)}
+        header, arrays = joined(parts)
+        return {**header, "options": asdict(self.options)}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            **ArcParser.described(header["base"]),
-            "factors": header["options"].get("families") or "all",
-        }
+        return {**ArcParser.described(header["base"]), "factors": header["options"].get("families") or "all"}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> GraphParser:

@@ -29,7 +29,6 @@ from qsproj.models.graph.graph_factors import (
     SentenceGraph,
     candidate_arcs,
     expectations,
-    sentence_graph,
 )
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_inference import agreeing_arcs, is_whole
@@ -111,12 +110,7 @@ def _example(
         # A partial tree agrees with many arcs; what fits it and is likely stands for them.
         within = base.inference.infer(np.where(agreeing, scores, -np.inf))[1]
         agreeing = candidate_arcs(within, base.inference, threshold=options.threshold)
-    graph = sentence_graph(
-        candidates | agreeing,
-        base.inference,
-        families=options.families_for(base.inference),
-        constraint=options.constraint,
-    )
+    graph = options.layout(candidates | agreeing, base.inference)
     agrees = agreeing[graph.heads, graph.dependents]
     observed = None
     if not partial:
@@ -219,11 +213,11 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
 
     def step(self, example: GraphExample) -> float:
         graph = example.graph
-        arcs = self._arcs.features(example.encoded)
+        arcs = self._arcs.live.features(example.encoded)
         factors = self._factors.live.features(example.encoded, graph.families)
         loss, (link_slopes, factor_slopes) = graph_loss(
             example,
-            self._arcs.scores_of(arcs, graph.heads, graph.dependents),
+            self._arcs.live.scores_of(arcs, graph.heads, graph.dependents),
             self._factors.live.scores(factors),
             iterations=self._options.iterations,
             margin=self._margin,
@@ -337,11 +331,6 @@ def _evidence_graph(
     encoded = base.encode(sentence)
     scores = base.scorer.scores(base.scorer.features(encoded))
     candidates = candidate_arcs(base.inference.infer(scores)[1], base.inference, threshold=options.threshold)
-    graph = sentence_graph(
-        candidates,
-        base.inference,
-        families=options.families_for(base.inference),
-        constraint=options.constraint,
-    )
+    graph = options.layout(candidates, base.inference)
     at = graph.heads, graph.dependents
     return EvidenceGraph(encoded, graph, scores[at], evidence[at])

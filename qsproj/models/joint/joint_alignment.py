@@ -27,11 +27,9 @@ from qsproj.models.joint.joint_weights import (
 )
 from qsproj.models.schema import checked, flag, names
 from qsproj.models.storage import Stored
-from qsproj.models.tree_inference import TreeInference
 from qsproj.training.loop import learn
 
-# Trees play no part: which are possible, and the tree that is learned from, of no word.
-NO_TREES = TreeInference(projective=True, single_root=True)
+# Trees play no part: the one that is learned from is of no word.
 NO_TREE = np.array([-1], dtype=np.int32)
 
 
@@ -69,8 +67,6 @@ class LinkChooser(Stored):
             prepared.structure,
             self.weights.scores(prepared),
             known_states(prepared.structure),
-            source_trees=NO_TREES,
-            target_trees=NO_TREES,
             propagation=Propagation(),
         )
         return likely_links(links, beliefs.links, threshold)
@@ -130,7 +126,7 @@ def _without_arcs(n: int) -> Side:
     """Return a side whose tree plays no part."""
     words = np.zeros(0, dtype=np.int32)
     none = Relation(np.zeros((n + 1, n + 1), dtype=np.bool_), words, words, np.zeros((0, 2), dtype=np.int32))
-    return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), True, none, none)
+    return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), None, none, none)
 
 
 def train_link_chooser(
@@ -143,14 +139,12 @@ def train_link_chooser(
 ) -> LinkChooser:
     """Learn to choose links from hand alignments: what they leave open is hidden (``observed_links``)."""
     options = options or JointTrainingOptions(rate=0.1, l2=5.0)
-    trainer = JointTrainer(options, source_trees=NO_TREES, target_trees=NO_TREES)
+    trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, dictionary, tagged)
     examples = [
         JointExample(
-            chooser.prepare(pair, counted=True),
-            NO_TREE,
-            observed_links(pair.alignment, pair.hand, families),
+            chooser.prepare(pair, counted=True), NO_TREE, observed_links(pair.alignment, pair.hand, families)
         )
         for pair in pairs
         if pair.hand is not None and len(pair.alignment.links)

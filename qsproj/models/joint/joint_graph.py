@@ -37,13 +37,9 @@ from qsproj.models.joint.joint_structure import (
     synchronous_groups,
 )
 from qsproj.models.joint.tag_choices import TagFactors, TagScores, no_scores
-from qsproj.models.tree_inference import TreeInference
 
 FamilyScores = tuple[NDArray[np.float64], ...]
-
-
-def _no_jumps() -> NDArray[np.float64]:
-    return np.zeros((0, JUMP_SCORES))
+Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -61,32 +57,33 @@ class JointScores:
 
     source: Scores
     target: Scores
-    links: NDArray[np.float64]
-    fertility: NDArray[np.float64]
-    factors: NDArray[np.float64]
-    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
+    links: Values
+    fertility: Values
+    factors: Values
+    jumps: Values = field(default_factory=lambda: np.zeros((0, JUMP_SCORES)))
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: TagScores | None = None
 
 
+# The parts that learn from hashed features, in the order in which they do, and how many columns they have.
+LEARNED: dict[str, int | None] = {
+    "links": None,
+    "fertility": FERTILITY_BINS,
+    "factors": None,
+    "jumps": JUMP_SCORES,
+}
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JointBeliefs:
+class JointBeliefs(JointScores):
     """Probabilities that belief propagation found, and how it ended; jumps as expected counts.
 
     Second-order factors of the source are not asked for: they are never learned with the rest.
     """
 
-    source: Scores
-    target: Scores
-    links: NDArray[np.float64]
-    fertility: NDArray[np.float64]
-    factors: NDArray[np.float64]
     status: Status
     iterations: int
-    jumps: NDArray[np.float64] = field(default_factory=_no_jumps)
-    target_factors: FamilyScores = ()
-    tags: TagScores | None = None
 
 
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
@@ -97,16 +94,13 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
     """
     of_arrays = {
         name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)
-        for name in ("source", "target", "links", "fertility", "factors", "jumps")
+        for name in ("source", "target", *LEARNED)
     }
     status = second.status if second.status is Status.CONTRADICTION else first.status
     tags = None
     if first.tags is not None and second.tags is not None:
         tags = first.tags.mixed(second.tags, share)
     return replace(first, **of_arrays, status=status, tags=tags)
-
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -123,6 +117,7 @@ class JointGraph:
     known: NDArray[np.int8]
     fixed: NDArray[np.int64]
     joining: tuple[NDArray[np.int64], ...]
+    tags: TagFactors | None
     parts: Mapping[str, slice]
     graph: FactorGraph
 
@@ -149,14 +144,6 @@ class JointGraph:
             ]
         return replace(self.graph, groups=tuple(groups))
 
-    @property
-    def tags(self) -> TagFactors | None:
-        """The factors of TAG variables; None: all tags are certain."""
-        tags = self.structure.tags
-        return (
-            None if tags is None else TagFactors(tags, self.structure.link_variables[tags.links], self.known)
-        )
-
     def decided(self, families: Sequence[FamilyFactors]) -> FamilyScores:
         """Return float64[F] for each family, 1 for factors that fire; all their arcs are known."""
         evidence = [
@@ -178,22 +165,19 @@ class JointGraph:
         return sum(table.nbytes for table in tables)
 
 
-def joint_graph(
-    structure: JointStructure,
-    known: NDArray[np.int8],
-    *,
-    source_trees: TreeInference,
-    target_trees: TreeInference,
-) -> JointGraph:
+def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:
     """Lay out the factors of a pair over what is not known by ``known`` int8[V]."""
     fixed, *reduced = free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
+    tags = None
+    if structure.tags is not None:
+        tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
     # In the order in which they are asked.
     parts: dict[str, list[FactorGroup]] = {
-        "sides": [_unary(structure, known), *_trees(structure, known, source_trees, target_trees)],
+        "sides": [_unary(structure, known), *_trees(structure, known)],
         "source families": _families(structure.source, known),
         "target families": _families(structure.target, known),
-        "tags": _tags(structure, known),
+        "tags": [] if tags is None else tags.groups(no_scores(tags.tags)),
         "fertility": [_fertilities(structure)],
         "jumps": _align_hmms(structure),
         "hard": _hard(structure, known),
@@ -205,6 +189,7 @@ def joint_graph(
         known=known,
         fixed=fixed[0],
         joining=tuple(chosen for chosen, _ in joining),
+        tags=tags,
         parts=dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True)),
         graph=factor_graph(structure.states, list(chain(*parts.values()))),
     )
@@ -218,25 +203,12 @@ def _families(side: Side, known: NDArray[np.int8]) -> list[FactorGroup]:
     return [family.group for family in side.families] if is_free(side, known) else []
 
 
-def _tags(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return TAG and TAGLINK of the target words whose tags are uncertain."""
-    if structure.tags is None:
-        return []
-    factors = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
-    return factors.groups(no_scores(structure.tags))
-
-
-def _trees(
-    structure: JointStructure,
-    known: NDArray[np.int8],
-    source_trees: TreeInference,
-    target_trees: TreeInference,
-) -> list[FactorGroup]:
+def _trees(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
     groups: list[FactorGroup] = []
-    for side, trees in ((structure.source, source_trees), (structure.target, target_trees)):
-        if is_free(side, known):
-            factor = projective_tree if trees.projective else tree
-            groups.append(factor(side.arcs, single_root=trees.single_root))
+    for side in (structure.source, structure.target):
+        if side.trees is not None and is_free(side, known):
+            factor = projective_tree if side.trees.projective else tree
+            groups.append(factor(side.arcs, single_root=side.trees.single_root))
     return groups
 
 
@@ -306,16 +278,10 @@ def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: Jo
 
 
 def infer_jointly(
-    structure: JointStructure,
-    scores: JointScores,
-    known: NDArray[np.int8],
-    *,
-    source_trees: TreeInference,
-    target_trees: TreeInference,
-    propagation: Propagation,
+    structure: JointStructure, scores: JointScores, known: NDArray[np.int8], *, propagation: Propagation
 ) -> JointBeliefs:
     """Lay out the graph of a pair over what is not known by ``known`` int8[V], and pass messages over it."""
-    graph = joint_graph(structure, known, source_trees=source_trees, target_trees=target_trees)
+    graph = joint_graph(structure, known)
     return pass_messages(graph, scores, propagation)
 
 

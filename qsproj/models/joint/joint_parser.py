@@ -19,12 +19,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
-from qsproj.models.joint.joint_options import (
-    LINK_FACTORS,
-    SYNCH,
-    JointOptions,
-    JointTrainingOptions,
-)
+from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
 from qsproj.models.joint.joint_trees import (
     TreeParser,
@@ -42,7 +37,7 @@ from qsproj.models.joint.joint_weights import (
     with_tag_variables,
 )
 from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
-from qsproj.models.packing import nested, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.schema import checked, number, optional, whole
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.link_tagger import LinkTagger
@@ -145,13 +140,13 @@ class JointParser(Stored):
         given = given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
         source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
-        source = source_scores.side(1) if given is None else observed_side(given)
+        source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
         strengths = None
         if self.dictionary is not None:
             strengths = self.dictionary.strengths(pair, counted=target_scores is not None)
         if target_scores is None:
             target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
-        target = target_scores.side(int(source.arcs.max()) + 1)
+        target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
         prepared = prepare_pair(
             pair,
             source,
@@ -177,8 +172,6 @@ class JointParser(Stored):
             prepared.structure,
             self.weights.scores(prepared),
             known_states(prepared.structure, target_heads, target_tags=target_tags),
-            source_trees=self.source.inference,
-            target_trees=self.target.inference,
             propagation=self.options.propagation,
         )
 
@@ -297,21 +290,17 @@ class JointParser(Stored):
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header = asdict(self.options) | {"families": list(self.options.families)}
-        arrays = self.weights.to_arrays() | dictionary_arrays(self.dictionary)
         header["training"] = None if self.training is None else asdict(self.training)
         header["target_scale"] = self.weights.target_scale
         header["aligner_scale"] = self.weights.aligner_scale
         header["tag_scales"] = list(self.weights.tag_scales)
-        for name, part, prefix in (("labeller", self.labeller, RELATIONS), ("tagger", self.tagger, TAGS)):
-            header[name] = None
-            if part is not None:
-                header[name], own = part.to_archive()
-                arrays |= nested(prefix, own)
+        learned, arrays = joined({"labeller": (RELATIONS, self.labeller), "tagger": (TAGS, self.tagger)})
+        header |= learned
         for side, one in (("source", self.source), ("target", self.target)):
-            header[side], own = one.to_archive()
-            header[f"{side}_order"] = 1 if isinstance(one, ArcParser) else 2
-            arrays |= nested(f"{side}_", own)
-        return header, arrays
+            own, of_side = joined({side: (f"{side}_", one)})
+            header |= own | {f"{side}_order": 1 if isinstance(one, ArcParser) else 2}
+            arrays |= of_side
+        return header, self.weights.to_arrays() | dictionary_arrays(self.dictionary) | arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

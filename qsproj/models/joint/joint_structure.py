@@ -27,6 +27,7 @@ from qsproj.conventions import Heads
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, MOST_ITG_WORDS, SYNCH
+from qsproj.models.tree_inference import TreeInference
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
@@ -66,10 +67,14 @@ class Side:
     """
 
     arcs: Table
-    observed: bool
+    trees: TreeInference | None
     grand: Relation
     siblings: Relation
     families: tuple[FamilyFactors, ...] = ()
+
+    @property
+    def observed(self) -> bool:
+        return self.trees is None
 
 
 def kept_arcs(
@@ -91,6 +96,7 @@ def free_side(
     marginals: NDArray[np.float64],
     kept: Pairs,
     first_variable: int,
+    trees: TreeInference,
     *,
     families: Sequence[FamilyFactors] = (),
 ) -> Side:
@@ -112,7 +118,7 @@ def free_side(
     siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], len(arcs))
     siblings.possible[dependents[other], dependents[one]] = True
     moved = tuple(family.numbered_from(first_variable) for family in families)
-    return Side(arcs, False, grand, siblings, moved)
+    return Side(arcs, trees, grand, siblings, moved)
 
 
 def observed_side(heads: Heads) -> Side:
@@ -127,7 +133,7 @@ def observed_side(heads: Heads) -> Side:
     one, other = np.nonzero((heads[1:, None] == heads[1:]) & (words[:, None] < words))
     siblings = _relation(words[one], words[other], true[: len(one)], true[: len(one)], size)
     siblings.possible[words[other], words[one]] = True
-    return Side(arcs, True, grand, siblings)
+    return Side(arcs, None, grand, siblings)
 
 
 def _relation(first: Table, second: Table, one: Table, other: Table, size: int) -> Relation:
@@ -221,8 +227,7 @@ TURNED_GRANDPARENT = NodeRelation(
 )
 # Each two siblings once.
 SIBLINGS_IN_ORDER = NodeRelation(
-    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words),
-    SIBLINGS.ask,
+    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words), SIBLINGS.ask
 )
 
 

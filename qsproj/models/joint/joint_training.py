@@ -26,6 +26,7 @@ from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.checkpoint import KeptStages, learn_kept
 from qsproj.models.joint.joint_graph import (
+    LEARNED,
     JointBeliefs,
     JointGraph,
     JointScores,
@@ -45,7 +46,7 @@ from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_S
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.packing import nested, unnested
-from qsproj.models.tree_inference import TreeInference, arcs_in
+from qsproj.models.tree_inference import arcs_in
 from qsproj.training.adagrad import AdaGrad, DenseAdaGrad
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.sense_mixture import SenseExample
@@ -137,10 +138,7 @@ class JointExample:
 class KeptGraphs:
     """The graphs of pairs, laid out when a pair is first met and kept for the epochs to come. Mutable."""
 
-    def __init__(
-        self, source_trees: TreeInference, target_trees: TreeInference, *, most_bytes: int = MOST_BYTES
-    ) -> None:
-        self._trees = {"source_trees": source_trees, "target_trees": target_trees}
+    def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
         self._left = most_bytes
         self._kept: WeakKeyDictionary[JointExample, list[JointGraph]] = WeakKeyDictionary()
 
@@ -149,7 +147,7 @@ class KeptGraphs:
         if kept is not None:
             return kept
         structure = example.pair.structure
-        graphs = [joint_graph(structure, known, **self._trees) for known in example.known()]
+        graphs = [joint_graph(structure, known) for known in example.known()]
         size = sum(graph.nbytes for graph in graphs)
         if size <= self._left:
             self._left -= size
@@ -184,25 +182,19 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     propagation ended in each epoch; the last is at hand.
     """
 
-    def __init__(
-        self, options: JointTrainingOptions, *, source_trees: TreeInference, target_trees: TreeInference
-    ) -> None:
+    def __init__(self, options: JointTrainingOptions) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
-        self._graphs = KeptGraphs(source_trees, target_trees)
-        self._target_trees = target_trees
-        self._live = JointWeights.untrained()
+        self._graphs = KeptGraphs()
+        self.weights = JointWeights.untrained()
         # A bucket whose gradients cancel may be listed again.
-        self._descent = AdaGrad(self._live.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
-        self._scale = DenseAdaGrad(np.array([self._live.target_scale]), rate=SCALE_RATE)
-        self._tag_scales = DenseAdaGrad(np.array(self._live.tag_scales), rate=SCALE_RATE)
+        self._descent = AdaGrad(
+            self.weights.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS
+        )
+        self._scale = DenseAdaGrad(np.array([self.weights.target_scale]), rate=SCALE_RATE)
+        self._tag_scales = DenseAdaGrad(np.array(self.weights.tag_scales), rate=SCALE_RATE)
         self.statuses: list[Counter[Status]] = [Counter()]
-
-    @property
-    def weights(self) -> JointWeights:
-        """The weights of the moment; they change with every step."""
-        return self._live
 
     def step(self, example: JointExample) -> float:
         return self.step_above(example, None)[0]
@@ -213,7 +205,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         Returns loss, and the gradient of minus the log-likelihood by ``added``, zero after a contradiction.
         """
         pair = example.pair
-        scores = self._live.scores(pair)
+        scores = self.weights.scores(pair)
         if added is not None:
             scores = replace(scores, target=scores.target + added)
         unknown, *observed = self._graphs.of(example)
@@ -229,9 +221,12 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     def step_alone(self, example: JointExample, added: Scores) -> tuple[float, Scores]:
         """Learn the target scale from a target tree without a source; returns as :meth:`step_above`."""
-        target = example.pair.structure.target.arcs != NO_VARIABLE
-        scores = np.where(target, self._live.target_scale * example.pair.target + added, -np.inf)
-        log_z, chances = self._target_trees.infer(scores)
+        side = example.pair.structure.target
+        # It is learned, so it is not observed.
+        assert side.trees is not None
+        target = side.arcs != NO_VARIABLE
+        scores = np.where(target, self.weights.target_scale * example.pair.target + added, -np.inf)
+        log_z, chances = side.trees.infer(scores)
         tree = arcs_in(example.target_heads)
         gradient = np.where(target, chances - tree, 0.0)
         self._learn_scale(example.pair, gradient, ())
@@ -253,10 +248,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         """Take one step down the gradient, given beliefs without what is observed and with it."""
         parts = [
-            (pair.link_buckets, free.links - clamped.links),
-            (pair.fertility_buckets, (free.fertility - clamped.fertility).reshape(-1)),
-            (pair.factor_buckets, free.factors - clamped.factors),
-            (pair.jump_buckets, (free.jumps - clamped.jumps).reshape(-1)),
+            (pair.buckets[name], (getattr(free, name) - getattr(clamped, name)).reshape(-1))
+            for name in LEARNED
         ]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
             tags = free.tags.less(clamped.tags)
@@ -281,7 +274,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
             )
         )
         self._scale.step(np.array([slope / len(pair.target)]))
-        self._live = self._weights(self._live.weights, self._scale.weights, self._tag_scales.weights)
+        self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
 
     @staticmethod
     def _weights(
@@ -309,7 +302,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self._descent.restore(unnested("joint_", state))
         self._scale.restore(unnested("scale_", state))
         self._tag_scales.restore(unnested("tags_", state))
-        self._live = self._weights(self._live.weights, self._scale.weights, self._tag_scales.weights)
+        self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
         ends = [zip(Status, row, strict=True) for row in state["statuses"].tolist()]
         self.statuses = [+Counter(dict(row)) for row in ends]
 
@@ -340,14 +333,12 @@ def train_joint_weights(
     examples: Sequence[JointExample],
     *,
     rng: np.random.Generator,
-    source_trees: TreeInference,
-    target_trees: TreeInference,
     options: JointTrainingOptions,
     stages: KeptStages | None = None,
     tell: Tell | None = None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights beside target scores that stay as they are; ``stages`` keep each epoch."""
-    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target_trees)
+    trainer = JointTrainer(options)
     return _learned(trainer, trainer, examples, rng=rng, stages=stages, tell=tell)
 
 
@@ -378,9 +369,9 @@ class _Trainer(ResumableTrainer[TargetExample, tuple[ArcScorer, JointWeights]]):
         return self._added
 
     def step(self, example: TargetExample) -> float:
-        features = self._arcs.features(example.encoded)
+        features = self._arcs.live.features(example.encoded)
         learn = self._joint.step_above if example.with_source else self._joint.step_alone
-        loss, slopes = learn(example.joint, self._arcs.scores(features))
+        loss, slopes = learn(example.joint, self._arcs.live.scores(features))
         self._arcs.descend(features, slopes)
         return loss
 
@@ -405,7 +396,6 @@ def train_target_jointly(
     target: ArcParser,
     *,
     rng: np.random.Generator,
-    source_trees: TreeInference,
     options: JointTrainingOptions,
     stages: KeptStages | None = None,
     tell: Tell | None = None,
@@ -419,7 +409,7 @@ def train_target_jointly(
     Without a source, what comes out parses worse than what was given, unless sources were empty in training,
     too (``options.null_source``). Fails where the target parser is hardly listened to in the end.
     """
-    trainer = JointTrainer(options, source_trees=source_trees, target_trees=target.inference)
+    trainer = JointTrainer(options)
     pairs = [
         TargetExample(target.scorer.encode(sentence), example)
         for sentence, example in zip(sentences, examples, strict=True)

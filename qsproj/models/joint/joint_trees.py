@@ -24,7 +24,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, SentenceError, counted, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scorers, dealt_out, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import damage_told
 from qsproj.models.checkpoint import Checkpoint, KeptStages, checksum
@@ -60,9 +60,9 @@ class TreeScores:
     factors: FamilyScores = ()
     tagged: TaggedArcs | None = None
 
-    def side(self, first_variable: int) -> Side:
+    def side(self, first_variable: int, trees: TreeInference) -> Side:
         """Return the free side of a pair's graph, arcs numbered from ``first_variable`` on."""
-        return free_side(self.marginals, self.kept, first_variable, families=self.families)
+        return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
     def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> TreeScores:
         """Return them with scores of arcs under the tags that words may choose, by the scorer of links."""
@@ -208,13 +208,12 @@ def cross_fitted_trees(
     )
     # Labels are not asked for.
     bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*sentences, *again)]
-    fold_of = rng.permutation(len(sentences)) % min(folds, len(sentences))
     found: dict[int, TreeScores] = {}
-    for fold in track(range(fold_of.max() + 1), "training on other folds", unit="fold"):
-        others = np.flatnonzero(fold_of != fold).tolist()
+    dealt = list(dealt_out(len(sentences), folds, rng))
+    for others, held_out in track(dealt, "training on other folds", unit="fold"):
         rest = [bare[i] for i in (*others, *(len(sentences) + i for i in others if again))]
         other, _ = train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)
-        for i in np.flatnonzero(fold_of == fold).tolist():
+        for i in held_out:
             tree = reachable(sentences[i].heads, inference)
             own = None if choices is None else choices[i]
             found[i] = tree_scores(other, sentences[i], required=tree, choices=own)

@@ -15,9 +15,7 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.features.dictionary import Dictionary
 from qsproj.features.joint_templates import (
     FAMILIES,
-    FERTILITY_BINS,
     HASH_BITS,
-    JUMP_SCORES,
     factor_buckets,
     fertility_buckets,
     jump_buckets,
@@ -26,7 +24,7 @@ from qsproj.features.joint_templates import (
     word_hashes,
 )
 from qsproj.kernels.features.sparse_gradient import score_rows
-from qsproj.models.joint.joint_graph import FamilyScores, JointScores
+from qsproj.models.joint.joint_graph import LEARNED, FamilyScores, JointScores
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, JointStructure, Side, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.joint.tag_choices import (
@@ -66,10 +64,7 @@ class PreparedPair:
     source: Scores
     target: Scores
     prior: NDArray[np.float64]
-    link_buckets: Buckets
-    fertility_buckets: Buckets
-    factor_buckets: Buckets
-    jump_buckets: Buckets
+    buckets: Mapping[str, Buckets]
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: PreparedTags | None = None
@@ -105,10 +100,12 @@ def prepare_pair(
         source_factors=source_scores.factors if source.families else (),
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
-        link_buckets=link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
-        fertility_buckets=np.concatenate(fertilities),
-        factor_buckets=factor_buckets(structure.families, structure.words, *words),
-        jump_buckets=jump_buckets(structure.align_hmms),
+        buckets={
+            "links": link_buckets(pair.alignment, pair.source, pair.target, *words, strengths),
+            "fertility": np.concatenate(fertilities),
+            "factors": factor_buckets(structure.families, structure.words, *words),
+            "jumps": jump_buckets(structure.align_hmms),
+        },
     )
 
 
@@ -176,13 +173,15 @@ class JointWeights:
         return JointWeights(np.zeros(1 << HASH_BITS), 1.0)
 
     def scores(self, pair: PreparedPair) -> JointScores:
+        learned = {
+            name: score_rows(rows, self.weights).reshape((-1, columns) if (columns := LEARNED[name]) else -1)
+            for name, rows in pair.buckets.items()
+        }
+        learned["links"] += self.aligner_scale * pair.prior
         return JointScores(
             source=pair.source,
             target=self.target_scale * pair.target,
-            links=self.aligner_scale * pair.prior + score_rows(pair.link_buckets, self.weights),
-            fertility=score_rows(pair.fertility_buckets, self.weights).reshape(-1, FERTILITY_BINS),
-            factors=score_rows(pair.factor_buckets, self.weights),
-            jumps=score_rows(pair.jump_buckets, self.weights).reshape(-1, JUMP_SCORES),
+            **learned,
             source_factors=pair.source_factors,
             target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
             tags=None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights),

@@ -100,7 +100,6 @@ class SourceTreeLikelihood:
     structure: JointStructure
     scores: JointScores
     seen: tuple[SourceEvidence, ...]
-    source_trees: TreeInference
     target_trees: TreeInference
     propagation: Propagation
 
@@ -130,8 +129,6 @@ class SourceTreeLikelihood:
             self.structure,
             replace(self.scores, factors=factors, source=source),
             known_states(self.structure, source_heads=None if seen is None else seen.heads),
-            source_trees=self.source_trees,
-            target_trees=self.target_trees,
             propagation=self.propagation,
         )
 
@@ -156,7 +153,7 @@ def channel_structure(structure: JointStructure) -> JointStructure:
     own[:, 0] = arcs[arcs != NO_VARIABLE]
     return replace(
         structure,
-        target=replace(structure.target, observed=True),
+        target=replace(structure.target, trees=None),
         families=np.concatenate([structure.families, np.full(len(own), NO_FAMILY, dtype=np.int8)]),
         rows=np.concatenate([structure.rows, own]),
         words=np.concatenate([structure.words, np.zeros_like(own)]),

@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
 from qsproj.corpus.editing import with_arc_probabilities, with_heads, with_relation_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.arc_templates import LABEL_TEMPLATE_SETS, CompiledTemplates, arc_features
+from qsproj.features.arc_templates import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, best_relations, score_relations
 from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_arcs
 from qsproj.models.arc.arc_parser import FirstOrderParser, blocks_of, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.labeller import Labeller, compiled_labels
-from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import anything, ascending, buckets, check_cells, checked, labels, number, one_of
+from qsproj.models.arc.labeller import Labeller, RelationWeights
+from qsproj.models.schema import anything, ascending, check_cells, checked, number
 from qsproj.models.tree_inference import TreeInference, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
 
@@ -30,26 +29,19 @@ HASH_BITS = 17
 
 
 @dataclass(frozen=True)
-class RelationScorer:
+class RelationScorer(RelationWeights):
     """The score of a relation of an arc is the sum of the weights that the arc's features have for it.
 
     The templates ask nothing of the tree.
     """
 
-    template_set: str
-    relations: tuple[str, ...]
     candidates: Candidates
-    weights: NDArray[np.float32]
+    prefix = "relation_"
 
     @staticmethod
     def untrained(template_set: str, relations: tuple[str, ...], candidates: Candidates) -> RelationScorer:
         weights = np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32)
-        return RelationScorer(template_set, relations, candidates, weights)
-
-    @cached_property
-    def templates(self) -> CompiledTemplates:
-        """The templates as integer programs; they read sentences encoded for the arcs' of the same name."""
-        return compiled_labels(self.template_set)
+        return RelationScorer(template_set, relations, weights, candidates)
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         return arc_features(encoded, self.templates, len(self.weights))
@@ -61,26 +53,16 @@ class RelationScorer:
         return LabelledScores(arcs, heads, dependents, relations)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        header = {
-            "template_set": self.template_set,
-            "relations": list(self.relations),
-            "buckets": len(self.weights),
-        }
-        arrays = packed_weights("relation_", self.weights)
+        header, arrays = super().to_archive()
         return header, {**arrays, "relation_candidates": self.candidates.to_numbers()}
 
-    @staticmethod
-    def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationScorer:
-        known = one_of(LABEL_TEMPLATE_SETS)
-        checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
-        size = len(header["relations"])
-        check_cells(header["buckets"], size)
+    @classmethod
+    def from_archive(cls, header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RelationScorer:
+        fields = cls.fields_from(header, arrays)
+        size = len(fields[1])
         check_cells(TAGS * TAGS, size)
         seen = ascending(arrays, "relation_candidates", np.uint32, most=TAGS * TAGS * size - 1)
-        weights = np.zeros((header["buckets"], size), dtype=np.float32)
-        unpack_weights("relation_", arrays, weights)
-        candidates = Candidates.from_numbers(seen, size)
-        return RelationScorer(header["template_set"], tuple(header["relations"]), candidates, weights)
+        return cls(*fields, Candidates.from_numbers(seen, size))
 
 
 # The tag of the root, which is nobody's dependent.
@@ -263,28 +245,6 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         """
         return self._tempered(self.posterior(sentence)).labelled()
 
-    def parse(self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with heads and relations.
-
-        Parameters
-        ----------
-        sentence : Sentence
-        decode : str
-            ``map``: the best labelled tree; ``mbr``: that of most expected right labelled arcs.
-        confidence : bool
-            Put ``ArcProb=``, the probability of the arc, and ``RelProb=``, that of arc and relation, into
-            MISC.
-
-        Raises
-        ------
-        SentenceLengthError
-            As :meth:`encode`.
-        UsageError
-            When ``decode`` is not one of DECODERS.
-        """
-        self.scorer.check_tagged(sentence)
-        return next(self.parse_all([sentence], decode=decode, confidence=confidence))
-
     def parse_all(
         self, sentences: Iterable[Sentence], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
@@ -379,14 +339,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header, arrays = super().to_archive()
-        relation_header, relation_arrays = self.relations.to_archive()
-        return {
-            **header,
-            "relations": relation_header,
-            "least": self.least,
-            "temperature": self.temperature,
-            "relation_temperature": self.relation_temperature,
-        }, {**arrays, **relation_arrays}
+        header["relations"], relation_arrays = self.relations.to_archive()
+        own = {name: getattr(self, name) for name in ("least", "temperature", "relation_temperature")}
+        return {**header, **own}, {**arrays, **relation_arrays}
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

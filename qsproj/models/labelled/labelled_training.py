@@ -60,10 +60,10 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
         self._rule = options.rule()(relations.weights.reshape(-1))
 
     def step(self, example: LabelledExample) -> float:
-        features = self._arcs.features(example.encoded)
+        features = self._arcs.live.features(example.encoded)
         of_relations = self._relations.features(example.encoded)
         possible = all_arcs(len(example.encoded))
-        scores = self._relations.scores(of_relations, self._arcs.scores(features), possible)
+        scores = self._relations.scores(of_relations, self._arcs.live.scores(features), possible)
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
         self._arcs.descend(features, example.weight * arc_slopes)
         self._rule.gather(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.kernels.dmv.qg_expectation import qg_expectation
-from qsproj.models.dmv.dmv import TREES, Dmv, DmvCounts, DmvParameters, Floats, normalised, stopping
-from qsproj.models.dmv.dmv_corpus import attach_stripped, kept_words
+from qsproj.models.dmv.dmv import Counts, Dmv, DmvCounts, DmvParameters, Floats, over_all_words
+from qsproj.models.dmv.dmv_corpus import kept_words
 from qsproj.models.qg_dmv.qg_dmv_corpus import PairNodes, QgCorpus, pack_pairs, pair_nodes
 from qsproj.models.schema import anything, checked, names, number, optional, shaped
 from qsproj.models.storage import Stored
@@ -74,7 +74,7 @@ class QgStep(QgParameters):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QgCounts:
+class QgCounts(Counts):
     """Expected counts of the decisions of a QG-DMV."""
 
     stop: Floats
@@ -82,35 +82,12 @@ class QgCounts:
     child: Floats
     root: Floats
 
-    def __add__(self, other: QgCounts) -> QgCounts:
-        """Return the counts of both."""
-        return QgCounts(
-            self.stop + other.stop,
-            self.configuration + other.configuration,
-            self.child + other.child,
-            self.root + other.root,
-        )
-
     def estimate(self, smoothing: float) -> QgParameters:
-        return QgParameters(
-            stopping(self.stop, smoothing),
-            normalised(self.configuration, smoothing),
-            normalised(self.child, smoothing),
-            normalised(self.root, smoothing),
-        )
+        return QgParameters(**self.frequencies(smoothing))
 
     def step(self, smoothing: float) -> QgStep:
         """Return what :meth:`estimate` and :meth:`without_source` do, in one."""
-        estimated, alone = self.estimate(smoothing), self.without_source()
-        return QgStep(
-            estimated.stop,
-            estimated.configuration,
-            estimated.child,
-            estimated.root,
-            alone.stop,
-            alone.child,
-            alone.root,
-        )
+        return QgStep(*[*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source())])
 
     def without_source(self) -> DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
@@ -121,17 +98,14 @@ class QgCounts:
         return DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
+def arrays_of(numbers: QgParameters | DmvCounts) -> list[Floats]:
+    return [getattr(numbers, one.name) for one in fields(numbers)]
+
+
 def before_first_step(parameters: QgParameters) -> QgStep:
     tags = len(parameters.stop)
-    return QgStep(
-        parameters.stop,
-        parameters.configuration,
-        parameters.child,
-        parameters.root,
-        np.zeros((tags, 2, 2, 2)),
-        np.zeros((tags, 2, tags)),
-        np.zeros(tags),
-    )
+    nothing = np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags)
+    return QgStep(*[*arrays_of(parameters), *nothing])
 
 
 def parameters_like(start: DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
@@ -187,10 +161,7 @@ class QgDmv(Stored):
 
     def nodes(self, pair: SentencePair) -> PairNodes:
         return pair_nodes(
-            pair,
-            self.monolingual.inventory,
-            self.source_inventory,
-            punctuation=self.monolingual.punctuation,
+            pair, self.monolingual.inventory, self.source_inventory, punctuation=self.monolingual.punctuation
         )
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -218,14 +189,7 @@ class QgDmv(Stored):
         among_kept = np.zeros((len(kept) + 1, len(kept) + 1))
         among_kept[1:, 1:] = np.add.reduceat(np.add.reduceat(arcs, words, axis=0), words, axis=1)
         among_kept[ROOT, 1:] = np.add.reduceat(root_arcs, words)
-        places = np.concatenate([[ROOT], kept])
-        whole = np.zeros((len(pair.target) + 1, len(pair.target) + 1))
-        whole[np.ix_(places, places)] = among_kept
-        stripped = np.setdiff1d(np.arange(1, len(pair.target) + 1), kept)
-        if len(stripped):
-            heads = attach_stripped(TREES.best(among_kept), kept, len(pair.target))
-            whole[heads[stripped], stripped] = 1.0
-        return whole
+        return over_all_words(among_kept, kept, len(pair.target))
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header, arrays = self.monolingual.to_archive()
@@ -234,12 +198,7 @@ class QgDmv(Stored):
             "source_inventory": list(self.source_inventory),
             "configurations": dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True)),
             "monolingual": header,
-        }, {
-            **arrays,
-            "qg-stop": parameters.stop,
-            "qg-child": parameters.child,
-            "qg-root": parameters.root,
-        }
+        }, {**arrays, "qg-stop": parameters.stop, "qg-child": parameters.child, "qg-root": parameters.root}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> QgDmv:

@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Alignment, SentencePair
-from qsproj.features.qg_configurations import (
-    CONFIGURATION_NAMES,
-    configuration_choices,
-    configurations,
-)
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES, configuration_choices, configurations
 from qsproj.models.dmv.dmv_corpus import kept_words, offsets, tag_numbers
 
 # A link that an aligner gave no weight at all is a candidate still, if hardly.

@@ -106,11 +106,7 @@ def _monolingual(
 
 
 def _run_em(
-    packed: PackedPairs,
-    dev: Sequence[SentencePair],
-    start: Dmv | None,
-    options: QgOptions,
-    run: EMRun,
+    packed: PackedPairs, dev: Sequence[SentencePair], start: Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMResult[QgStep], float]:
     """Run EM, and see what it reached; both models are estimated of what its last step counts."""
     tags, source_tags = packed.inventory, packed.source_inventory
@@ -216,8 +212,7 @@ class PackedPairs:
             with np.load(path) as arrays:
                 corpus = QgCorpus(**arrays)
             yield replace(
-                corpus,
-                source_tags=np.where(corpus.source_tags == NULL_FOR_NOW, null_tag, corpus.source_tags),
+                corpus, source_tags=np.where(corpus.source_tags == NULL_FOR_NOW, null_tag, corpus.source_tags)
             )
 
 

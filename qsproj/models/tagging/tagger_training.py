@@ -14,7 +14,7 @@ cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -196,17 +196,45 @@ def train_tagger(
     class_sets = (
         _class_sets([*raw_words, *(example.forms for example in gold)], settings) if raw_words else {}
     )
-    learner = _Learner(
-        extractor=FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets),
-        tags=tuple(sorted({tag for example in gold for tag in example.tags})),
-        contractions=contractions,
-        language=language,
-        settings=settings,
-        rng=rng,
-    )
-    tagger = learner.train(gold, dev)
+    extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
+    tags = tuple(sorted({tag for example in gold for tag in example.tags}))
+    numbers = {tag: number for number, tag in enumerate(tags)}
+
+    def learned(examples: Sequence[_Example]) -> Tagger:
+        """Return the average of all weights visited, up to the epoch that is best on ``dev``."""
+        keys = [extractor.keys(example.forms) for example in examples]
+        n_gold = sum(len(example.forms) for example in examples if example.gold)
+        index = FeatureIndex(_supported(np.concatenate(keys), n_gold))
+        start = Tagger(
+            tags=tags,
+            extractor=extractor,
+            index=index,
+            weights=np.zeros((len(index.keys), len(tags)), dtype=np.float32),
+            transitions=np.zeros((len(tags) + 1, len(tags))),
+            contractions=contractions,
+            language=language,
+        )
+        encoded = [
+            ChainExample(
+                index.rows(rows),
+                np.array([numbers[tag] for tag in example.tags], dtype=np.int32),
+                example.strength,
+            )
+            for example, rows in zip(examples, keys, strict=True)
+        ]
+        return learn(
+            ChainTrainer(start, rate=settings.rate, kernels=FROM_TAGS),
+            encoded,
+            epochs=settings.epochs,
+            rng=rng,
+            score=(lambda tagger: accuracy(tagger, dev)) if dev else None,
+            patience=None,
+            description="training the tagger",
+        )[0]
+
+    tagger = learned(gold)
     tagged = _self_tagged(tagger, raw_words, settings, rng)
-    return learner.train([*gold, *tagged], dev) if tagged else tagger
+    return learned([*gold, *tagged]) if tagged else tagger
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
@@ -272,46 +300,6 @@ def _supported(keys: NDArray[np.uint64], n_gold: int) -> NDArray[np.uint64]:
     kept &= distinct != 0
     supported: NDArray[np.uint64] = distinct[kept]
     return supported
-
-
-@dataclass(frozen=True, slots=True)
-class _Learner:
-    """What stays the same between the first tagger and the second."""
-
-    extractor: FeatureExtractor
-    tags: Words
-    contractions: Mapping[str, Words]
-    language: str | None
-    settings: TaggerOptions
-    rng: np.random.Generator
-
-    def train(self, examples: Sequence[_Example], dev: Sequence[Sentence]) -> Tagger:
-        """Return the average of all weights visited, up to the epoch that is best on ``dev``."""
-        keys = [self.extractor.keys(example.forms) for example in examples]
-        n_gold = sum(len(example.forms) for example in examples if example.gold)
-        index = FeatureIndex(_supported(np.concatenate(keys), n_gold))
-        start = Tagger(
-            tags=self.tags,
-            extractor=self.extractor,
-            index=index,
-            weights=np.zeros((len(index.keys), len(self.tags)), dtype=np.float32),
-            transitions=np.zeros((len(self.tags) + 1, len(self.tags))),
-            contractions=self.contractions,
-            language=self.language,
-        )
-        return learn(
-            ChainTrainer(start, rate=self.settings.rate, kernels=FROM_TAGS),
-            [self._encoded(example, index.rows(rows)) for example, rows in zip(examples, keys, strict=True)],
-            epochs=self.settings.epochs,
-            rng=self.rng,
-            score=(lambda tagger: accuracy(tagger, dev)) if dev else None,
-            patience=None,
-            description="training the tagger",
-        )[0]
-
-    def _encoded(self, example: _Example, rows: NDArray[np.int32]) -> ChainExample:
-        known = np.array([self.tags.index(tag) for tag in example.tags], dtype=np.int32)
-        return ChainExample(rows, known, example.strength)
 
 
 # So many sentences' features are counted at a time.

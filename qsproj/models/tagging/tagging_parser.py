@@ -23,7 +23,7 @@ from qsproj.errors import unknown_name
 from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_factors import candidate_arcs
-from qsproj.models.packing import nested, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.spec import check, restored, told
 from qsproj.models.storage import Stored, described
 from qsproj.models.tagging.tagger import Tagger
@@ -167,15 +167,8 @@ class TaggingParser(Stored):
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        parts = {
-            "tagger": self.tagger.to_archive(),
-            "base": self.base.to_archive(),
-            "weights": self.weights.to_archive(),
-        }
-        header: dict[str, Any] = {name: part[0] for name, part in parts.items()}
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, part in parts.items():
-            arrays |= nested(f"{name}_", part[1])
+        parts = {name: (f"{name}_", getattr(self, name)) for name in ("tagger", "base", "weights")}
+        header, arrays = joined(parts)
         return {**header, "options": asdict(self.options)}, arrays
 
     @staticmethod

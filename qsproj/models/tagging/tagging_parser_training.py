@@ -20,7 +20,7 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import cross_fitted_scores, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_scores, dealt_out, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -119,11 +119,7 @@ def _is_whole(sentence: Sentence, inference: TreeInference) -> bool:
 
 
 def tagging_examples(
-    sentences: Sequence[Sentence],
-    start: TaggingParser,
-    *,
-    rng: np.random.Generator,
-    options: TrainingOptions,
+    sentences: Sequence[Sentence], start: TaggingParser, *, rng: np.random.Generator, options: TrainingOptions
 ) -> list[TaggingExample]:
     """Lay out the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
@@ -154,13 +150,12 @@ def cross_fitted_tags(
     Returns also float64[n, K] for each: probability of the tags of ``tagger``; 0 where the other knows it
     not.
     """
-    fold_of = rng.permutation(len(sentences)) % TAGGER_FOLDS
     distributions = [np.zeros((len(sentence), len(tagger.tags))) for sentence in sentences]
     tagged = list(sentences)
-    for fold in range(TAGGER_FOLDS):
-        other = train_tagger([sentences[i] for i in np.flatnonzero(fold_of != fold).tolist()], rng=rng)
+    for others, held_out in dealt_out(len(sentences), TAGGER_FOLDS, rng):
+        other = train_tagger([sentences[i] for i in others], rng=rng)
         columns = [tagger.tags.index(tag) for tag in other.tags]
-        for i in np.flatnonzero(fold_of == fold).tolist():
+        for i in held_out:
             distributions[i][:, columns] = other.tag_distribution(sentences[i])
             tagged[i] = with_columns(sentences[i], upos=other.tag_words(sentences[i].forms))
     return distributions, tagged
@@ -226,8 +221,8 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
 
     def step(self, example: TaggingExample) -> float:
         graph = example.features.graph
-        arcs = self._arcs.features(example.features.encoded)
-        arc_scores = self._arcs.scores(arcs)
+        arcs = self._arcs.live.features(example.features.encoded)
+        arc_scores = self._arcs.live.scores(arcs)
         loss, slopes = tagging_loss(
             example,
             self._live.scores(example.features, arc_scores),

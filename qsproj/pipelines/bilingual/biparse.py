@@ -229,13 +229,10 @@ def _learned(
     stages: KeptStages | None,
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     """Learn joint weights, and where the options say so move those of the target parser."""
-    trees = parser.source.inference
     if options.target_weights == "fixed":
         weights, records, statuses = train_joint_weights(
             examples,
             rng=rng,
-            source_trees=trees,
-            target_trees=parser.target.inference,
             options=options.training,
             stages=stages,
             tell=_tell,
@@ -246,7 +243,6 @@ def _learned(
         [pair.target for pair in pairs],
         first_order(parser.target),
         rng=rng,
-        source_trees=trees,
         options=options.training,
         stages=stages,
         tell=_tell,

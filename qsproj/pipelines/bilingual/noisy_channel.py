@@ -135,8 +135,8 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
         above = example.objective
         if not (isinstance(above, AboveBase) and isinstance(above.objective, SourceTreeLikelihood)):
             return self.arcs.step(example)
-        features = self.arcs.features(example.encoded)
-        loss, slopes, statuses = above.objective.explain(above.base + self.arcs.scores(features))
+        features = self.arcs.live.features(example.encoded)
+        loss, slopes, statuses = above.objective.explain(above.base + self.arcs.live.scores(features))
         self.statuses.update(statuses)
         self.arcs.descend(features, slopes)
         return loss
@@ -183,7 +183,6 @@ def source_tree_likelihood(
             np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source),
             trees,
         ),
-        source_trees=trees,
         target_trees=bilingual.target.inference,
         propagation=options.propagation,
     )

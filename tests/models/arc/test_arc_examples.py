@@ -131,7 +131,7 @@ class Constant:
 
 def test_an_objective_stays_for_an_epoch():
     trainer = ArcTrainer("delexicalised", rule=TrainingOptions().rule())
-    encoded = trainer.encode(make_sentence("a b c", "X X X", HEADS[1:]))
+    encoded = trainer.live.encode(make_sentence("a b c", "X X X", HEADS[1:]))
     examples = [
         ArcExample(encoded, Annealed(Constant(1.0), 2, (Constant(2.0), Constant(3.0)))),
         ArcExample(encoded, Constant(5.0)),

@@ -32,7 +32,7 @@ def missed_margins(trainer, sentences):
     """Return the sum over sentences of how far the worst tree is from losing by its wrong heads."""
     missed = 0.0
     for sentence in sentences:
-        scores = trainer.scores(trainer.features(trainer.encode(sentence)))
+        scores = trainer.live.scores(trainer.live.features(trainer.live.encode(sentence)))
         words = np.arange(1, len(sentence) + 1)
         costly = scores + 1.0
         costly[sentence.heads[1:], words] -= 1.0
@@ -73,7 +73,7 @@ def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
     assert np.all(np.diff(duals) > -1e-3 * duals[-1])
     assert duals[-1] > 1.2 * duals[0]
     # What was taken back is out of the weights: they are what the distributions have put in, no more.
-    scores = [trainer.scores(trainer.features(example.encoded)) for example in examples]
+    scores = [trainer.live.scores(trainer.live.features(example.encoded)) for example in examples]
     right = sum(
         one[s.heads[1:], np.arange(1, len(s) + 1)].sum() for one, s in zip(scores, sentences, strict=True)
     )
@@ -84,9 +84,9 @@ def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
 
 def test_weights_are_what_the_distributions_put_in(sentences):
     trainer = ExponentiatedTrainer("delexicalised", cost=COST)
-    encoded = trainer.encode(sentences[0])
+    encoded = trainer.live.encode(sentences[0])
     (example,) = dual_examples(sentences[:1])
-    change = example.tree.ascend(trainer.scores(trainer.features(encoded)), share=1.0)
+    change = example.tree.ascend(trainer.live.scores(trainer.live.features(encoded)), share=1.0)
     assert change[sentences[0].heads[1:], np.arange(1, len(sentences[0]) + 1)].max() <= 0.0
     # Each word has one head, so that what one arc gains others lose, but for what is negligible.
     np.testing.assert_allclose(change[:, 1:].sum(axis=0), 0.0, atol=1e-2)

@@ -39,13 +39,13 @@ def test_after_a_step_the_margins_hold(margins):
         trainer = MarginTrainer("words", rule=LeastChange)
         noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
         trainer.rule.weights[:] = noise
-        example = MarginExample(trainer.encode(SENTENCE), margins(right_trees(SENTENCE.heads, TREES)))
-        features = trainer.features(example.encoded)
-        before = trainer.scores(features)
+        example = MarginExample(trainer.live.encode(SENTENCE), margins(right_trees(SENTENCE.heads, TREES)))
+        features = trainer.live.features(example.encoded)
+        before = trainer.live.scores(features)
         constraints = example.margins.constraints(before)
         assert trainer.step(example) == pytest.approx(constraints.slacks(before).max())
         assert constraints.slacks(before).max() > 1.0
-        assert constraints.slacks(trainer.scores(features)).max() < 0.01
+        assert constraints.slacks(trainer.live.scores(features)).max() < 0.01
 
 
 @pytest.mark.parametrize("sentence", [SENTENCE, ALIKE], ids=["different words", "words alike"])
@@ -59,10 +59,10 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
     start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
     trainer.rule.weights[:] = start
-    example = MarginExample(trainer.encode(sentence), right_trees(sentence.heads, TREES).arc_margins())
-    features = trainer.features(example.encoded)
-    constraints = example.margins.constraints(trainer.scores(features))
-    slacks = constraints.slacks(trainer.scores(features))
+    example = MarginExample(trainer.live.encode(sentence), right_trees(sentence.heads, TREES).arc_margins())
+    features = trainer.live.features(example.encoded)
+    constraints = example.margins.constraints(trainer.live.scores(features))
+    slacks = constraints.slacks(trainer.live.scores(features))
     assert len(slacks) > 64
     assert np.sum(slacks <= 0.0) > 10
     starts, buckets = list_arcs(features, constraints.heads, constraints.dependents, trainer.support)
@@ -81,13 +81,13 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     )
     trainer.step(example)
     change = (trainer.rule.weights - start).astype(np.float64)
-    missed = np.maximum(constraints.slacks(trainer.scores(features)), 0.0).sum()
+    missed = np.maximum(constraints.slacks(trainer.live.scores(features)), 0.0).sum()
     assert 0.5 * change @ change + limit * missed == pytest.approx(-solved.fun, rel=1e-3)
 
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
     trainer = MarginTrainer("words", rule=LeastChange)
-    example = MarginExample(trainer.encode(SENTENCE), right_trees(SENTENCE.heads, TREES).arc_margins())
+    example = MarginExample(trainer.live.encode(SENTENCE), right_trees(SENTENCE.heads, TREES).arc_margins())
     assert trainer.step(example) > 0.0
     reached = trainer.rule.weights.copy()
     trainer.step(example)
@@ -96,13 +96,13 @@ def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
 
 def test_the_perceptron_is_the_mean_of_all_weights_passed_through():
     trainer, past = ArcTrainer("words", rule=PlainSteps), []
-    encoded = trainer.encode(SENTENCE)
+    encoded = trainer.live.encode(SENTENCE)
     for heads in (SENTENCE.heads, frozen_heads([-1, *range(11)]), SENTENCE.heads):
         before = trainer.rule.weights.copy()
-        features = trainer.features(encoded)
-        scores = trainer.scores(features)
+        features = trainer.live.features(encoded)
+        scores = trainer.live.scores(features)
         trainer.step(ArcExample(encoded, tree_objective(heads, TREES, "perceptron")))
-        moved = trainer.scores(features) - scores
+        moved = trainer.live.scores(features) - scores
         wrong = TREES.best(scores)
         if np.any(wrong != heads):
             assert moved[heads[1:], np.arange(1, 12)].sum() > moved[wrong[1:], np.arange(1, 12)].sum()

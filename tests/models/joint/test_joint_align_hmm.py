@@ -11,7 +11,7 @@ import pytest
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.features.joint_templates import ALIGN_HMMS, JUMP_SCORES, WIDEST_JUMP, jump_buckets
-from qsproj.models.joint.joint_alignment import NO_TREES, links_only
+from qsproj.models.joint.joint_alignment import links_only
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states
@@ -60,8 +60,6 @@ def infer(prepared, scores, states=None):
         prepared.structure,
         scores,
         known_states(prepared.structure, None, states),
-        source_trees=NO_TREES,
-        target_trees=NO_TREES,
         propagation=Propagation(tolerance=1e-9),
     )
 
@@ -90,14 +88,14 @@ def test_expected_jumps_are_the_gradient_by_the_weights(name):
     free, clamped = infer(prepared, scores), infer(prepared, scores, STATES)
     gradient = np.zeros_like(weights.weights)
     slopes = (free.jumps - clamped.jumps).reshape(-1)
-    np.add.at(gradient, prepared.jump_buckets, slopes[:, None])
+    np.add.at(gradient, prepared.buckets["jumps"], slopes[:, None])
 
     def loss(moved):
         now = replace(replace(weights, weights=moved).scores(prepared), fertility=EVEN)
         return enumeration(name, now).log_z - enumeration(name, now, STATES).log_z
 
     step = 1e-4
-    buckets = np.unique(prepared.jump_buckets)
+    buckets = np.unique(prepared.buckets["jumps"])
     assert np.abs(gradient[buckets]).max() > 0.1
     for bucket in buckets:
         change = np.zeros_like(gradient)
@@ -129,7 +127,7 @@ def test_evidence_that_contradicts_an_hmm_is_told_and_teaches_nothing():
     prepared, _, scores = drawn("TARGETHMM", 6)
     both = np.array([TRUE_STATE, UNKNOWN, UNKNOWN, UNKNOWN, TRUE_STATE, UNKNOWN, UNKNOWN], dtype=np.int8)
     assert infer(prepared, scores, both).status is Status.CONTRADICTION
-    trainer = JointTrainer(JointTrainingOptions(), source_trees=NO_TREES, target_trees=NO_TREES)
+    trainer = JointTrainer(JointTrainingOptions())
     heads = np.array([-1, 0, 0, 0, 0], dtype=np.int32)
     _, gradient = trainer.step_above(JointExample(prepared, heads, both), None)
     assert trainer.statuses[0][Status.CONTRADICTION] == 1

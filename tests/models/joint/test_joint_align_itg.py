@@ -10,7 +10,7 @@ import pytest
 
 from qsproj.bp.status import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.models.joint.joint_alignment import NO_TREES, links_only, train_link_chooser
+from qsproj.models.joint.joint_alignment import links_only, train_link_chooser
 from qsproj.models.joint.joint_graph import infer_jointly
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, Propagation
 from qsproj.models.joint.joint_structure import (
@@ -53,8 +53,6 @@ def infer(scores, states=None):
         prepared.structure,
         even,
         known_states(prepared.structure, None, states),
-        source_trees=NO_TREES,
-        target_trees=NO_TREES,
         propagation=Propagation(tolerance=1e-9),
     )
 

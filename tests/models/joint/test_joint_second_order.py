@@ -75,8 +75,8 @@ class Pair:
             factors.append(tuple(drawn))
         self.names = [names_of(family) for family in layouts[1].families]
         likely = np.full(kept.shape, 0.9)
-        first = free_side(likely, kept, 1, families=layouts[0].families)
-        second = free_side(likely, kept, int(first.arcs.max()) + 1, families=layouts[1].families)
+        first = free_side(likely, kept, 1, TREES, families=layouts[0].families)
+        second = free_side(likely, kept, int(first.arcs.max()) + 1, TREES, families=layouts[1].families)
         links = np.array([[1, 1], [3, 2]], dtype=np.int32)
         self.structure = joint_structure(first, second, links, int(second.arcs.max()) + 1, families=joining)
         self.scores = JointScores(
@@ -108,9 +108,7 @@ class Pair:
 
     def infer(self, **observed):
         known = known_states(self.structure, **observed)
-        return infer_jointly(
-            self.structure, self.scores, known, source_trees=TREES, target_trees=TREES, propagation=PRECISE
-        )
+        return infer_jointly(self.structure, self.scores, known, propagation=PRECISE)
 
 
 def errors_of_arcs(beliefs, truth, pair):
@@ -133,7 +131,7 @@ def test_no_messages_pass_over_a_tree_that_is_known():
         ({"source_heads": heads}, "source families"),
     ):
         states = known_states(pair.structure, **known)
-        graph = joint_graph(pair.structure, states, source_trees=TREES, target_trees=TREES)
+        graph = joint_graph(pair.structure, states)
         parts = {name: graph.graph.groups[where] for name, where in graph.parts.items()}
         assert {name for name in ("source families", "target families") if not parts[name]} == {missing}
 
@@ -226,7 +224,7 @@ def test_a_source_tree_that_is_given_has_no_factors():
     first = int(given.arcs.max()) + 1
     kept = pair.structure.target.arcs != NO_VARIABLE
     families = sentence_graph(kept, TREES, families=SECOND_ORDER).families
-    target = free_side(np.full(kept.shape, 0.5), kept, first, families=families)
+    target = free_side(np.full(kept.shape, 0.5), kept, first, TREES, families=families)
     pair.structure = joint_structure(
         given, target, pair.structure.links, int(target.arcs.max()) + 1, families=("MONO",)
     )
@@ -240,11 +238,8 @@ def test_kept_graphs_say_the_same_and_take_no_more_than_they_may():
     heads = np.array(EVERY_TREE[4], dtype=np.int32)
     prepared = type("Prepared", (), {"structure": pair.structure})()
     examples = [JointExample(prepared, heads, source_heads=heads) for _ in range(3)]
-    size = sum(
-        joint_graph(pair.structure, known, source_trees=TREES, target_trees=TREES).nbytes
-        for known in examples[0].known()
-    )
-    kept = KeptGraphs(TREES, TREES, most_bytes=2 * size)
+    size = sum(joint_graph(pair.structure, known).nbytes for known in examples[0].known())
+    kept = KeptGraphs(most_bytes=2 * size)
     first = [kept.of(example) for example in examples]
     again = [kept.of(example) for example in examples]
     assert [one is other for one, other in zip(first, again)] == [True, True, False]

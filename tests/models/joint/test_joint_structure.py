@@ -49,7 +49,7 @@ def free(n, first):
     """Return a side of n words with all arcs, of which all second-order relations are likely enough."""
     kept = ~np.eye(n + 1, dtype=bool)
     kept[:, 0] = False
-    return free_side(np.full(kept.shape, 0.9), kept, first)
+    return free_side(np.full(kept.shape, 0.9), kept, first, TREES)
 
 
 def structure_of(m, n, links, families=FAMILIES, source_heads=None):
@@ -83,13 +83,11 @@ def enumeration(structure, scores, source_trees, target_trees):
     return PairEnumeration(source_trees, target_trees, arcs, links, scores.fertility.tolist(), factors)
 
 
-def infer(structure, scores, known=None, trees=TREES):
+def infer(structure, scores, known=None):
     return infer_jointly(
         structure,
         scores,
         known_states(structure) if known is None else known,
-        source_trees=trees,
-        target_trees=trees,
         propagation=PRECISE,
     )
 
@@ -231,7 +229,7 @@ def test_second_order_variables_stand_for_likely_pairs_only():
     marginals[0, 1] = marginals[1, 2] = 0.9
     kept = ~np.eye(4, dtype=bool)
     kept[:, 0] = False
-    side = free_side(marginals, kept, 1)
+    side = free_side(marginals, kept, 1, TREES)
     # 0.9 has log-odds 2.2, 0.2 has -1.4: one likely arc makes a pair likely, none does not.
     assert side.grand.possible[0, 2]
     assert side.grand.possible[3, 2]
@@ -247,6 +245,6 @@ def test_certain_arcs_make_no_impossible_pair_likely():
     marginals[0, 1] = marginals[1, 2] = marginals[2, 3] = 1.0
     kept = marginals > 0.0
     kept[1, 3] = True
-    side = free_side(marginals, kept, 1)
+    side = free_side(marginals, kept, 1, TREES)
     assert np.argwhere(side.grand.possible).tolist() == [[0, 2], [1, 3]]
     assert not side.siblings.possible.any()

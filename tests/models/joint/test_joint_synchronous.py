@@ -33,7 +33,7 @@ def side(n, first, *, without=()):
     kept[:, 0] = False
     for arc in without:
         kept[arc] = False
-    return free_side(np.full(kept.shape, 0.5), kept, first)
+    return free_side(np.full(kept.shape, 0.5), kept, first, TREES)
 
 
 def structure_of(source, target, links):
@@ -112,8 +112,6 @@ def test_beliefs_are_near_the_truth_under_synch(observed):
             structure,
             scores,
             known_states(structure),
-            source_trees=TREES,
-            target_trees=TREES,
             propagation=Propagation(max_iterations=500, tolerance=1e-6),
         )
         assert beliefs.status is not Status.CONTRADICTION
@@ -153,8 +151,6 @@ def test_what_is_observed_counts_under_synch_too():
             structure,
             scores,
             known,
-            source_trees=TREES,
-            target_trees=TREES,
             propagation=Propagation(tolerance=1e-9),
         )
         if not possible:

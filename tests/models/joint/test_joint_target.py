@@ -34,7 +34,7 @@ TREES = TreeInference(projective=False, single_root=False)
 def side(first):
     kept = ~np.eye(3, dtype=bool)
     kept[:, 0] = False
-    return free_side(np.full(kept.shape, 0.5), kept, first)
+    return free_side(np.full(kept.shape, 0.5), kept, first, TREES)
 
 
 MONO_BUCKET = 7
@@ -60,10 +60,12 @@ def example_without_loops(rng, target_heads):
         source=rng.normal(size=(3, 3)),
         target=rng.normal(size=(3, 3)),
         prior=rng.normal(size=1),
-        link_buckets=featureless(1),
-        fertility_buckets=featureless(4 * FERTILITY_BINS),
-        factor_buckets=np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
-        jump_buckets=featureless(0),
+        buckets={
+            "links": featureless(1),
+            "fertility": featureless(4 * FERTILITY_BINS),
+            "factors": np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
+            "jumps": featureless(0),
+        },
     )
     return JointExample(prepared, np.array(target_heads, dtype=np.int32))
 
@@ -73,7 +75,7 @@ def test_the_gradient_is_that_of_the_likelihood_of_the_target_tree(target_heads)
     """Enumeration of all trees and links, with the target tree given and not; exact without loops."""
     rng = np.random.default_rng(8)
     example = example_without_loops(rng, target_heads)
-    trainer = JointTrainer(JointTrainingOptions(), source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(JointTrainingOptions())
     trainer.weights.weights[MONO_BUCKET] = 1.5
     scores = trainer.weights.scores(example.pair)
     words = example.pair.structure.words.tolist()
@@ -104,7 +106,7 @@ def test_without_a_source_the_gradient_is_that_of_the_tree_among_all_trees(targe
     """And so again once the target scale has moved."""
     rng = np.random.default_rng(9)
     example = example_without_loops(rng, target_heads)
-    trainer = JointTrainer(JointTrainingOptions(), source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(JointTrainingOptions())
     trees = all_trees(2, projective=False, single_root=False)
     words = range(1, 3)
     for _ in range(3):
@@ -141,12 +143,9 @@ def taught():
         heads = reachable(pair.target.heads, target.parser.inference)
         examples.append(JointExample(untrained.prepare(pair, target_scores=scores), heads))
     options = JointTrainingOptions(epochs=2)
-    inference = target.parser.inference
     fixed, records, _ = train_joint_weights(
         examples,
         rng=np.random.default_rng(2),
-        source_trees=source.inference,
-        target_trees=inference,
         options=options,
     )
     together = train_target_jointly(
@@ -154,7 +153,6 @@ def taught():
         [pair.target for pair in pairs],
         target.parser,
         rng=np.random.default_rng(2),
-        source_trees=source.inference,
         options=options,
     )
     return pairs, target.parser, (fixed, records), together
@@ -184,7 +182,6 @@ def test_empty_sources_are_learned_from_beside_the_pairs(taught):
             [pair.target for pair in few],
             given,
             rng=np.random.default_rng(2),
-            source_trees=given.inference,
             options=JointTrainingOptions(epochs=1, null_source=null_source),
         )
         assert runs[0].total() == 2 * len(few)

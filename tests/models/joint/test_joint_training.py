@@ -28,7 +28,7 @@ PARALLEL, OTHER = (-1, 2, 0), (-1, 0, 1)
 def side(first):
     kept = ~np.eye(3, dtype=bool)
     kept[:, 0] = False
-    return free_side(np.full(kept.shape, 0.5), kept, first)
+    return free_side(np.full(kept.shape, 0.5), kept, first, TREES)
 
 
 def featureless(count):
@@ -47,10 +47,12 @@ def example(rng, target_heads, source_heads):
         source=rng.normal(size=(3, 3)),
         target=rng.normal(size=(3, 3)),
         prior=np.array([4.0]),
-        link_buckets=featureless(1),
-        fertility_buckets=featureless(4 * FERTILITY_BINS),
-        factor_buckets=np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
-        jump_buckets=featureless(0),
+        buckets={
+            "links": featureless(1),
+            "fertility": featureless(4 * FERTILITY_BINS),
+            "factors": np.full((len(structure.rows), 1), MONO_BUCKET, dtype=np.int32),
+            "jumps": featureless(0),
+        },
     )
     heads = (np.array(tree, dtype=np.int32) for tree in (target_heads, source_heads))
     target_tree, source_tree = heads
@@ -87,7 +89,7 @@ def test_training_ends_where_the_likelihood_is_level(evidence):
     trees = [(PARALLEL, PARALLEL), (OTHER, OTHER), (PARALLEL, OTHER), (OTHER, PARALLEL), (PARALLEL, PARALLEL)]
     examples = [example(rng, *pair) for pair in trees]
     options = JointTrainingOptions(rate=0.3, l2=0.0, source_evidence=evidence)
-    trainer = JointTrainer(options, source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(options)
     for _ in range(300):
         for given in examples:
             trainer.step(given)
@@ -111,7 +113,11 @@ LINK_BUCKET, FERTILITY_BUCKETS = 11, tuple(range(20, 20 + FERTILITY_BINS))
 def with_link_features(given, state):
     """Give the link and the fertilities features, and say what is known of the link."""
     buckets = np.array(FERTILITY_BUCKETS * 4, dtype=np.int32).reshape(-1, 1)
-    pair = replace(given.pair, link_buckets=np.array([[LINK_BUCKET]], np.int32), fertility_buckets=buckets)
+    pair = replace(
+        given.pair,
+        buckets=dict(given.pair.buckets)
+        | {"links": np.array([[LINK_BUCKET]], np.int32), "fertility": buckets},
+    )
     return replace(given, pair=pair, link_states=np.array([state], dtype=np.int8))
 
 
@@ -123,7 +129,7 @@ def test_trees_and_links_that_are_observed_together_teach_all_weights():
     pairs = [(pair, state) for state in states for pair in trees]
     examples = [with_link_features(example(rng, *pair), state) for pair, state in pairs]
     options = JointTrainingOptions(rate=0.3, l2=0.0, source_evidence=0.25)
-    trainer = JointTrainer(options, source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(options)
     for _ in range(30):
         for given in examples:
             trainer.step(given)
@@ -144,7 +150,7 @@ def test_trees_and_links_that_are_observed_together_teach_all_weights():
 def test_the_target_scale_is_averaged_over_all_steps():
     rng = np.random.default_rng(6)
     given = example(rng, PARALLEL, OTHER)
-    trainer = JointTrainer(JointTrainingOptions(l2=0.0), source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(JointTrainingOptions(l2=0.0))
     scales, weights = [], []
     for _ in range(5):
         trainer.step(given)

@@ -34,7 +34,6 @@ def likelihood(structure, scores, *seen):
         structure=channel_structure(structure),
         scores=scores,
         seen=seen,
-        source_trees=TREES,
         target_trees=TREES,
         propagation=PRECISE,
     )

@@ -51,8 +51,8 @@ class Tagged:
     def __init__(self, rng, *, tags, arcs, links, families=(), scale=0.5):
         kept = ~np.eye(3, dtype=bool)
         kept[:, 0] = False
-        source = free_side(np.full(kept.shape, 0.9), kept, 1)
-        target = free_side(np.full(kept.shape, 0.9), kept, int(source.arcs.max()) + 1)
+        source = free_side(np.full(kept.shape, 0.9), kept, 1, TREES)
+        target = free_side(np.full(kept.shape, 0.9), kept, int(source.arcs.max()) + 1, TREES)
         pairs = np.array(links, dtype=np.int32)
         structure = joint_structure(source, target, pairs, int(target.arcs.max()) + 1, families=families)
         words = sorted(tags)
@@ -107,7 +107,7 @@ class Tagged:
 
     def graph(self, **observed):
         known = known_states(self.structure, **observed)
-        return joint_graph(self.structure, known, source_trees=TREES, target_trees=TREES)
+        return joint_graph(self.structure, known)
 
     def infer(self, **observed):
         return pass_messages(self.graph(**observed), self.scores, PRECISE)
@@ -229,10 +229,12 @@ def prepared(pair, rng):
         source=scores.source,
         target=scores.target,
         prior=scores.links,
-        link_buckets=featureless(len(structure.links)),
-        fertility_buckets=featureless(16),
-        factor_buckets=featureless(len(structure.rows)),
-        jump_buckets=featureless(0),
+        buckets={
+            "links": featureless(len(structure.links)),
+            "fertility": featureless(16),
+            "factors": featureless(len(structure.rows)),
+            "jumps": featureless(0),
+        },
         tags=tags,
     )
 
@@ -244,7 +246,7 @@ def test_training_follows_the_gradient_of_the_likelihood_of_tree_and_tags():
     given = prepared(pair, rng)
     heads, true = (-1, 0, 1), np.array([2, 1], dtype=np.int8)
     options = JointTrainingOptions(l2=0.0, propagation=PRECISE)
-    trainer = JointTrainer(options, source_trees=TREES, target_trees=TREES)
+    trainer = JointTrainer(options)
     weights = trainer.weights
     weights.weights[5:8] = rng.normal(size=3)
     before = weights.weights.copy()
