@@ -17,8 +17,17 @@ from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, unkno
 from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
-from qsproj.models.dmv.dmv import TREES, Dmv, DmvCounts, DmvParameters, uniform_parameters
-from qsproj.models.dmv.dmv_corpus import TagCorpus, TagNumbering, pack, tag_numbers
+from qsproj.models.dmv.dmv import (
+    TREES,
+    Dmv,
+    DmvCounts,
+    DmvParameters,
+    TagCorpus,
+    TagNumbering,
+    pack,
+    tag_numbers,
+    uniform_parameters,
+)
 from qsproj.models.dmv.dmv_options import E_STEPS, STARTS, DmvOptions
 from qsproj.models.tree_inference import reachable
 from qsproj.parallel import Workers, map_in_order

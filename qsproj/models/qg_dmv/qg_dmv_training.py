@@ -19,9 +19,16 @@ from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
-from qsproj.models.dmv.dmv import Dmv, DmvParameters, uniform_parameters
-from qsproj.models.dmv.dmv_corpus import PUNCTUATION_TAG, TagNumbering, tag_numbers
+from qsproj.models.dmv.dmv import (
+    PUNCTUATION_TAG,
+    Dmv,
+    DmvParameters,
+    TagNumbering,
+    tag_numbers,
+    uniform_parameters,
+)
 from qsproj.models.qg_dmv.qg_dmv import (
+    QgCorpus,
     QgCounts,
     QgDmv,
     QgParameters,
@@ -29,9 +36,11 @@ from qsproj.models.qg_dmv.qg_dmv import (
     before_first_step,
     biased_parameters,
     expected_counts,
+    nodes_of,
+    pack_pairs,
+    pair_nodes,
     parameters_like,
 )
-from qsproj.models.qg_dmv.qg_dmv_corpus import QgCorpus, nodes_of, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
 from qsproj.training.em import EMLimits, EMProblem, EMReport, EMResult, reached

@@ -24,8 +24,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError, counted
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.converter.converter import AdaptedParser
-from qsproj.models.dmv.dmv import Dmv
-from qsproj.models.dmv.dmv_corpus import strip_heads
+from qsproj.models.dmv.dmv import Dmv, strip_heads
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.labelled.labelled_parser import LabelledParser

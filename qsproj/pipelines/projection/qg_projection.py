@@ -13,8 +13,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import counted, listed_reasons, unknown_name
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
-from qsproj.models.dmv.dmv import TREES, Dmv
-from qsproj.models.dmv.dmv_corpus import kept_words, strip_heads
+from qsproj.models.dmv.dmv import TREES, Dmv, kept_words, strip_heads
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv

@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.models.dmv.dmv import uniform_parameters
-from qsproj.models.dmv.dmv_corpus import TagCorpus, offsets
+from qsproj.models.dmv.dmv import TagCorpus, offsets, uniform_parameters
 from qsproj.models.dmv.dmv_training import sum_e_step, viterbi_e_step
-from qsproj.models.qg_dmv.qg_dmv import biased_parameters, expected_counts
-from qsproj.models.qg_dmv.qg_dmv_corpus import pack_pairs, pair_nodes
+from qsproj.models.qg_dmv.qg_dmv import biased_parameters, expected_counts, pack_pairs, pair_nodes
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

@@ -8,8 +8,17 @@ import pytest
 from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import UsageError
-from qsproj.models.dmv.dmv import Dmv, DmvCounts, normalised, uniform_parameters
-from qsproj.models.dmv.dmv_corpus import TagNumbering, attach_stripped, kept_words, pack, strip_heads
+from qsproj.models.dmv.dmv import (
+    Dmv,
+    DmvCounts,
+    TagNumbering,
+    attach_stripped,
+    kept_words,
+    normalised,
+    pack,
+    strip_heads,
+    uniform_parameters,
+)
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import sum_e_step, train_dmv
 from qsproj.models.storage import load_model

@@ -13,19 +13,20 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised
-from qsproj.models.dmv.dmv_corpus import tag_numbers
+from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import (
+    LEAST_PRIOR,
     QgDmv,
     QgParameters,
     biased_parameters,
     expectation,
     expected_counts,
+    pack_pairs,
+    pair_nodes,
     parameters_like,
 )
-from qsproj.models.qg_dmv.qg_dmv_corpus import LEAST_PRIOR, pack_pairs, pair_nodes
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
