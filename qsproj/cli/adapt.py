@@ -11,14 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from qsproj.cli.options.common import (
-    add_options,
-    add_pairing,
-    add_seed,
-    check_files,
-    located,
-    naming,
-)
+from qsproj.cli.options.common import add_options, add_pairing, add_seed, check_files, located, naming
 from qsproj.cli.options.made import made_by
 from qsproj.cli.options.ways import declare_ways, refuse_unread
 

@@ -33,7 +33,6 @@ from qsproj.alignment.symmetrize import DEFAULT_THRESHOLD, KNOWN, THRESHOLD, che
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.common import (
     add_options,
-    add_output,
     add_pairing,
     add_seed,
     add_workers,
@@ -85,9 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("source", metavar="SOURCE", help="source sentences, or PAIRS (.gz, .xz; - for stdin)")
     parser.add_argument("target", metavar="TARGET", nargs="?", help="their translations")
-    add_output(parser, "links, one line a pair")
     usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
     add_options(parser)(f"""
+        -o --output FILE=-: links, one line a pair (default: standard output)
         --method NAME=hmm: {", ".join(METHODS)} (default: hmm)
         --symmetrize NAME: how two directions become one: {", ".join(KNOWN)} (default: {usual})
     """)

@@ -274,8 +274,6 @@ def _check_what_is_annotated(options: argparse.Namespace) -> None:
     for path in (*options.tagged, *options.annotated):
         sentences = list(read_tagged([path]))
         if path in options.annotated and not any(np.any(one.heads[1:] != NO_HEAD) for one in sentences):
-            raise DataError(
-                path, None, found="no head", expected="trees after --annotated", remedy="give it as --tagged"
-            )
+            raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
     if options.lexicon is not None:
         read_lexicon(options.lexicon)

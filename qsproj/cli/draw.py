@@ -18,13 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_input,
-    add_options,
-    add_output,
-    add_pairing,
-    check_files,
-)
+from qsproj.cli.options.common import add_options, add_pairing, check_files
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice
@@ -45,9 +39,11 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add_input(parser, "CoNLL-U, .gz or .xz", name="file")
-    parser.add_argument("--target", metavar="FILE", help="the translations, CoNLL-U")
-    parser.add_argument("--alignment", metavar="FILE", help="word links between FILE and the translations")
+    add_options(parser)("""
+        file FILE?=-: CoNLL-U, .gz or .xz (default: standard input)
+        --target FILE: the translations, CoNLL-U
+        --alignment FILE: word links between FILE and the translations
+    """)
     add_alignment_format(parser)
     parser.add_argument(
         "--versus", metavar="FILE", help="other trees of the same words; what differs stands out"
@@ -64,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --format NAME: html, svg, png or pdf (default: by the name of the output, else html)
     """)
     add_pairing(parser)
-    add_output(parser, "a page, an image or a document")
+    add_options(parser)("""
+        -o --output FILE=-: a page, an image or a document (default: standard output)
+    """)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING
 from qsproj.cli.options.common import (
     add_checkpoint,
     add_fields,
-    add_model_output,
     add_options,
     add_order,
     add_pairing,
     add_seed,
-    add_whole_number,
     add_workers,
     check_files,
     checkpoint_of,
     naming,
+    whole_number,
     workers_of,
 )
 from qsproj.cli.options.made import languages_of, made_by
@@ -85,8 +84,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """)
     add_alignment_format(parser)
     add_pairing(parser)
-    add_model_output(parser, "where the parser is written")
-    parser.add_argument("--trees", metavar="FILE", help="also write the target sentences with their trees")
+    add_options(parser)("""
+        -o --output MODEL!: where the parser is written
+        --trees FILE: also write the target sentences with their trees
+    """)
     parser.add_argument(
         "--method",
         default=DEFAULT_METHOD,
@@ -135,11 +136,11 @@ def _add_hard_options(parser: argparse.ArgumentParser) -> None:
     add_fields(arcs, defaults, "min_weight", "min_attached")
     group = parser.add_argument_group("--method hard")
     add_fields(group, defaults, "max_sentences")
-    add_options(group)("""
+    add_options(group)(f"""
         --nonprojective: the parser may cross arcs (default: no, since most crossings in projected trees are
             wrong)
+        --epochs N[1..]={HARD_EPOCHS}: passes over them
     """)
-    add_whole_number(group, "--epochs", least=1, default=HARD_EPOCHS, help="passes over them")
 
 
 def _add_em_options(parser: argparse.ArgumentParser) -> None:
@@ -152,13 +153,8 @@ def _add_em_options(parser: argparse.ArgumentParser) -> None:
             nearby tags attract each other (em, hard-em); uniform, no preference, but in qg for the heads of
             the source, as in the thesis ({_defaults("start")})
     """)
-    add_whole_number(
-        group,
-        "--longest",
-        dest="max_words",
-        least=1,
-        help=f"leave out target sentences of more words ({_defaults('max_words')})",
-    )
+    longest = f"leave out target sentences of more words ({_defaults('max_words')})"
+    group.add_argument("--longest", dest="max_words", type=whole_number(least=1), metavar="N", help=longest)
     add_options(group)(f"""
         --punctuation NAME: strip: leave it out, attach it by rule when parsing; keep: learn it as any word
             ({_defaults("punctuation")})

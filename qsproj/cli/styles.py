@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import add_action, add_input, add_output, check_files
+from qsproj.cli.options.common import add_action, add_options, check_files
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -47,13 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     convert = add_action(actions, "convert", _CONVERT, EXAMPLES)
     _add_styles(convert)
-    add_input(convert, "CoNLL-U")
-    add_output(convert, "CoNLL-U")
+    add_options(convert)("""
+        input INPUT?=-: CoNLL-U (default: standard input)
+        -o --output FILE=-: CoNLL-U (default: standard output)
+    """)
     detect = add_action(actions, "detect", _DETECT, EXAMPLES)
     round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
     _add_styles(round_trip)
     for action in (detect, round_trip):
-        add_input(action, "CoNLL-U, .gz or .xz", name="treebank")
+        add_options(action)("""
+            treebank TREEBANK?=-: CoNLL-U, .gz or .xz (default: standard input)
+        """)
     add_action(actions, "list", _LIST, EXAMPLES)
 
 

@@ -14,11 +14,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.common import (
-    add_options,
-    check_files,
-    located,
-)
+from qsproj.cli.options.common import add_options, check_files, located
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.progress import track

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.common import (
     add_fields,
-    add_model_output,
     add_options,
     add_order,
     add_seed,
@@ -149,9 +148,11 @@ LABEL_WAYS = {"--labels after": ("entropy", "optimizer", "unlabelled"), "--label
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("treebanks", nargs="+", metavar="TREEBANK", help="CoNLL-U files, plain, .gz or .xz")
-    add_model_output(parser)
-    parser.add_argument("--dev", metavar="FILE", help="stop early by the UAS on this treebank")
+    add_options(parser)("""
+        treebanks TREEBANK+: CoNLL-U files, plain, .gz or .xz
+        -o --output MODEL!: where the model is written
+        --dev FILE: stop early by the UAS on this treebank
+    """)
     add_order(
         parser, "1: score single arcs (default); 2: pairs and sequences of arcs too, by belief propagation"
     )

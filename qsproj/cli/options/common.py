@@ -61,48 +61,19 @@ def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
     return read
 
 
-def add_whole_number(
+def _add_number(
     options: argparse._ActionsContainer,
     *names: str,
-    least: int,
+    least: float,
+    most: float,
+    default: Any,
     help: str,
-    metavar: str = "N",
-    default: int | None = None,
     **more: Any,
 ) -> None:
-    """Add an option that is a whole number from ``least`` on; its help tells the default."""
-    options.add_argument(
-        *names,
-        type=whole_number(least=least),
-        default=default,
-        metavar=metavar,
-        help=_with_default(help, default),
-        **more,
-    )
-
-
-def add_number(
-    options: argparse._ActionsContainer,
-    name: str,
-    *,
-    least: float,
-    help: str,
-    most: float = math.inf,
-    metavar: str = "X",
-    default: float | None = None,
-) -> None:
-    """Add an option that is a number from ``least`` to ``most``; its help tells the default."""
-    options.add_argument(
-        name,
-        type=number(least=least, most=most),
-        default=default,
-        metavar=metavar,
-        help=_with_default(help, default),
-    )
-
-
-def _with_default(help: str, default: float | None) -> str:
-    return help if default is None else f"{help} (default: {default:g})"
+    """Add an option that is a number in a range, a whole one where ``least`` is; help tells the default."""
+    read = whole_number(least=least) if isinstance(least, int) else number(least=least, most=most)
+    told = help if default is None else f"{help} (default: {default:g})"
+    options.add_argument(*names, type=read, default=default, help=told, **more)
 
 
 _VALUE = re.compile(
@@ -139,12 +110,6 @@ def _add_told(options: argparse._ActionsContainer, names: list[str], values: lis
     told: dict[str, Any] = {"metavar": name, "help": help, "default": default}
     if name.startswith("{"):
         told |= {"metavar": None, "choices": tuple(name.strip("{}").split(","))}
-    if value["least"] is not None:
-        least, most = float(value["least"]), float(value["most"] or math.inf)
-        is_whole = "." not in value["least"]
-        read = whole_number(least=int(least)) if is_whole else number(least=least, most=most)
-        usual = None if default is None else read(default)
-        told |= {"type": read, "default": usual, "help": _with_default(help, usual)}
     if value["count"]:
         told["nargs"] = value["count"]
     if len(values) > 1:
@@ -155,53 +120,28 @@ def _add_told(options: argparse._ActionsContainer, names: list[str], values: lis
         told["default"] = []
     if value["required"]:
         told["required"] = True
-    options.add_argument(*names, **told)
+    if value["least"] is None:
+        options.add_argument(*names, **told)
+    else:
+        kind = float if "." in value["least"] else int
+        told["default"] = None if default is None else kind(default)
+        most = float(value["most"] or math.inf)
+        _add_number(options, *names, least=kind(value["least"]), most=most, **told)
 
 
 def add_seed(parser: argparse._ActionsContainer) -> None:
     """Add ``--seed``."""
-    parser.add_argument(
-        "--seed",
-        type=whole_number(least=0),
-        default=1,
-        metavar="N",
-        help="random seed; the same seed gives the same bytes (default: 1)",
-    )
+    add_options(parser)("""
+        --seed N[0..]=1: random seed; the same seed gives the same bytes
+    """)
 
 
 def add_pairing(parser: argparse._ActionsContainer) -> None:
     """Add ``--pair``."""
-    parser.add_argument(
-        "--pair",
-        default="id",
-        metavar="HOW",
-        help="how sentences of two CoNLL-U files are paired: id (parallel_id, else sent_id, else order; "
-        "default) or order (the first with the first, whatever their ids)",
-    )
-
-
-def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``-o``; ``what`` names what is written."""
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help=f"{what} (default: standard output)"
-    )
-
-
-def add_model_output(options: argparse._ActionsContainer, help: str = "where the model is written") -> None:
-    """Add the ``-o`` of a command that writes a model: it has no default."""
-    options.add_argument("-o", "--output", required=True, metavar="MODEL", help=help)
-
-
-def add_input(options: argparse._ActionsContainer, what: str, *, name: str = "input") -> None:
-    """Add the file that is read; ``what`` names what is in it."""
-    options.add_argument(
-        name, nargs="?", default="-", metavar=name.upper(), help=f"{what} (default: standard input)"
-    )
-
-
-def add_files(options: argparse._ActionsContainer, name: str, help: str) -> None:
-    """Add an option that takes several files, by default none."""
-    options.add_argument(name, nargs="+", default=[], metavar="FILE", help=help)
+    add_options(parser)("""
+        --pair HOW=id: how sentences of two CoNLL-U files are paired: id (parallel_id, else sent_id, else
+            order; default) or order (the first with the first, whatever their ids)
+    """)
 
 
 def add_order(options: argparse._ActionsContainer, help: str) -> None:
@@ -256,26 +196,20 @@ def naming(*paths: str | None) -> Iterator[None]:
 
 def add_jobs(options: argparse._ActionsContainer, what: str = "processes") -> None:
     """Add ``--jobs``; ``what`` says what they do."""
-    options.add_argument(
-        "--jobs",
-        type=whole_number(least=-1),
-        default=1,
-        metavar="N",
-        help=f"{what}; -1: one for each core (default: 1)",
-    )
+    add_options(options)(f"""
+        --jobs N[-1..]=1: {what}; -1: one for each core
+    """)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add ``--jobs``, ``--backend`` and ``--scheduler``; read them with :func:`workers_of`."""
     group = parser.add_argument_group("workers", "who computes; the result is the same, byte for byte")
     add_jobs(group)
-    group.add_argument(
-        "--backend",
-        default="processes",
-        metavar="NAME",
-        help="processes of this machine (default), or dask: a cluster (pip install 'qsproj[dask]')",
-    )
-    group.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster: tcp://host:8786")
+    add_options(group)("""
+        --backend NAME=processes: processes of this machine (default), or dask: a cluster (pip install
+            'qsproj[dask]')
+        --scheduler ADDRESS: of the Dask cluster: tcp://host:8786
+    """)
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
@@ -353,19 +287,15 @@ def add_fields(
     known = told_of(type(usual))
     for field in names:
         told, default = known[field], getattr(usual, field)
-        name, help_ = (
-            f"--{field.replace('_', '-')}",
-            " ".join((known[field].help, by_way.get(field, ""))).strip(),
-        )
-        shown = None if field in by_way else default
+        name, shown = f"--{field.replace('_', '-')}", None if field in by_way else default
+        help = f"{told.help} {by_way.get(field, '')}".strip()
         if isinstance(default, str):
-            group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help_)
-        elif isinstance(default, int):
-            metavar = told.metavar or "N"
-            add_whole_number(group, name, least=int(told.least), default=shown, metavar=metavar, help=help_)
-        else:
-            bounds = {"least": told.least, "most": told.most}
-            add_number(group, name, **bounds, default=shown, metavar=told.metavar or "X", help=help_)
+            group.add_argument(name, default=shown, metavar=told.metavar or "NAME", help=help)
+            continue
+        whole = isinstance(default, int)
+        bounds = {"least": int(told.least) if whole else told.least, "most": told.most}
+        metavar = told.metavar or ("N" if whole else "X")
+        _add_number(group, name, **bounds, default=shown, metavar=metavar, help=help)
 
 
 def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
