@@ -17,22 +17,7 @@ Kind = TypeVar("Kind")
 
 
 def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
-    """Return the sentences of a list, a generator, or any other iterable of :class:`Sentence`.
-
-    Parameters
-    ----------
-    given : iterable of Sentence
-    name : str
-        What a message calls it.
-    least : int
-        How many there must be.
-
-    Raises
-    ------
-    UsageError
-        When it is a string, a single sentence, or no iterable; when an element is no sentence; when
-        there are too few.
-    """
+    """Return the sentences of any iterable but a single one, ``least`` or more; ``name`` is for messages."""
     found = _each_a(Sentence, _listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
     if len(found) < least:
         raise UsageError(f"found {counted(len(found), 'sentence')} in {name}, expected {least} or more")
@@ -102,13 +87,7 @@ def check_same_number(**lists: Sequence[object]) -> None:
 
 
 def generator_of(seed: object) -> np.random.Generator:
-    """Return the random generator of a seed: a whole number of at least 0.
-
-    Raises
-    ------
-    UsageError
-        When it is anything else.
-    """
+    """Return the random generator of a seed: a whole number of at least 0."""
     return np.random.default_rng(whole_number(seed, "seed", least=0))
 
 

@@ -37,6 +37,7 @@ from pathlib import Path
 
 from qsproj.cli.options.common import add_options, check_files, number
 from qsproj.cli.options.ways import declare_ways, refuse_unread
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of, open_output
 from qsproj.corpus.formats import (
     ALIGNMENTS,
@@ -51,8 +52,7 @@ from qsproj.errors import DataError, UsageError, counted
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import (
-    arc_confidences,
-    relation_confidences,
+    confidences_of,
     relations_can_be_judged,
     reliability,
     share_stated,
@@ -297,22 +297,22 @@ def _run_calibration(options: argparse.Namespace) -> None:
     gold, system = list(read_sentences(options.gold)), list(read_sentences(options.system))
     # For its checks: that both hold the same words.
     attachment_scores(gold, [system], names=[options.gold, options.system])
-    stated = {"ArcProb": arc_confidences}
-    if relations_can_be_judged(gold, system):
-        stated["RelProb"] = relation_confidences
-    for key in stated:
+    keys = [ARC_PROBABILITY] + ([RELATION_PROBABILITY] if relations_can_be_judged(gold, system) else [])
+    for key in keys:
         judged, words = share_stated(system, key)
         if 0 < judged < words:
             notice(
                 f"{name_of(options.system)}: {key} of {judged:,} of {words:,} words; others are not judged"
             )
     tables = {
-        key: reliability(*gather(gold, system, punctuation=not options.no_punct, name=options.system))
-        for key, gather in stated.items()
+        key: reliability(
+            *confidences_of(gold, system, key, punctuation=not options.no_punct, name=options.system)
+        )
+        for key in keys
     }
     if options.json:
         scored = {key: calibration_as_json(table) for key, table in tables.items()}
-        text = json.dumps({**scored.pop("ArcProb"), **scored}, indent=2)
+        text = json.dumps({**scored.pop(ARC_PROBABILITY), **scored}, indent=2)
     else:
         text = "\n\n".join("\n".join(calibration_as_table(key, table)) for key, table in tables.items())
     _print(text)

@@ -139,13 +139,14 @@ def _serve_review(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _session(options: argparse.Namespace) -> Session:
+    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.session import PairFiles, Session
+    from qsproj.serve.review.session import Session
 
     pairs = None
     if options.pairs is not None:
         source, links = options.pairs
-        pairs = PairFiles(source, links, options.alignment_format, options.pair)
+        pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
     train_after = options.train_after if options.model else None
     return Session(draft=Draft(options.review), pairs=pairs, train_after=train_after)
 

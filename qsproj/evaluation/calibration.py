@@ -65,24 +65,6 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
     return sum(row.count * abs(row.confidence - row.accuracy) for row in table if row.count) / total
 
 
-def arc_confidences(
-    gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
-) -> Outcomes:
-    """Gather the ``ArcProb`` of each arc, float64[k], and whether it was right, bool[k].
-
-    ``punctuation``: whether words whose gold UPOS is PUNCT count. ``name``: what errors call the system's
-    file. Raises DataError when no word has an ``ArcProb``, or one is no probability.
-    """
-    return _confidences(gold, system, key=ARC_PROBABILITY, punctuation=punctuation, name=name)
-
-
-def relation_confidences(
-    gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True, name: str = "system"
-) -> Outcomes:
-    """Gather the ``RelProb`` of each arc with its relation, as :func:`arc_confidences` does."""
-    return _confidences(gold, system, key=RELATION_PROBABILITY, punctuation=punctuation, name=name)
-
-
 def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]) -> bool:
     """Tell whether any word has a ``RelProb`` in MISC, and any a gold relation."""
     stated = any(set(misc_values(sentence, RELATION_PROBABILITY)) != {None} for sentence in system)
@@ -99,10 +81,20 @@ def share_stated(system: Iterable[Sentence], key: str) -> tuple[int, int]:
     return stated, words
 
 
-def _confidences(
-    gold: Iterable[Sentence], system: Iterable[Sentence], *, key: str, punctuation: bool, name: str
+def confidences_of(
+    gold: Iterable[Sentence],
+    system: Iterable[Sentence],
+    key: str = ARC_PROBABILITY,
+    *,
+    punctuation: bool = True,
+    name: str = "system",
 ) -> Outcomes:
-    """Gather what stands under a key, and whether that was right: the head, or head and relation."""
+    """Gather the ``ArcProb`` of each arc, float64[k], and whether it was right, bool[k].
+
+    With RELATION_PROBABILITY for a key, of each arc with its relation. ``punctuation``: whether words whose
+    gold UPOS is PUNCT count. ``name``: what errors call the system's file. Raises DataError when no word has
+    such a probability, or one is none.
+    """
     confidences: list[NDArray[np.float64]] = []
     right: list[NDArray[np.bool_]] = []
     line = 1

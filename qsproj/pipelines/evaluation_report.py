@@ -16,7 +16,7 @@ from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
-from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.evaluation.significance import exact_paired_test
 from qsproj.viz.drawing import Drawing, legend
 from qsproj.viz.page import Heading, Piece, Table, page
@@ -134,7 +134,7 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
     lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
     for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
         try:
-            confidences, right = arc_confidences(
+            confidences, right = confidences_of(
                 compared.gold, system, punctuation=compared.punctuation, name=path
             )
         except DataError as error:

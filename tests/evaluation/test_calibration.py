@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from qsproj.corpus.editing import with_misc
+from qsproj.corpus.editing import RELATION_PROBABILITY, with_misc
 from qsproj.errors import DataError
 from qsproj.evaluation.calibration import (
-    arc_confidences,
+    confidences_of,
     expected_calibration_error,
-    relation_confidences,
     relations_can_be_judged,
     reliability,
 )
@@ -55,14 +54,14 @@ def test_a_labelled_arc_is_right_where_its_relation_is_too():
     gold = make_sentence("a b c", "DET NOUN VERB", [2, 3, 0], relations="det nsubj root")
     parsed = make_sentence("a b c", "DET NOUN VERB", [2, 3, 2], relations="det obj root")
     stated = with_misc(with_misc(parsed, "ArcProb", ["0.9", "0.8", "0.7"]), "RelProb", ["0.9", "0.5", "0.4"])
-    assert arc_confidences([gold], [stated])[1].tolist() == [True, True, False]
-    confidences, right = relation_confidences([gold], [stated])
+    assert confidences_of([gold], [stated])[1].tolist() == [True, True, False]
+    confidences, right = confidences_of([gold], [stated], RELATION_PROBABILITY)
     assert confidences.tolist() == [0.9, 0.5, 0.4]
     assert right.tolist() == [True, False, False]
     assert relations_can_be_judged([gold], [stated])
     assert not relations_can_be_judged([gold], [parsed])
     with pytest.raises(DataError, match="no RelProb in MISC"):
-        relation_confidences([gold], [parsed])
+        confidences_of([gold], [parsed], RELATION_PROBABILITY)
     partly = make_sentence("a b c", "DET NOUN VERB", [2, 3, 0], relations="det _ _")
-    assert relation_confidences([partly], [stated])[0].tolist() == [0.9]
+    assert confidences_of([partly], [stated], RELATION_PROBABILITY)[0].tolist() == [0.9]
     assert not relations_can_be_judged([make_sentence("a b c", "DET NOUN VERB", [2, 3, 0])], [stated])

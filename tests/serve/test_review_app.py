@@ -76,13 +76,13 @@ def path(tmp_path, parser):
 
 @pytest.fixture
 def page(serving, path):
-    from qsproj.serve.review.session import PairFiles
+    from qsproj.corpus.pairs.aligned import AlignedFiles
 
     source, links = path.with_name("en.conllu"), path.with_name("links")
     write_conllu(list(read_conllu("corpora/en.conllu"))[10:20], source)
     lines = Path("corpora/en-de.pharaoh").read_text(encoding="utf-8").splitlines(keepends=True)
     links.write_text("".join(lines[10:20]))
-    with reviewing(serving, path, pairs=PairFiles(str(source), str(links), "pharaoh", "id")) as found:
+    with reviewing(serving, path, pairs=AlignedFiles(str(source), str(path), str(links))) as found:
         yield found
 
 

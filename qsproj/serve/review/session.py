@@ -11,9 +11,9 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.pairs.aligned import with_links
+from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
 from qsproj.corpus.pairs.pairing import pair_sentences
-from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, unknown_name
 from qsproj.serve.review.correction import (
     Tree,
@@ -28,34 +28,13 @@ from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import Retrained
 
 
-@dataclass(frozen=True, slots=True)
-class PairFiles:
-    """Where translations come from: CoNLL-U, and word links from its words to those of the draft."""
-
-    source: str
-    links: str
-    links_format: str
-    pairing: str
-
-
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """A translation: its words, and their links to those of the draft."""
-
-    forms: tuple[str, ...]
-    links: Alignment
-
-
-def read_translations(files: PairFiles, draft: Sequence[Sentence], *, name: str) -> Mapping[int, Translation]:
-    """Return translations by the index of the draft's sentence."""
+def read_translations(files: AlignedFiles, draft: Sequence[Sentence]) -> Mapping[int, SentencePair]:
+    """Return translations by the index of the draft's sentence, which is the target."""
     places = {id(sentence): index for index, sentence in enumerate(draft)}
-    pairs = pair_sentences(
-        read_sentences(files.source), draft, names=(files.source, name), pairing=files.pairing
-    )
-    return {
-        places[id(pair.target)]: Translation(pair.source.forms, pair.alignment)
-        for pair in with_links(pairs, files.links, files.links_format)
-    }
+    names = files.source, files.target
+    pairs = pair_sentences(read_sentences(files.source), draft, names=names, pairing=files.pairing)
+    linked = with_links(pairs, files.alignment, files.alignment_format)
+    return {places[id(pair.target)]: pair for pair in linked}
 
 
 # Of Universal Dependencies, for a draft that does not use all of them.
@@ -88,13 +67,13 @@ class Session:
     """A draft under review. Mutable; final."""
 
     draft: Draft
-    pairs: PairFiles | None = None
+    pairs: AlignedFiles | None = None
     # so many are reviewed before a parser is trained on them; None: there is none
     train_after: int | None = None
     training: bool = False  # whether that goes on now
     told: dict[str, Any] = field(default_factory=dict)  # what training came to, for the page
     readings: int = 0  # of the file: what was learned from an earlier one is not for this one
-    _translations: Mapping[int, Translation] = field(default_factory=dict)
+    _translations: Mapping[int, SentencePair] = field(default_factory=dict)
     _proposed: dict[int, Belief] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
     _reviewed: list[bool] = field(default_factory=list)
@@ -114,8 +93,7 @@ class Session:
 
     def _start(self) -> None:
         if self.pairs is not None:
-            name = str(self.draft.path)
-            self._translations = read_translations(self.pairs, self.draft.sentences, name=name)
+            self._translations = read_translations(self.pairs, self.draft.sentences)
         self._proposed, self.told = {}, {}
         self.readings += 1
         self._reviewed = [is_reviewed(sentence) for sentence in self.draft.sentences]
@@ -205,8 +183,8 @@ class Session:
             "heads": belief.tree.heads,
             "relations": belief.tree.relations,
             "chances": belief.chances,
-            "translation": None if translation is None else list(translation.forms),
-            "links": [] if translation is None else translation.links.links.tolist(),
+            "translation": None if translation is None else list(translation.source.forms),
+            "links": [] if translation is None else translation.alignment.links.tolist(),
         }
 
     def root_relation(self) -> str:

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import RELATION_PROBABILITY
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.calibration import (
     Outcomes,
-    arc_confidences,
+    confidences_of,
     expected_calibration_error,
-    relation_confidences,
     reliability,
 )
 from qsproj.models.arc.arc_parser import ArcParser
@@ -67,12 +67,15 @@ def of_parser(train: Callable[..., Any], test: list[Sentence]) -> dict[str, Any]
         "words": sum(map(len, test)),
         "heads": [int(one.sum()) for one in right(test, parsed, labelled=False)],
         "relations": [int(one.sum()) for one in right(test, parsed, labelled=True)],
-        "arc error": error_of(arc_confidences(test, parsed)),
+        "arc error": error_of(confidences_of(test, parsed)),
         "training": trained,
         "parsing": parse_seconds(parser, test),
     }
     if isinstance(parser, LabelledParser):
-        found |= {"relation error": error_of(relation_confidences(test, parsed)), **parts(parser, test)}
+        found |= {
+            "relation error": error_of(confidences_of(test, parsed, RELATION_PROBABILITY)),
+            **parts(parser, test),
+        }
     return found
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.evaluation.calibration import arc_confidences, expected_calibration_error, reliability
+from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.storage import Parser
 from qsproj.models.tagging.tagger import Tagger
@@ -79,6 +79,6 @@ def scores(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Scores:
     """Score tags, trees and the probabilities of arcs, in percent."""
     trees = list(parsed)
     (found,) = attachment_scores(gold, [trees])
-    error = expected_calibration_error(reliability(*arc_confidences(gold, trees)))
+    error = expected_calibration_error(reliability(*confidences_of(gold, trees)))
     names = ("upos", "uas", "las", "las_no_subtypes")
     return {**{name: float(getattr(found, name)) for name in names}, "ece": 100.0 * error}

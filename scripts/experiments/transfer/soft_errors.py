@@ -7,7 +7,7 @@ from typing import Any
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.evaluation.calibration import arc_confidences, reliability
+from qsproj.evaluation.calibration import confidences_of, reliability
 from qsproj.models.storage import Parser
 from qsproj.pipelines.evaluation_report import confusions
 from scripts.experiments.harness.tables import Table, table
@@ -35,7 +35,7 @@ def errors(parser: Parser, dev: Sequence[Part], pud: Sequence[Part]) -> dict[str
         [one.gold, one.found, one.count, one.words, one.heads_right]
         for one in confusions(gold, trees)[:MOST_CONFUSIONS]
     ]
-    bins = reliability(*arc_confidences(*parsed_with_gold_tags(parser, pud)))
+    bins = reliability(*confidences_of(*parsed_with_gold_tags(parser, pud)))
     return {
         "groups": groups,
         "confused": confused,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from qsproj import load_model, read_conllu, write_conllu
-from qsproj.corpus.editing import misc_values, with_heads
+from qsproj.corpus.editing import RELATION_PROBABILITY, misc_values, with_heads
 from qsproj.errors import DataError, UsageError
-from qsproj.evaluation.calibration import expected_calibration_error, relation_confidences, reliability
+from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.kernels.features.label_features import score_labels
 from qsproj.kernels.trees.eisner_block import possible_arcs
 from qsproj.models.arc.training_options import TrainingOptions
@@ -143,7 +143,7 @@ def test_probabilities_stand_in_misc_and_can_be_judged(parser, sample):
             np.array(misc_values(sentence, key), dtype=float) for key in ("ArcProb", "RelProb")
         )
         assert np.all(relations <= arcs)
-    table = reliability(*relation_confidences(gold, parsed))
+    table = reliability(*confidences_of(gold, parsed, RELATION_PROBABILITY))
     assert expected_calibration_error(table) < 0.15
     assert written(next(iter(parser.parse_all(gold)))) == written(parser.parse(gold[0]))
 
@@ -189,7 +189,7 @@ def test_the_temperature_of_relations_is_best_beside_that_of_arcs(parser, sample
     def loss(factor):
         one = replace(cooled, relation_temperature=factor * cooled.relation_temperature)
         parsed = list(one.parse_all(held_out, confidence=True))
-        stated, right = relation_confidences(held_out, parsed)
+        stated, right = confidences_of(held_out, parsed, RELATION_PROBABILITY)
         return surprise(np.asarray(stated), np.asarray(right))
 
     assert loss(1.0) < min(loss(0.9), loss(1.1))
@@ -241,7 +241,7 @@ def test_temperatures_make_stated_probabilities_fit(parser, sample):
 
     def error(one):
         parsed = list(one.parse_all(others, confidence=True))
-        return expected_calibration_error(reliability(*relation_confidences(others, parsed)))
+        return expected_calibration_error(reliability(*confidences_of(others, parsed, RELATION_PROBABILITY)))
 
     assert cooled.temperature > 0.3
     assert error(cooled) < error(sure)
