@@ -61,7 +61,7 @@ def parse_stream(
 
     Raises DataError when the model cannot be read; at a sentence that the model does not take, with its line.
     """
-    apply = partial(_parsed, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
+    apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
     if is_text_parser(parser):
         sentences = _telling_long(sentences, parser, origin, retag=retag)
@@ -83,10 +83,16 @@ def tag_stream(
     return _stream(load_tags, model, apply, sentences, origin=UNNAMED, workers=workers)
 
 
-def _parsed(
-    parser: Parser, sentences: Iterable[Sentence], *, decode: str, confidence: bool, retag: bool, fixed: bool
+def parse_all(
+    parser: Parser,
+    sentences: Iterable[Sentence],
+    *,
+    decode: str = "mbr",
+    confidence: bool = False,
+    retag: bool = False,
+    fixed: bool = False,
 ) -> Iterator[Sentence]:
-    """Parse several at a time where the model can."""
+    """Parse with a loaded model, several at a time where it can; parameters as :func:`parse_stream`."""
     if fixed:
         from qsproj.models.text.completion import complete
 

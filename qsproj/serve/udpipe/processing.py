@@ -14,14 +14,12 @@ from qsproj.corpus.formats import Format, sentence_formats
 from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
-from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.converter.converter import Converter
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.storage import Parser, kind_of, load_model
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.kinds import ignored_columns, tagger_of
-from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.streams import parse_all
 
 TOKENIZER, TAGGER, PARSER = "tokenizer", "tagger", "parser"
 # Of pairs and of trees: they read no sentence alone.
@@ -250,17 +248,9 @@ def parsed(
 
     Raises UsageError when no word has a tag, and the model has no tagger.
     """
-    if isinstance(parser, TextParser):
-        return parser.parse_all(sentences, retag=retag, confidence=confidence)
-    if model.tagger is None and "upos" not in ignored_columns(parser):
-        _check_tagged(model, sentences)
-    if isinstance(parser, ArcParser | LabelledParser):
-        return parser.parse_all(sentences, confidence=confidence)
-    return (parser.parse(sentence, confidence=confidence) for sentence in sentences)
-
-
-def _check_tagged(model: ServedModel, sentences: list[Sentence]) -> None:
-    if sentences and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
+    needs_tags = model.tagger is None and "upos" not in ignored_columns(parser)
+    if sentences and needs_tags and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
         raise UsageError(
             f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"
         )
+    return parse_all(parser, sentences, confidence=confidence, retag=retag)
