@@ -80,9 +80,9 @@ def cotrain(
 ) -> tuple[ArcParser, CotrainingReport]:
     """Train a monolingual parser of the target on trees and on what a bilingual parser makes of pairs.
 
-    ``trees`` are best those that the bilingual parser was trained on; it tags words without tags, of these
-    and of the pairs. Pairs without a candidate link, or whose messages contradict each other, teach nothing
-    and are counted. Relations are labelled as the bilingual parser's target side labels them.
+    ``trees`` are best those that the bilingual parser was trained on; it tags words without tags. Pairs
+    without a candidate link, or whose messages contradict each other, are counted. Relations are labelled as
+    its target side labels them.
     """
     options = options or CotrainingOptions()
     if options.rounds < 1:

@@ -45,27 +45,19 @@ SOURCE_FORESTS = ("best", "ranked", "agreement")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyChannelOptions:
-    """How a monolingual parser learns through a noisy channel.
+    """Options of a monolingual parser that learns through a noisy channel."""
 
-    ``training``: epochs, rate and L2; L2 holds the weights to those of the parser that was trained on trees
-        alone. The objective is that of the annotated trees.
-    ``source_scale``: what the source parser's scores are multiplied by in the channel. With 1, as in the
-        thesis, the source words explain most of the source tree by themselves, and little is left to learn
-        from; with 0 the target tree must explain it.
-    ``source_forest``: the source trees that the channel generates: ``best``, the source parser's best;
-        ``ranked``, its ``ranks`` best trees, as probable as they are among these; ``agreement``, that the
-        source tree is one drawn from all of its trees, as probable as they are (the variable M of thesis
-        5.3.2).
-    ``ranks``: how many trees those are.
-    ``families``: the quasi-synchronous factors of the channel, of those that the bilingual parser has. MONO
-        alone is as accurate as all, or nearly so (docs/joint-parsing-monolingual.md), and takes less time.
-    ``propagation``: how long messages are passed in training.
-    """
-
+    # epochs, rate and L2, which holds the weights to those of the parser trained on trees alone
     training: TrainingOptions = field(default_factory=lambda: TrainingOptions(epochs=2, rate=0.03))
+    # times the source parser's scores in the channel: with 1, as in the thesis, the source words explain most
+    # of the source tree by themselves; with 0 the target tree must explain it
     source_scale: float = 0.0
+    # the source trees that the channel generates: ``best``; ``ranked``, the ``ranks`` best, as probable as
+    # they are among these; ``agreement``, all, as probable as they are (the variable M of thesis 5.3.2)
     source_forest: str = "best"
     ranks: int = 5
+    # of those that the bilingual parser has; MONO alone is as accurate as all, or nearly so, and faster
+    # (docs/joint-parsing-monolingual.md)
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
@@ -86,11 +78,9 @@ def train_noisy_channel(
     """Train a monolingual parser of the target on trees and on source trees that its own should explain.
 
     Learning starts from the bilingual parser's target side: a parser that knows nothing sends messages that
-    say nothing. The channel, which is the bilingual parser without its target side, stays as it is.
-
-    Parameters are those of :func:`qsproj.pipelines.bilingual.cotrain.cotrain`. The source tree that is to be
-    explained is the source parser's best, or that of the source sentence where the bilingual parser was
-    trained on observed source trees. The graphs of all pairs are held in memory.
+    say nothing. The channel, the bilingual parser without its target side, stays as it is. The source tree is
+    the source parser's best, or that of the source sentence where the bilingual parser was trained on
+    observed source trees. The graphs of all pairs are held in memory.
 
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
@@ -155,8 +145,7 @@ def source_tree_likelihood(
 ) -> SourceTreeLikelihood:
     """Return what a pair without a target tree asks of the target parser.
 
-    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs:
-    factors and their scores do not change while the target parser learns.
+    The graph is pruned by the bilingual parser's two sides, once, but never of the source tree's arcs.
     """
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
