@@ -32,24 +32,9 @@ def project_hard_em(
 ) -> Projected:
     """Train a DMV on projected arcs, the missing ones imputed (thesis 4.6.3.3, "hard projection with EM").
 
-    The trees that come with it are projected arcs, completed by the model.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The source with trees, the target with tags.
-    training : DmvOptions
-        With ``keep_heads``, and no iteration for a DMV of whole projected trees alone.
-    rng : numpy.random.Generator
-        Orders the sentences that relations are learned from.
-
-    Raises
-    ------
-    UsageError
-        When no source sentence has a head, no projected tree is dense enough, or no sentence can be learned
-        from.
-    DataError
-        When the checkpoint is of other data or options.
+    The trees that come with it are projected arcs, completed by the model. ``training``: with ``keep_heads``,
+    and no iteration for a DMV of whole projected trees alone. Raises UsageError when there is nothing to
+    learn from, DataError when the checkpoint is of other data or options.
     """
     project = partial(ProjectedTrees, completion=projection.completion, min_weight=projection.min_weight)
     passed = FirstPairs(pairs)

@@ -20,25 +20,15 @@ UNLABELLED = "_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectionCounts:
-    """What projection gave, summed over sentence pairs; precision and recall are those of table 4.2.
-
-    Attributes
-    ----------
-    pairs, words, arcs, whole : int
-        Sentence pairs; target words; projected arcs; target sentences in which every word got a head.
-    gold, right : int
-        Target words whose gold head is known; projected arcs among them that have it.
-    judged : int
-        Projected arcs into words whose gold head is known.
-    """
+    """Counts of projection, summed over sentence pairs; precision and recall are those of table 4.2."""
 
     pairs: int = 0
-    words: int = 0
-    arcs: int = 0
-    whole: int = 0
-    gold: int = 0
-    judged: int = 0
-    right: int = 0
+    words: int = 0  # of the target
+    arcs: int = 0  # that were projected
+    whole: int = 0  # target sentences in which every word got a head
+    gold: int = 0  # target words whose gold head is known
+    judged: int = 0  # projected arcs into words whose gold head is known
+    right: int = 0  # projected arcs among them that have it
 
     def __add__(self, other: ProjectionCounts) -> ProjectionCounts:
         """Return the counts of both."""
@@ -70,13 +60,10 @@ class ProjectionCounts:
 
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
-    """Return, for each target word, the source word it is linked to one-to-one.
+    """Return, for each target word, the source word it is linked to one-to-one, int32[n_target + 1].
 
-    Returns
-    -------
-    int32[n_target + 1]
-        Source words 1..m; -1 for a word with no link, with several, or whose source word has several. The
-        root is linked to the root: entry 0 is 0.
+    -1 for a word with no link, with several, or whose source word has several. The root is linked to the
+    root.
     """
     partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
     partners[0] = ROOT
@@ -109,14 +96,8 @@ def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project arcs through one-to-one links alone: high precision, low recall (thesis table 4.2).
 
-    A target word gets a head where it and the head of its source word are both linked one-to-one.
-
-    Returns
-    -------
-    heads : int32[n+1]
-        -1 where nothing was projected.
-    relations : tuple of str
-        Relations of the source arcs; ``_`` where nothing was projected.
+    A target word gets a head where it and the head of its source word are both linked one-to-one; -1 and
+    ``_`` where nothing was projected.
     """
     partners = one_to_one(pair.alignment)
     return _copied(pair.source.heads, pair.source.deprels, partners, _inverse(partners, len(pair.source)))
@@ -126,16 +107,10 @@ def direct_projection(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project by the Direct Projection Algorithm of Hwa et al. 2005, without its empty words.
 
     One-to-one links copy arcs. Of several target words linked to one source word, the last stands for it and
-    the others hang on it; of several source words linked to one target word, the highest in the source tree
-    counts. Where the head of a source word is linked to nothing, its nearest linked ancestor stands in for
-    it (never the root: there is but one root): Hwa et al. put an empty word in both places, which a treebank
-    of real words cannot have. Target words without links get no head, as there.
-
-    Returns
-    -------
-    heads : int32[n+1]
-    relations : tuple of str
-        ``dep`` for the words of a many-to-one group, which have no source arc.
+    the others hang on it, as ``dep``; of several source words linked to one target word, the highest in the
+    source tree counts. Where the head of a source word is linked to nothing, its nearest linked ancestor
+    stands in for it (never the root: there is but one root): Hwa et al. put an empty word in both places,
+    which a treebank of real words cannot have. Target words without links get no head, as there.
     """
     source, alignment = pair.source, pair.alignment
     depth = _depths(source.heads)
@@ -172,13 +147,8 @@ def project_tree(
 ) -> tuple[Sentence, ProjectionCounts]:
     """Return the target sentence with projected heads and relations, and how well that went.
 
-    Whatever heads the target had are replaced, and used for nothing but the counts. Links that weigh less
-    than ``min_weight`` are not followed.
-
-    Raises
-    ------
-    UsageError
-        When ``completion`` is not a name in COMPLETIONS.
+    Heads that the target had are used for nothing but the counts. Links that weigh less than ``min_weight``
+    are not followed.
     """
     if completion not in COMPLETIONS:
         raise unknown_name("completion", completion, list(COMPLETIONS))

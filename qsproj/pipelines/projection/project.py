@@ -20,13 +20,7 @@ from qsproj.progress import track
 
 
 class ProjectedTrees:
-    """The target sentences of pairs with what is projected onto them; made as they are asked for, once.
-
-    Attributes
-    ----------
-    counts : ProjectionCounts
-        Of the pairs so far.
-    """
+    """The target sentences of pairs with what is projected onto them, made once, and counts of them."""
 
     def __init__(
         self, pairs: Iterable[SentencePair], *, completion: str = "none", min_weight: float = MIN_WEIGHT
@@ -37,13 +31,7 @@ class ProjectedTrees:
         self._min_weight = min_weight
 
     def __iter__(self) -> Iterator[Sentence]:
-        """Yield the trees, whole, partial or empty; see :func:`project_tree`.
-
-        Raises
-        ------
-        UsageError
-            At the end, when no source word had a head or no target word a tag.
-        """
+        """Yield the trees, whole, partial or empty; UsageError without source trees or target tags."""
         for pair in with_trees_and_tags(track(self._pairs, "projecting", unit="pair")):
             tree, more = project_tree(pair, completion=self._completion, min_weight=self._min_weight)
             self.counts += more
@@ -57,13 +45,7 @@ def train_on_projection(
     selection: HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
-    """Train a parser on the projected trees that are dense enough; return also how many these were.
-
-    Raises
-    ------
-    UsageError
-        When none is.
-    """
+    """Train a parser on the projected trees that are dense enough; return also how many these were."""
     chosen = densest_of_each_length(
         trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
     )
@@ -82,15 +64,8 @@ def project_hard(
 ) -> Projected:
     """Project arcs through links and train a parser on what is dense enough.
 
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The source with trees, the target with tags.
-
-    Raises
-    ------
-    UsageError
-        When no source word has a head, no target word a tag, or no projected tree is dense enough.
+    Raises UsageError when no source word has a head, no target word a tag, or no projected tree is dense
+    enough.
     """
     project = partial(
         ProjectedTrees, pairs, completion=projection.completion, min_weight=projection.min_weight

@@ -1,4 +1,4 @@
-"""What every method of projection gives."""
+"""The result of every method of projection."""
 
 from __future__ import annotations
 
@@ -33,31 +33,16 @@ class SavableParser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A parser of the target language, and what there is to say of how it came about.
-
-    Attributes
-    ----------
-    parser : SavableParser
-    report : tuple of str
-        Lines for the user.
-    trees : callable
-        Gives the target sentences with their trees, whole and partial, made as they are asked for; the pairs
-        are gone through once more.
-    """
+    """A parser of the target language, and how it came about."""
 
     parser: SavableParser
-    report: tuple[str, ...]
+    report: tuple[str, ...]  # lines for the user
+    # gives the target sentences with their trees, whole and partial; goes through the pairs once more
     trees: Callable[[], Iterable[Sentence]]
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    """Pass pairs on.
-
-    Raises
-    ------
-    UsageError
-        At the end, when no source word had a head or no target word a tag.
-    """
+    """Pass pairs on; UsageError at the end when no source word had a head or no target word a tag."""
     parsed = tagged = False
     for pair in pairs:
         parsed = parsed or bool(np.any(pair.source.heads[1:] != NO_HEAD))

@@ -38,21 +38,8 @@ def project_qg(
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from the counts of trees that project whole.
 
     The trees that come with it are those of most expected right heads given the source tree and the links;
-    where the source has no whole tree, given the target's tags alone.
-
-    Parameters
-    ----------
-    pairs : iterable of SentencePair
-        The source with trees, the target with tags.
-    rng : numpy.random.Generator
-        Orders the sentences that relations are learned from.
-
-    Raises
-    ------
-    UsageError
-        When the source has no tree or the target no tag, or no pair can be learned from.
-    DataError
-        When the checkpoint is of other data or options.
+    where the source has no whole tree, given the target's tags alone. Raises UsageError when there is nothing
+    to learn from, DataError when the checkpoint is of other data or options.
     """
     if training.start not in STARTS:
         raise unknown_name("start", training.start, list(STARTS))
@@ -107,13 +94,7 @@ class _WholeTrees:
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
-    """Return the target sentence with its tree of most expected right heads, given the source and the links.
-
-    Raises
-    ------
-    UsageError
-        When the target has no words or too many.
-    """
+    """Return the target sentence with its tree of most expected right heads, given source and links."""
     if not len(pair.source) or np.any(pair.source.heads[1:] == NO_HEAD):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))

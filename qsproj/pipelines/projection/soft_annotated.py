@@ -19,19 +19,7 @@ FEW_TREES = 10
 
 
 def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Translations]) -> tuple[str, ...]:
-    """Say how many trees there were, and what may be wrong with them.
-
-    Parameters
-    ----------
-    annotated : sequence of Sentence
-    learned_from : sequence of Translations
-        The pairs that the parser was projected from.
-
-    Returns
-    -------
-    tuple of str
-        Lines for the user: another style than the source's, sentences of the bitext, too few trees.
-    """
+    """Say how many trees there were, and what may be wrong: style, overlap with the bitext, too few."""
     sources = [pair.source for translations in learned_from for pair in translations]
     lines = [f"fine-tuned on {counted(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):

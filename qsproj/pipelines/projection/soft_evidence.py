@@ -16,15 +16,10 @@ UNLABELLED = "_"
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
-    """Return how far each source word stands for each target word.
+    """Return how far each source word stands for each target word, float64[m+1, n+1] in 0..1.
 
     The weight of a link times its share in the weights of all links of either word: a word that is linked
-    twice is worth half a link each time, so that one-to-one links count most.
-
-    Returns
-    -------
-    float64[n_source + 1, n_target + 1]
-        Between 0 and 1; the root stands for the root.
+    twice is worth half a link each time, so that one-to-one links count most. The root stands for the root.
     """
     weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
     links = alignment.links
@@ -39,13 +34,7 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
 
 
 def source_arcs(source: Sentence) -> Scores:
-    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` where MISC has it.
-
-    Raises
-    ------
-    DataError
-        When an ``ArcProb`` is no probability.
-    """
+    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` where MISC has it."""
     arcs = np.zeros((len(source) + 1, len(source) + 1))
     words = np.flatnonzero(source.heads[1:] != NO_HEAD) + 1
     confidences = stated_confidences(source, name="source")
@@ -54,13 +43,10 @@ def source_arcs(source: Sentence) -> Scores:
 
 
 def arc_evidence(pair: SentencePair) -> Scores:
-    """Return how strongly the links carry a source arc over to each target arc.
+    """Return how strongly the links carry a source arc over to each target arc, float64[n+1, n+1] in 0..1.
 
-    Returns
-    -------
-    float64[n+1, n+1]
-        [head, dependent], between 0 and 1: the source arc's probability times the strengths of the links at
-        its two ends, summed over the source arcs; 0 where no arc is carried over.
+    The source arc's probability times the strengths of the links at its two ends, summed over the source
+    arcs.
 
     *Source*: direct projection (thesis 4.5) with its links and arcs weighted.
     """
@@ -73,19 +59,11 @@ def arc_evidence(pair: SentencePair) -> Scores:
 
 
 def pooled_evidence(translations: Translations, grammars: tuple[QgDmv, ...] = ()) -> Scores:
-    """Return how strongly all translations of a target sentence together speak for each target arc.
+    """Return how strongly all translations together speak for each target arc, float64[n+1, n+1].
 
-    Parameters
-    ----------
-    grammars : tuple of QgDmv
-        By which the evidence is weighed, one for each translation, or none.
-
-    Returns
-    -------
-    float64[n+1, n+1]
-        [head, dependent]: the evidence of all translations added up, 1 at most, as it is added up over the
-        source arcs of one. On dev files the mean, which makes room for what a translation does not say, was
-        worse than one translation alone; the largest was as good as the sum.
+    The evidence of all added up, 1 at most, each weighed by its grammar where there are any. On dev files the
+    mean, which makes room for what a translation does not say, was worse than one translation alone; the
+    largest was as good as the sum.
     """
     carried = [arc_evidence(pair) for pair in translations]
     if grammars:

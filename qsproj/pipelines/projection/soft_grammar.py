@@ -20,33 +20,16 @@ TRAINING = QgOptions(iterations=3, min_linked=0.9)
 
 
 def train_grammar(pairs: Iterable[SentencePair]) -> QgDmv:
-    """Learn a QG-DMV from the first pairs that are linked throughout.
-
-    Raises
-    ------
-    UsageError
-        When no pair can be learned from: too few are linked throughout.
-    """
+    """Learn a QG-DMV from the first pairs that are linked throughout; UsageError when they are too few."""
     return train_qg_dmv(itertools.islice(pairs, GRAMMAR_PAIRS), options=TRAINING)[0]
 
 
 def weighed(evidence: Scores, grammar: QgDmv, pair: SentencePair) -> Scores:
-    """Return the geometric mean of evidence and the grammar's posterior probability of each target arc.
+    """Return the geometric mean of evidence and grammar's posterior of each arc, float64[n+1, n+1].
 
     An arc needs both: the grammar knows which carried arcs its language does not have, but of words without
     links nothing that the prior of soft projection does not know better. On dev files of German and Swedish
     posteriors in place of the evidence were 1 to 1.4 UAS worse, the arithmetic mean of both equal or worse.
-
-    Parameters
-    ----------
-    evidence : float64[n+1, n+1]
-        Between 0 and 1, as :func:`qsproj.pipelines.projection.soft_evidence.arc_evidence` gives it for this
-        pair.
-
-    Returns
-    -------
-    float64[n+1, n+1]
-        Between 0 and 1.
 
     *Source*: posteriors of thesis 4.6; the mean is ours.
     """

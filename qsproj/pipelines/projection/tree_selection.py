@@ -1,4 +1,4 @@
-"""Which projected trees to train on: dense ones, of all lengths."""
+"""Choice of the projected trees to train on: dense ones, of all lengths."""
 
 from __future__ import annotations
 
@@ -36,22 +36,8 @@ def densest_of_each_length(
 
     Short sentences are attached more densely than long ones: who chooses by density alone teaches a parser
     what short sentences look like. So each band of lengths gets its share of the places; where it has too few
-    trees that are dense enough, places stay empty.
-
-    Parameters
-    ----------
-    trees : iterable of Sentence
-        Whole, partial or empty; all of the corpus, since its lengths count. Consumed one at a time, and no
-        more than ``max_sentences`` of each of the nine bands are kept.
-    min_attached : float
-        Share of the words that must have a head; a tree without a head is never chosen.
-    max_sentences : int
-        Number of places.
-
-    Returns
-    -------
-    list of Sentence
-        In the order of the input. Of equals in a band, the earlier are chosen.
+    trees that are dense enough, places stay empty. Trees, whole, partial or empty, are consumed one at a
+    time, and come in the order of the input; of equals in a band, the earlier are chosen.
     """
     seen = [0] * (len(BANDS) + 1)
     bands: list[list[tuple[float, int, Sentence]]] = [[] for _ in seen]
